@@ -1,0 +1,97 @@
+"""Helpers of the notebook course on multi-head attention.
+
+``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom. Everything
+that draws (seaborn, matplotlib, ipywidgets) is imported only when it is first used.
+"""
+
+from importlib import import_module
+
+from mha_helpers.attention import (
+    AttentionTrace,
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    mask_scores,
+    merge_heads,
+    project_qkv,
+    scale_scores,
+    scaled_dot_product_attention,
+    split_heads,
+    weighted_values,
+)
+from mha_helpers.examples import (
+    GoldenExample,
+    fixed_matrix,
+    golden_example,
+    head_projections,
+    sentence_vectors,
+    shape_example,
+    sinusoidal_positions,
+    token_vectors,
+    tokenize,
+)
+from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
+
+# Public names that cost an import of seaborn or ipywidgets, and the module that has each.
+_LAZY = {
+    "Picture": "figures",
+    "heatmap": "figures",
+    "head_heatmaps": "figures",
+    "pipeline_map": "figures",
+    "matrix_table": "inspector",
+    "product_table": "inspector",
+    "side_by_side": "inspector",
+    "check_environment": "environment",
+    "Panel": "panel",
+    "attention_explorer": "explorers",
+    "shapes_explorer": "explorers",
+    "projection_explorer": "explorers",
+    "scores_explorer": "explorers",
+    "scaling_explorer": "explorers",
+    "mask_explorer": "explorers",
+    "softmax_explorer": "explorers",
+    "values_explorer": "explorers",
+    "splitting_explorer": "explorers",
+    "trained_explorer": "explorers",
+    "real_model_explorer": "explorers",
+    "TinyModel": "trained",
+    "trained_model": "trained",
+    "train_live": "training_view",
+}
+
+__all__ = [
+    "AttentionTrace",
+    "GoldenExample",
+    "MultiHeadAttention",
+    "attention_scores",
+    "attention_weights",
+    "causal_mask",
+    "fixed_matrix",
+    "golden_example",
+    "head_projections",
+    "mask_scores",
+    "merge_heads",
+    "padding_mask",
+    "project_qkv",
+    "scale_scores",
+    "scaled_dot_product_attention",
+    "sentence_vectors",
+    "shape_example",
+    "sinusoidal_positions",
+    "sliding_window_mask",
+    "split_heads",
+    "token_vectors",
+    "tokenize",
+    "weighted_values",
+    *_LAZY,
+]
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return getattr(import_module(f"mha_helpers.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

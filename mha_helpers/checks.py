@@ -1,0 +1,96 @@
+"""Input checks: a mistake is reported in the terms of the course, with the numbers and what to try."""
+
+import numbers
+
+import torch
+
+
+def check_tensors(**tensors):
+    for name, value in tensors.items():
+        if not isinstance(value, torch.Tensor):
+            hint = (
+                f" Try torch.tensor({name})."
+                if name != "mask"
+                else " Try torch.tensor(mask, dtype=torch.bool)."
+            )
+            raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}.{hint}")
+
+
+def check_dtypes(**tensors):
+    """All must hold floating-point numbers of one kind: PyTorch multiplies no others."""
+    first = None
+    for name, tensor in tensors.items():
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        if not tensor.is_floating_point():
+            raise TypeError(f"{name} must hold floating-point numbers, got {dtype}. Try {name}.float().")
+        first = first or (name, dtype, tensor.dtype)
+        if tensor.dtype != first[2]:
+            raise TypeError(
+                f"{first[0]} and {name} must hold the same kind of number: {first[0]} is {first[1]},"
+                f" {name} is {dtype}. Try {name}.to({first[0]}.dtype)."
+            )
+
+
+def check_axes(name, tensor, wanted):
+    axes = wanted.count(",")
+    if tensor.dim() < axes:
+        raise ValueError(
+            f"{name} must have shape {wanted}: at least {axes} axes."
+            f" It has {tensor.dim()}: {tuple(tensor.shape)}."
+        )
+
+
+def check_count(name, value, smallest=1):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number such as 64, got {value!r}.")
+    if value < smallest:
+        raise ValueError(f"{name} must be at least {smallest}, got {value}.")
+
+
+def check_divisible(name, features, num_heads):
+    check_count("num_heads", num_heads)
+    if features % num_heads:
+        fitting = [h for h in range(2, features + 1) if features % h == 0]
+        nearest = sorted(sorted(fitting, key=lambda h: abs(h - num_heads))[:2]) or [1]
+        raise ValueError(
+            f"{name} ({features}) is not divisible by num_heads ({num_heads});"
+            f" {' or '.join(map(str, nearest))} heads would fit."
+        )
+
+
+def check_leading_axes(name_a, a, name_b, b):
+    if a.shape[:-2] == b.shape[:-2]:  # nearly always; broadcast_shapes takes longer than a small product
+        return
+    try:
+        torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except RuntimeError:
+        raise ValueError(
+            f"the axes before the last two must match: {name_a} {tuple(a.shape)} has"
+            f" {tuple(a.shape[:-2])}, {name_b} {tuple(b.shape)} has {tuple(b.shape[:-2])}."
+        ) from None
+
+
+def check_mask(mask, scores_shape):
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f'mask must be bool, got {str(mask.dtype).removeprefix("torch.")}. True means "may attend"'
+            " here; torch.nn.MultiheadAttention means the opposite. Try mask.bool() or mask == 1."
+        )
+    # From the right, an axis of the mask is 1 or as long as that of the scores, and it has no more axes.
+    pairs = zip(reversed(mask.shape), reversed(scores_shape), strict=False)
+    if mask.dim() > len(scores_shape) or any(size not in (1, wanted) for size, wanted in pairs):
+        raise ValueError(
+            f"mask {tuple(mask.shape)} does not broadcast to the scores {tuple(scores_shape)}. From the"
+            f" right, every axis must be 1 or the same: keys {scores_shape[-1]}, queries {scores_shape[-2]}."
+        )
+
+
+def check_mask_axes(mask, scores_shape):
+    # (b, n, n) would be taken for (h, n, n) and, where b happens to equal h, without an error.
+    if mask.dim() in (2, len(scores_shape)):
+        return
+    raise ValueError(
+        f"mask {tuple(mask.shape)} has {mask.dim()} axes; say which they are. Give it 2 axes (n_q, n_k),"
+        f" or all {len(scores_shape)}, to fit {tuple(scores_shape)}: mask[:, None] makes (b, n, n) into"
+        " (b, 1, n, n), mask[:, None, None] makes (b, n) into (b, 1, 1, n)."
+    )

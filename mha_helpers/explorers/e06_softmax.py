@@ -1,0 +1,148 @@
+"""Notebook 06: one row of scores on its way to weights."""
+
+import ipywidgets as widgets
+import matplotlib
+import torch
+from matplotlib.collections import PolyCollection
+
+from mha_helpers import style
+from mha_helpers.figures.cells import add_cells, corners, place_cells
+from mha_helpers.figures.picture import new_figure
+from mha_helpers.panel import Panel
+
+TOKENS = ("cat", "eats", "fish", "now")
+SCORES = (2.0, -0.5, 0.0, 1.0)
+WIDTH, PART, LEFT, BAR = 890, 290, 40, 56  # pixels: the picture, one of its three parts, its margin, a bar
+AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar
+HEIGHT = 316
+
+
+def softmax_explorer(scores=SCORES, temperature=1.0):
+    """Return a ``Panel`` that turns one row of four scores into weights.
+
+    Controls: score_1 … score_4, temperature, shift (a number added to every score), minus_maximum (subtract
+    the largest score before e to the power, as every library does). Used in notebook 06.
+
+    ``state()`` holds scores, divided, exponentials and weights, each ``(4)``.
+
+    >>> panel = softmax_explorer(scores=(0.0, 0.0, 0.0, 0.0))
+    >>> panel.state()["weights"]
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+    controls = {
+        f"score_{number}": widgets.FloatSlider(
+            score, min=-5, max=5, step=0.1, readout_format=".1f", description=f"score of {token}"
+        )
+        for number, (token, score) in enumerate(zip(TOKENS, scores, strict=True), start=1)
+    }
+    controls["temperature"] = widgets.FloatLogSlider(
+        temperature, base=10, min=-1.3, max=1.3, step=0.1, readout_format=".2f", description="temperature"
+    )
+    controls["shift"] = widgets.IntSlider(0, 0, 200, step=10, description="add to all")
+    controls["minus_maximum"] = widgets.Checkbox(True, description="subtract the maximum first", indent=False)
+    return Panel(
+        controls,
+        compute,
+        RowPicture(),
+        describe,
+        title="One row: four scores become four weights.",
+        rows=[["score_1", "score_2"], ["score_3", "score_4"], ["temperature", "shift"], ["minus_maximum"]],
+    )
+
+
+def compute(temperature, shift, minus_maximum, **scores):
+    """Go the three steps of softmax one by one, in float32."""
+    row = torch.tensor([scores[f"score_{number}"] for number in range(1, 5)]) + shift
+    divided = row / temperature
+    powers = divided - divided.max() if minus_maximum else divided
+    exponentials = powers.exp()
+    return {
+        "scores": row,
+        "temperature": temperature,
+        "divided": divided,
+        "powers": powers,
+        "exponentials": exponentials,
+        "weights": exponentials / exponentials.sum(),
+        "minus_maximum": minus_maximum,
+    }
+
+
+class RowPicture:
+    """Three groups of bars: the scores, e to the power of each, and the share of each in the sum."""
+
+    def layout(self, state):
+        return state["minus_maximum"]
+
+    def draw(self, state):
+        with style.drawing():
+            figure = new_figure(WIDTH, HEIGHT)
+            ax = figure.add_axes((0, 0, 1, 1))
+            ax.set(xlim=(0, WIDTH), ylim=(HEIGHT, 0))
+            ax.axis("off")
+            power = "this − maximum" if state["minus_maximum"] else "this"
+            titles = ("1. score ÷ temperature", f"2. exp({power})", "3. ÷ sum = weight")
+            for part, title in enumerate(titles):
+                left = LEFT + part * PART
+                ax.text(left, 24, title, fontsize=12, weight="bold")
+                ax.plot([left, left + 4 * BAR], [AXIS, AXIS], color=style.COLOURS["ink"], linewidth=1)
+            bars = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.8)
+            ax.add_collection(bars, autolim=False)
+            boxes, words = add_cells(ax)
+        return figure, [bars, boxes, words]
+
+    def update(self, artists, state):
+        bars, boxes, words = artists
+        shapes, colours, names = [], [], []
+        largest = state["divided"].abs().max().item() or 1.0
+        groups = (
+            (state["divided"], largest, 2),
+            (state["exponentials"], None, 3),
+            (state["weights"], 1.0, 3),
+        )
+        for part, (values, scale, decimals) in enumerate(groups):
+            finite = values[values.isfinite()]
+            scale = scale or (finite.max().item() if len(finite) else 1.0) or 1.0
+            for place, value in enumerate(values.tolist()):
+                left = LEFT + part * PART + place * BAR
+                known = torch.tensor(value).isfinite().item()
+                length = LONGEST * value / scale if known else 0.0
+                shapes.append(corners(left + 8, AXIS, BAR - 16, -length))
+                colours.append(_colour(part, length / LONGEST))
+                beyond = -12 if length >= 0 else 12
+                names.append((_written(value, decimals), left + BAR / 2, AXIS - length + beyond, "centre"))
+                names.append((TOKENS[place], left + BAR / 2, HEIGHT - 16, "centre"))
+        bars.set_verts(shapes)
+        bars.set_facecolor(colours)
+        place_cells(boxes, words, [], BAR, BAR, names)
+
+
+def _colour(part, share):
+    """Give a bar the colour that a heatmap gives its number; the step between has none."""
+    if part == 0:
+        return matplotlib.colormaps[style.SCORE_CMAP](0.5 + share / 2)
+    return matplotlib.colormaps[style.WEIGHT_CMAP](share) if part == 2 else style.COLOURS["faint"]
+
+
+def _written(value, decimals):
+    """Write a number in the width of a bar."""
+    if abs(value) >= 1000 and abs(value) != float("inf"):
+        return f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    return style.number(value, 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else decimals)
+
+
+def describe(state):
+    """Say what a person would say of the picture."""
+    weights = state["weights"]
+    if weights.isnan().any():
+        return (
+            "e to such a large power is ∞ for float32, and ∞ ÷ ∞ is no number: the weights are nan."
+            " Tick “subtract the maximum first”."
+        )
+    shares = ", ".join(
+        f"{token} {style.number(weight)}" for token, weight in zip(TOKENS, weights.tolist(), strict=True)
+    )
+    best = TOKENS[int(weights.argmax())]
+    return (
+        f"Temperature {style.number(state['temperature'])}. Weights: {shares}."
+        f" {best} gets most. They sum to {style.number(weights.sum().item())}."
+    )

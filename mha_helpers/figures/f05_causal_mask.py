@@ -1,0 +1,119 @@
+"""Masks, and other matrices of yes and no, side by side."""
+
+import math
+
+import numpy as np
+import torch
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Rectangle
+
+from mha_helpers import style
+from mha_helpers.figures.picture import Picture, new_figure
+
+MAX_WIDTH = 880  # pixels: what a laptop's notebook column holds
+LARGEST_CELL = 44
+GAP = 26
+LINE = 20
+EMPTY = "#EDEDED"
+
+
+def mask_maps(masks, tokens, axes=("query", "key"), words=("may attend", "masked")):
+    """Draw several bool matrices side by side: True filled, False hatched.
+
+    ``masks`` is a dict of title -> mask. ``words`` say what True and False mean, ``axes`` what the rows
+    and the columns are.
+
+    Shapes: every mask broadcastable to ``(n, n)`` for n tokens. Returns a ``Picture``. Used in notebook 05.
+
+    Raises ``TypeError`` if a mask is not bool, ``ValueError`` if it does not fit the tokens.
+
+    >>> mask_maps({"causal": torch.ones(2, 2, dtype=torch.bool).tril()}, ["cat", "eats"])
+    causal: masked in 1 of 4 cells; may attend in each row: cat 1, eats 2.
+    """
+    n = len(tokens)
+    maps = {title: _square(title, mask, n) for title, mask in masks.items()}
+    labels, legend = style.display_labels(tokens)
+    with style.drawing():
+        figure = _draw(maps, labels, axes, words)
+    alt = "\n".join(_describe(title, mask, tokens, words) for title, mask in maps.items())
+    return Picture(figure, alt, legend_html=legend)
+
+
+def _square(title, mask, n):
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
+        raise TypeError(f'the mask "{title}" must be a bool tensor, in which True means "may attend".')
+    try:
+        return mask.broadcast_to(*[1] * max(mask.dim() - 2, 0), n, n).reshape(n, n)
+    except RuntimeError:
+        raise ValueError(
+            f'the mask "{title}" {tuple(mask.shape)} does not broadcast to one picture of {n} × {n} tokens.'
+        ) from None
+
+
+def _describe(title, mask, tokens, words):
+    yes, no = words
+    counts = ", ".join(f"{token} {int(row.sum())}" for token, row in zip(tokens, mask, strict=True))
+    return f"{title}: {no} in {int((~mask).sum())} of {mask.numel()} cells; {yes} in each row: {counts}."
+
+
+def _draw(maps, labels, axes, words):
+    n, across = len(labels), len(maps) if len(maps) <= 4 else 3
+    down = math.ceil(len(maps) / across)
+    widest = max(map(len, labels)) * 9 + 6
+    left = widest + LINE + 14
+    cell = min((MAX_WIDTH - left - 10 - (across - 1) * GAP) / across / n, LARGEST_CELL)
+    side = max(cell * n, 150)
+    turned = widest > side / n
+    below = (widest if turned else LINE) + 6
+    top, pitch = LINE + 8, side + LINE + 14
+    width = left + max(across * side + (across - 1) * GAP, sum(map(_legend_width, words))) + 10
+    height = top + down * pitch - LINE - 14 + below + 2 * LINE + 22
+    figure = new_figure(width, height)
+    for panel, (title, mask) in enumerate(maps.items()):
+        row, column = divmod(panel, across)
+        x, y = left + column * (side + GAP), top + row * pitch
+        ax = figure.add_axes((x / width, 1 - (y + side) / height, side / width, side / height))
+        _draw_map(ax, mask)
+        ax.set_title(title, loc="left", fontsize=style.FONT_SIZE, pad=5)
+        places = [i + 0.5 for i in range(n)]
+        ax.set_yticks(places, labels if column == 0 else [""] * n)
+        is_last = panel + across >= len(maps)
+        ax.set_xticks(places, labels if is_last else [""] * n, rotation=90 if turned else 0)
+        ax.tick_params(length=0, pad=4)
+        if column == 0:
+            ax.set_ylabel(axes[0], color=style.COLOURS["query"], weight="bold")
+        if is_last:
+            ax.set_xlabel(axes[1], color=style.COLOURS["key"], weight="bold")
+    _draw_words(figure, left, width, height, words)
+    return figure
+
+
+def _draw_map(ax, mask):
+    n = len(mask)
+    # What is False is not drawn: the hatching behind it shows.
+    ax.patch.set(facecolor=EMPTY, edgecolor=style.COLOURS["masked"], hatch=style.MASKED_HATCH)
+    ax.pcolormesh(
+        np.ma.masked_where(~mask.numpy(), np.ones((n, n))),
+        cmap=ListedColormap([style.COLOURS["may attend"]]),
+        edgecolors="white",
+        linewidth=1,
+    )
+    ax.set(xlim=(0, n), ylim=(n, 0))
+    for spine in ax.spines.values():
+        spine.set(color=style.COLOURS["masked"], linewidth=0.8)
+
+
+def _legend_width(word):
+    return 24 + 9 * len(word) + 24  # the box, the word, a gap
+
+
+def _draw_words(figure, left, width, height, words):
+    x = left
+    looks = ({"facecolor": style.COLOURS["may attend"]}, {"facecolor": EMPTY, "hatch": style.MASKED_HATCH})
+    for word, look in zip(words, looks, strict=True):
+        box = Rectangle(
+            (x / width, 10 / height), 18 / width, 14 / height, edgecolor=style.COLOURS["masked"], **look
+        )
+        figure.add_artist(box)
+        figure.text((x + 24) / width, 17 / height, word, va="center")
+        x += _legend_width(word)

@@ -1,0 +1,302 @@
+"""Notebook 07: one output as a stack of α·v, and where outputs can lie between the values."""
+
+import torch
+from matplotlib.collections import PolyCollection
+
+from mha_helpers import style
+from mha_helpers.figures.cells import add_cells, corners, place_cells
+from mha_helpers.figures.hull import arrow, hull_of, outside_by
+from mha_helpers.figures.picture import Picture, new_figure
+
+ROW, HEAD = 32, 52  # pixels: a token's row of the stack, the titles above
+NAME, WEIGHT, CELL, BAR = 76, 62, 60, 160  # widths: token, weight, one number, one bar chart
+BETWEEN, APART = 26, 44  # from one block of the stack to the next, from one bar chart to the next
+PLANE = 400  # width and height of the plane
+MOST_FEATURES = 3  # of a value; more bar charts would be too narrow to read
+# of a point, where its name may stand: right, down, and the side to which it grows
+BESIDE = ((11, 0, 1), (-11, 0, -1), (8, 14, 1), (-8, -14, -1), (8, -14, 1), (-8, 14, -1))
+BESIDE += ((0, -22, 0), (0, 22, 0), (8, -22, 1), (-8, -22, -1), (8, 22, 1), (-8, 22, -1))
+
+
+def value_stack(weights, v, tokens, query):
+    """Draw one output: each value, its weight, and the shares α·v, one after another up to their sum.
+
+    ``query`` is the name of the token that asks.
+
+    Shapes: weights ``(n_k)``, v ``(n_k, d_v)`` with d_v up to 3. Returns a ``Picture``. Used in notebook 07.
+
+    Raises ``ValueError`` where sizes do not fit.
+
+    >>> value_stack(torch.tensor([0.75, 0.25]), torch.tensor([[4.0], [0.0]]), ["cat", "eats"], "eats")
+    Output of eats: 0.75 of cat (4) gives (3); 0.25 of eats (0) gives (0). Together (3).
+    """
+    if weights.dim() != 1 or v.dim() != 2 or not len(weights) == len(v) == len(tokens):
+        raise ValueError(
+            "one weight, one value and one token belong together: weights must be (n_k), v (n_k, d_v);"
+            f" got weights {tuple(weights.shape)}, v {tuple(v.shape)} and {len(tokens)} tokens."
+        )
+    if not 1 <= v.shape[1] <= MOST_FEATURES:
+        raise ValueError(f"d_v must be 1 to {MOST_FEATURES} to be drawn, got v {tuple(v.shape)}.")
+    labels, legend = style.display_labels(tokens)
+    stack = Stack(len(tokens), v.shape[1], reach_of(weights, v))
+    with style.drawing():
+        figure, ax = pixel_figure(stack.width, stack.height)
+        artists = stack.add(ax, 0, 0)
+        stack.place(artists, labels, weights, v)
+    return Picture(figure, describe_stack(weights, v, tokens, query), legend_html=legend)
+
+
+def value_hull(v, tokens, outputs, names):
+    """Draw values of two features as points, their hull, and outputs as diamonds with their names.
+
+    Shapes: v ``(n_k, 2)``, outputs ``(m, 2)``. Returns a ``Picture``. Used in notebook 07.
+
+    Raises ``ValueError`` where sizes do not fit.
+
+    >>> v = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> value_hull(v, ["a", "b", "c"], torch.tensor([[2.0, 2.0]]), ["p"])
+    The values of a (0, 0), b (2, 0), c (0, 2) and their hull. Outputs: p (2, 2) outside by 1.41.
+    """
+    if v.dim() != 2 or v.shape[1] != 2 or len(v) != len(tokens):
+        raise ValueError(
+            f"v must be (n_k, 2), one row for each of the {len(tokens)} tokens; got {tuple(v.shape)}."
+        )
+    if outputs.dim() != 2 or outputs.shape[1] != 2 or len(outputs) != len(names):
+        raise ValueError(
+            f"outputs must be (m, 2), one row for each of the {len(names)} names; got {tuple(outputs.shape)}."
+        )
+    labels, legend = style.display_labels(tokens)
+    plane = Plane(torch.cat([v, outputs]))
+    with style.drawing():
+        figure, ax = pixel_figure(PLANE + 12, PLANE + 12)
+        artists = plane.add(ax, 6, 6)
+        plane.place(artists, labels, v, outputs, names)
+    return Picture(figure, _describe_hull(v, tokens, outputs, names), legend_html=legend)
+
+
+def pixel_figure(width, height):
+    """Return a figure and axes over all of it whose unit is a pixel; y points down."""
+    figure = new_figure(width, height)
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    ax.axis("off")
+    return figure, ax
+
+
+def reach_of(weights, v):
+    """Return the ends (lowest, highest) that bars of α·v added up one after another can come to."""
+    sums = (weights[:, None] * v).cumsum(dim=0)
+    return min(0.0, v.min().item(), sums.min().item()), max(0.0, v.max().item(), sums.max().item())
+
+
+def describe_stack(weights, v, tokens, query):
+    """Say what the stack shows: every share, and what they come to."""
+    shares = weights[:, None] * v
+    parts = [
+        f"{style.number(weight, trim=False)} of {token} {pair(value)} gives {pair(share)}"
+        for weight, token, value, share in zip(weights, tokens, v, shares, strict=True)
+    ]
+    return f"Output of {query}: {'; '.join(parts)}. Together {pair(shares.sum(dim=0))}."
+
+
+def _describe_hull(v, tokens, outputs, names):
+    values = ", ".join(f"{token} {pair(value)}" for token, value in zip(tokens, v, strict=True))
+    hull = hull_of(v)
+    places = []
+    for name, output in zip(names, outputs, strict=True):
+        away = outside_by(hull, output.tolist())
+        where = f"outside by {style.number(away, trim=False)}" if away else "inside"
+        places.append(f"{name} {pair(output)} {where}")
+    return f"The values of {values} and their hull. Outputs: {'; '.join(places)}."
+
+
+def pair(numbers):
+    """Write a short vector: "(1.78, −0.5)"."""
+    return f"({', '.join(style.number(number) for number in numbers.tolist())})"
+
+
+def shades(count):
+    """Return tints of the colour of values, one for each key, dark to light."""
+    base = [int(style.COLOURS["value"][start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    step = 0.6 / max(count - 1, 1)
+    return [tuple(part + (1 - part) * step * place for part in base) for place in range(count)]
+
+
+class Stack:
+    """A row for each key: weight, value, α·v, and the bars of α·v end to end; below, their sum."""
+
+    def __init__(self, keys, features, reach):
+        self.keys, self.features, self.reach = keys, features, reach
+        self.values = NAME + WEIGHT + BETWEEN  # where each block begins
+        self.shares = self.values + features * CELL + BETWEEN
+        self.bars = self.shares + features * CELL + BETWEEN
+        self.width = self.bars + features * (BAR + APART)
+        self.height = HEAD + (keys + 1) * ROW + 14
+
+    def add(self, ax, left, top):
+        """Draw what stays, and return the artists that ``place`` sets."""
+        self.left, self.top = left, top
+        bottom = top + HEAD + (self.keys + 1) * ROW
+        grey = style.COLOURS["masked"]
+        heads = [
+            ("weight α", NAME + WEIGHT / 2),
+            ("value v", self.values + self.features * CELL / 2),
+            ("α · v", self.shares + self.features * CELL / 2),
+        ]
+        for feature in range(self.features):
+            start = self.bars + feature * (BAR + APART)
+            heads.append((f"feature {feature}, added up", start + BAR / 2))
+            for place in {0.0, *self.reach}:
+                x = left + self._x(feature, place)
+                ax.plot([x, x], [top + HEAD - 4, bottom], color=grey, linewidth=1.2 if place == 0 else 0.6)
+                ax.text(x, top + HEAD - 8, style.number(place, 1), ha="center", fontsize=10, color=grey)
+        for words, x in heads:
+            ax.text(left + x, top + 16, words, ha="center", va="center", weight="bold", fontsize=11.5)
+        line = bottom - ROW
+        ax.plot([left + 8, left + self.width - 8], [line, line], color=style.COLOURS["ink"], linewidth=1)
+        boxes, words = add_cells(ax)
+        steps = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.8)
+        ax.add_collection(steps, autolim=False)
+        return [boxes, steps, words]
+
+    def place(self, artists, labels, weights, v):
+        boxes, steps, words = artists
+        shares = weights[:, None] * v
+        green, purple = style.COLOURS["value"], style.COLOURS["output"]
+        cells, names, verts, colours = [], [], [], []
+        rows = zip(labels, weights.tolist(), v.tolist(), shares.tolist(), strict=True)
+        for row, (label, weight, value, share) in enumerate(rows):
+            y = self._y(row)
+            names.append((label, self.left + NAME - 10, y + ROW / 2))
+            cells.append((style.number(weight, 3, trim=False), style.COLOURS["ink"], self.left + NAME, y + 3))
+            for column, (number, part) in enumerate(zip(value, share, strict=True)):
+                x = self.left + column * CELL
+                cells.append((style.number(number, 2), green, x + self.values, y + 3))
+                cells.append((style.number(part, 3, trim=False), green, x + self.shares, y + 3))
+        total = self._y(self.keys)
+        summed = f"sum of α: {style.number(weights.sum(), 2, trim=False)}"
+        names.append((summed, self.left + NAME + WEIGHT - 4, total + ROW / 2))
+        for column, number in enumerate(shares.sum(dim=0).tolist()):
+            x = self.left + self.shares + column * CELL
+            cells.append((style.number(number, 3, trim=False), purple, x, total + 3))
+        names.append(("output", self.left + self.shares - 10, total + ROW / 2))
+        for feature in range(self.features):
+            at = 0.0
+            for row, (part, shade) in enumerate(
+                zip(shares[:, feature].tolist(), shades(self.keys), strict=True)
+            ):
+                verts.append(self._bar(feature, row, at, at + part))
+                colours.append(shade)
+                at += part
+            verts.append(self._bar(feature, self.keys, 0.0, at))
+            colours.append(purple)
+        place_cells(boxes, words, cells, CELL - 2, ROW - 6, names)
+        steps.set_verts(verts)
+        steps.set_facecolor(colours)
+
+    def _bar(self, feature, row, start, end):
+        left, right = (self.left + self._x(feature, value) for value in (start, end))
+        return corners(left, self._y(row) + 7, right - left, ROW - 14)
+
+    def _x(self, feature, value):
+        low, high = self.reach
+        start = self.bars + feature * (BAR + APART)
+        return start + (min(max(value, low), high) - low) / ((high - low) or 1.0) * BAR
+
+    def _y(self, row):
+        return self.top + HEAD + row * ROW
+
+
+class Plane:
+    """Values of two features as points in a plane, the hull around them, and outputs."""
+
+    def __init__(self, shown):
+        low, high = shown.min(dim=0).values, shown.max(dim=0).values
+        middle, half = (low + high) / 2, (high - low).max().item() / 2 + 0.7
+        self.low = (middle - half).tolist()
+        self.scale = PLANE / (2 * half)
+        self.ends = [(x, x + 2 * half) for x in self.low]
+
+    def add(self, ax, left, top):
+        """Draw axes and grid, and return the artists that ``place`` sets."""
+        self.left, self.top = left, top
+        faint, ink = style.COLOURS["faint"], style.COLOURS["masked"]
+        for axis, (low, high) in enumerate(self.ends):
+            for tick in range(int(low // 1) + 1, int(high // 1) + 1):
+                line = [
+                    self._pixel(*((tick, end) if axis == 0 else (end, tick))) for end in self.ends[1 - axis]
+                ]
+                (x0, y0), (x1, y1) = line
+                ax.plot([x0, x1], [y0, y1], color=ink if tick == 0 else faint, linewidth=1)
+                x, y = line[0]
+                offset = (x, y - 4) if axis == 0 else (x + 4, y)
+                align = {"ha": "center", "va": "bottom"} if axis == 0 else {"ha": "left", "va": "center"}
+                ax.text(*offset, style.number(tick), fontsize=10, color=ink, **align)
+        right, bottom = left + PLANE - 6, top + PLANE - 22
+        ax.text(right, bottom, "feature 0 →", ha="right", fontsize=10.5, color=style.COLOURS["ink"])
+        ax.text(left + 22, top + 16, "↑ feature 1", fontsize=10.5, color=style.COLOURS["ink"])
+        green, purple = style.COLOURS["value"], style.COLOURS["output"]
+        area = PolyCollection([], facecolors=[(*shades(1)[0], 0.16)], edgecolors=green, linewidths=1.5)
+        path = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.6)
+        ax.add_collection(area, autolim=False)
+        ax.add_collection(path, autolim=False)
+        points = ax.plot([], [], "o", markersize=9, color=green, markeredgecolor=style.COLOURS["ink"])[0]
+        found = ax.plot([], [], "D", markersize=9, color=purple, markeredgecolor="white")[0]
+        (_, words), (_, found_words), (_, halo) = (add_cells(ax) for _ in range(3))
+        found_words.set_facecolor(purple)
+        halo.set(facecolor="white", edgecolor="white", linewidth=3, alpha=0.8, zorder=2.5)
+        return [area, path, points, found, halo, words, found_words]
+
+    def place(self, artists, labels, v, outputs, names, shares=None):
+        """``shares``: α·v of each key ``(n_k, 2)``, drawn end to end from the origin."""
+        area, path, points, found, halo, words, found_words = artists
+        area.set_verts([[self._pixel(*corner) for corner in hull_of(v)]])
+        points.set_data(*zip(*(self._pixel(*value) for value in v.tolist()), strict=True))
+        found.set_data(*zip(*(self._pixel(*output) for output in outputs.tolist()), strict=True))
+        places = {}
+        for label, value in zip(labels, v.tolist(), strict=True):
+            places.setdefault(tuple(value), []).append(label)
+        marks = [(", ".join(who), where) for where, who in places.items()]
+        marks += list(zip(names, map(tuple, outputs.tolist()), strict=True))
+        placed = self._beside(marks)
+        for collection, its_names in ((words, placed[: len(places)]), (found_words, placed[len(places) :])):
+            place_cells(PolyCollection([]), collection, [], 0, 0, its_names)
+        halo.set_paths([*words.get_paths(), *found_words.get_paths()])  # lines do not cross out letters
+        arrows = [] if shares is None else self._arrows(shares)
+        path.set_verts([corner for corner, _ in arrows])
+        path.set_facecolor([colour for _, colour in arrows])
+
+    def _beside(self, marks):
+        """Put each name where it overlaps no point and no name that is already there."""
+        taken = [(*self._pixel(*where), 8) for _, where in marks]
+        names = []
+        for text, where in marks:
+            x, y = self._pixel(*where)
+            width = 8.2 * len(text)
+            choices = []
+            for dx, dy, side in BESIDE:
+                centre = x + dx + side * width / 2
+                inside = self.left + 4 < centre - width / 2 and centre + width / 2 < self.left + PLANE - 2
+                crowd = sum(
+                    abs(centre - other) < (width / 2 + half) and abs(y + dy - height) < 19
+                    for other, height, half in taken
+                )
+                choices.append((not inside, crowd, len(choices), centre, y + dy))
+            *_, centre, middle = min(choices)
+            taken.append((centre, middle, width / 2))
+            names.append((text, centre, middle, "centre"))
+        return names
+
+    def _arrows(self, shares):
+        arrows, at = [], (0.0, 0.0)
+        for share, shade in zip(shares.tolist(), shades(len(shares)), strict=True):
+            to = (at[0] + share[0], at[1] + share[1])
+            arrows.append((arrow(self._pixel(*at), self._pixel(*to)), shade))
+            at = to
+        return arrows
+
+    def _pixel(self, x, y):
+        return (
+            self.left + (x - self.low[0]) * self.scale,
+            self.top + PLANE - (y - self.low[1]) * self.scale,
+        )

@@ -1,0 +1,105 @@
+"""What a person would say of a matrix: the text alternatives of the heatmaps.
+
+Numbers are rounded to two decimals, so that the text is the same on every machine.
+"""
+
+from mha_helpers.style import number
+
+SPELT_OUT = 8  # up to so many rows and columns are described one by one
+
+
+def describe(matrix, rows, columns, kind, allowed, title=""):
+    """Describe a (rows, columns) matrix. ``allowed`` is a bool matrix, True = may attend."""
+    describers = {"weights": _weights, "scores": _scores, "vectors": _vectors}
+    return describers[kind](matrix, rows, columns, allowed, title)
+
+
+def _weights(matrix, rows, columns, allowed, title):
+    sentences = [_opening(title or "Attention weights", rows, columns)]
+    if len(rows) <= SPELT_OUT:
+        sentences.append("; ".join(map(_attends, rows, matrix, allowed, [columns] * len(rows))) + ".")
+    else:
+        seen = matrix.masked_fill(~allowed, -1).nan_to_num(nan=-1)
+        i, j = divmod(int(seen.argmax()), len(columns))
+        average = number(seen.clamp(min=0).max(dim=-1).values.mean(), trim=False)
+        sentences.append(
+            f"The largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
+            f" {_numbered(j, columns)}. On average the largest weight of a row is {average}."
+        )
+    return " ".join(sentences + _masked(allowed))
+
+
+def _attends(row, weights, allowed, columns):
+    if weights[allowed].isnan().any():
+        return f"{row} has no weights (nan)"
+    if not allowed.any() or not weights[allowed].any():
+        return f"{row} attends to nothing"
+    winners = _largest(weights, allowed)
+    weight = number(weights[winners[0]], trim=False)
+    if len(winners) > 2 and len(winners) == int(allowed.sum()):
+        return f"{row} attends equally to all {len(winners)} keys it may see ({weight} each)"
+    if len(winners) > 1:
+        return f"{row} attends most to {_join([columns[j] for j in winners])} ({weight} each)"
+    return f"{row} attends most to {columns[winners[0]]} ({weight})"
+
+
+def _scores(matrix, rows, columns, allowed, title):
+    sentences = [_opening(title or "Scores", rows, columns)]
+    shown = matrix[allowed & matrix.isfinite()]
+    if len(shown):
+        sentences.append(f"The scores go from {number(shown.min())} to {number(shown.max())}.")
+    if len(rows) <= SPELT_OUT:
+        sentences.append("; ".join(map(_fits, rows, matrix, allowed, [columns] * len(rows))) + ".")
+    return " ".join(sentences + _masked(allowed))
+
+
+def _fits(row, scores, allowed, columns):
+    if scores[allowed].isnan().any():
+        return f"{row} has no scores (nan)"
+    if not allowed.any():
+        return f"{row} may attend to nothing"
+    winners = _largest(scores, allowed)
+    return f"{row} scores highest with {_join([columns[j] for j in winners])} ({number(scores[winners[0]])})"
+
+
+def _vectors(matrix, rows, columns, allowed, title):
+    sentences = [f"{title or 'Vectors'}, {count(len(rows), 'token')} × {count(len(columns), 'feature')}."]
+    if len(rows) <= SPELT_OUT and len(columns) <= SPELT_OUT:
+        vectors = (
+            f"{row}: {', '.join(number(value) for value in values)}"
+            for row, values in zip(rows, matrix, strict=True)
+        )
+        sentences.append("; ".join(vectors) + ".")
+    elif matrix.isfinite().any():
+        shown = matrix[matrix.isfinite()]
+        sentences.append(f"The numbers go from {number(shown.min())} to {number(shown.max())}.")
+    return " ".join(sentences + _masked(allowed))
+
+
+def _numbered(index, labels):
+    own = str(index + 1)
+    return own if labels[index] == own else f"{own} ({labels[index]})"
+
+
+def _opening(title, rows, columns):
+    return f"{title}, {count(len(rows), 'query', 'queries')} × {count(len(columns), 'key')}."
+
+
+def count(amount, one, many=None):
+    return f"{amount} {one if amount == 1 else many or one + 's'}"
+
+
+def _masked(allowed):
+    masked = int((~allowed).sum())
+    return [f"Masked: {masked} of {allowed.numel()} cells."] if masked else []
+
+
+def _largest(values, allowed):
+    largest = values[allowed].max()
+    # Equal up to rounding: which of two equal numbers comes out larger differs between machines.
+    equal = allowed & ((values == largest) | ((values - largest).abs() < 1e-4))
+    return equal.nonzero().flatten().tolist()
+
+
+def _join(names):
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
