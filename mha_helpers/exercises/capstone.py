@@ -1,0 +1,195 @@
+"""The capstone of notebook 09: wrong shapes, planted bugs, wrong transposes in the class, and the inputs."""
+
+import torch
+
+from mha_helpers.examples import golden_example
+from mha_helpers.exercises import Mistake, case, numbers
+from mha_helpers.exercises.mistakes import pick
+from mha_helpers.exercises.whole_mistakes import CLASS, attention_class, remaining_faults
+from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
+
+
+def _shapes(w_q, q, weights, heads, concat, w_o, output):
+    return {
+        "W_Q, all heads": w_q,
+        "q, split": q,
+        "weights": weights,
+        "outputs of the heads": heads,
+        "concat": concat,
+        "W_O": w_o,
+        "output": output,
+    }
+
+
+_Q, _WEIGHTS, _HEADS = (3, 12, 20, 16), (3, 12, 20, 20), (3, 12, 20, 4)
+
+SHAPES = _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (48, 96), (3, 20, 96))
+
+SHAPE_MISTAKES = [
+    Mistake(
+        "d_k taken as d_model ÷ h",
+        _shapes((96, 96), (3, 12, 20, 8), _WEIGHTS, (3, 12, 20, 8), (3, 20, 96), (96, 96), (3, 20, 96)),
+        "You work with 96 ÷ 12 = 8 numbers a head. Here d_k and d_v are given, and differ.",
+    ),
+    Mistake(
+        "d_k taken as d_model",
+        _shapes(
+            (96, 1152),
+            (3, 12, 20, 96),
+            _WEIGHTS,
+            (3, 12, 20, 96),
+            (3, 20, 1152),
+            (1152, 96),
+            (3, 20, 96),
+        ),
+        "Your heads are 96 wide, which is d_model: how wide is a query, how wide is a value?",
+    ),
+    Mistake(
+        "values as wide as keys",
+        _shapes((96, 192), _Q, _WEIGHTS, _Q, (3, 20, 192), (192, 96), (3, 20, 96)),
+        "Up to the weights all is right. What a head takes home is made of values: how wide are they?",
+    ),
+    Mistake(
+        "W_O transposed",
+        _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (96, 48), (3, 20, 96)),
+        "Only W_O is turned over: concat is multiplied by it from the left, so what are its rows?",
+    ),
+    Mistake(
+        "W_O square",
+        _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (96, 96), (3, 20, 96)),
+        "Only W_O is wrong: it is square when h · d_v = d_model, and here they differ.",
+    ),
+    Mistake(
+        "output as wide as concat",
+        _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (48, 96), (3, 20, 48)),
+        "Only the output is wrong: the next layer wants tokens as wide as x.",
+    ),
+    Mistake(
+        "tokens and heads swapped",
+        _shapes(
+            (96, 192),
+            (3, 20, 12, 16),
+            (3, 20, 12, 12),
+            (3, 20, 12, 4),
+            (3, 20, 48),
+            (48, 96),
+            (3, 20, 96),
+        ),
+        "Your tokens stand before the heads, so heads would be compared with heads: swap the two axes.",
+    ),
+    Mistake(
+        "W_Q of one head",
+        _shapes((96, 16), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (48, 96), (3, 20, 96)),
+        "Only W_Q is wrong: this is the matrix of one head, and all of them are asked for.",
+    ),
+]
+
+
+def hunt_cases():
+    """All sizes differ (b 2, h 3, n 5, d_k 4). Every query has a key, whichever way a mask is read."""
+    example = golden_example()
+    x, build = numbers(2, 5, 12), {"d_model": 12, "num_heads": 3}
+    return [
+        case(example.x[None], build={"d_model": 6, "num_heads": 3}),
+        case(x, build=build),
+        case(x, sliding_window_mask(5, 1), build=build),
+        case(x, padding_mask([4, 2], 5), build=build),
+    ]
+
+
+BUGS = {
+    "reshape without transpose": (
+        "Change one token of x: q moves in rows of other tokens. Where do numbers change their owner?"
+    ),
+    "no scale": "The weights are sharper than they should be: print the scores, and compare with page 04.",
+    "mask polarity": "Weight falls on the very keys that the mask should hide: what does True mean here?",
+}
+
+# What the repair of one bug may turn into another.
+REPAIRS = pick(
+    CLASS,
+    "÷d_k",
+    "×√d_k",
+    "d_k taken as d_model",
+    "mask left out",
+    "mask after softmax",
+    "heads merged without transpose",
+)
+
+
+def class_cases():
+    """As above, with causal masks, and with a sentence that is all padding."""
+    return [
+        *hunt_cases(),
+        case(numbers(2, 5, 12), causal_mask(5), build={"d_model": 12, "num_heads": 3}),
+        case(numbers(3, 4, 8), padding_mask([4, 3, 0], 4), build={"d_model": 8, "num_heads": 2}),
+    ]
+
+
+def _cut(x, num_heads):
+    return x.unflatten(-1, (num_heads, -1))  # (b, n, d_model) -> (b, n, h, d_k)
+
+
+def _swapped(x, num_heads):
+    return _cut(x, num_heads).transpose(2, 3)  # (b, n, h, d_k) -> (b, n, d_k, h)
+
+
+def _rows(heads):
+    return heads.flatten(2)  # (b, n, …, …) -> (b, n, d_model)
+
+
+def _tokens_first(heads):
+    return heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)
+
+
+def _by_d_k(module, scores):
+    return scores / module.d_k**0.5
+
+
+_ONE_SWAP = "The split swaps the wrong two axes: tokens and heads have to change places, features stay last."
+_NO_SWAP = "Heads still stand behind tokens, so each token compares its own heads: which move is missing?"
+_MERGE = "The split is right; the merge swaps the wrong two axes: the heads have to go behind the tokens."
+
+# With the wrong split the last axis is no longer d_k, so it matters which of the two the scale takes.
+WRONG_AXES = [
+    Mistake(name, attention_class(**parts), sentence)
+    for name, sentence, parts in (
+        ("transpose of the wrong axes", _ONE_SWAP, {"split": _swapped, "merge": _tokens_first}),
+        (
+            "transpose of the wrong axes, scaled by d_k",
+            _ONE_SWAP,
+            {"split": _swapped, "merge": _tokens_first, "scale": _by_d_k},
+        ),
+        (
+            "transpose of the wrong axes, and the same two again",
+            _ONE_SWAP,
+            {"split": _swapped, "merge": lambda heads: _rows(heads.transpose(2, 3))},
+        ),
+        (
+            "transpose of the wrong axes, the same two again, scaled by d_k",
+            _ONE_SWAP,
+            {"split": _swapped, "merge": lambda heads: _rows(heads.transpose(2, 3)), "scale": _by_d_k},
+        ),
+        ("transpose missing", _NO_SWAP, {"split": _cut, "merge": _rows}),
+        ("transpose missing, but there in the merge", _NO_SWAP, {"split": _cut, "merge": _tokens_first}),
+        (
+            "merge: transpose of the wrong axes",
+            _MERGE,
+            {"merge": lambda heads: heads.transpose(2, 3).reshape(len(heads), heads.shape[2], -1)},
+        ),
+    )
+]
+
+
+def _zeros_where_masked(scores):
+    return torch.softmax(scores, dim=-2).masked_fill(scores == -torch.inf, 0.0)
+
+
+_BY_COLUMN = Mistake(
+    "softmax over queries, masked cells 0",
+    attention_class(softmax=_zeros_where_masked),
+    pick(CLASS, "softmax over queries")[0].sentence,
+)
+
+HUNT_MISTAKES = [*remaining_faults(BUGS), *REPAIRS]
+CLASS_MISTAKES = [*CLASS, _BY_COLUMN, *WRONG_AXES]

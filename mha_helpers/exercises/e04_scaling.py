@@ -1,0 +1,284 @@
+"""The exercises of notebook 04: the scale of any head, a published example, other spreads, a test."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from mha_helpers.attention import attention_scores, scale_scores
+from mha_helpers.examples import golden_example
+from mha_helpers.exercises import FunctionExercise, Mistake, ValueExercise, case, numbers
+from mha_helpers.exercises.mistakes import SCALING, pick
+
+
+def _golden_scores():
+    example = golden_example()
+    return example.attention().trace(example.x).scores.detach()  # (h, n, n)
+
+
+def _in_heads(mistake):
+    """The same mistake for a function that is handed d_model and num_heads in place of d_k."""
+    return Mistake(
+        mistake.name,
+        lambda scores, d_model, num_heads: mistake.wrong(scores, d_model // num_heads),
+        mistake.sentence,
+    )
+
+
+scale_any_head = FunctionExercise(
+    "4.1",
+    "The scale of any head",
+    stars=1,
+    minutes=3,
+    variable="my_scale",
+    reference=lambda scores, d_model, num_heads: scale_scores(scores, d_model // num_heads),
+    cases=lambda: [
+        case(_golden_scores(), 6, 3),
+        case(numbers(2, 4, 5, 7), 64, 4),
+        case(numbers(5, 7), 30, 2),
+        case(numbers(2, 8, 3, 3), 512, 8),
+    ],
+    mistakes=[
+        *map(_in_heads, pick(SCALING, "no scale", "÷d_k", "×√d_k", "÷d_k²", "÷√n_k")),
+        Mistake(
+            "÷√d_model",
+            lambda scores, d_model, num_heads: scores / math.sqrt(d_model),
+            "You divide by √d_model: how many products does a score of one head add up?",
+        ),
+        Mistake(
+            "÷√num_heads",
+            lambda scores, d_model, num_heads: scores / math.sqrt(num_heads),
+            "You divide by the root of the number of heads: how many features does each of them get?",
+        ),
+        Mistake(
+            "÷d_model",
+            lambda scores, d_model, num_heads: scores / d_model,
+            "You divide by d_model: neither the size nor the root is that of one head.",
+        ),
+    ],
+    praise="The scale belongs to one head: d_k = d_model ÷ num_heads features, and the root of that.",
+    hints=[
+        "How many features does each head get, if num_heads heads share d_model features?",
+        "That number is d_k. Its root is the divisor; math.sqrt gives it.",
+    ],
+    solution="""
+def my_scale(scores, d_model, num_heads):
+    d_k = d_model // num_heads
+    return scores / math.sqrt(d_k)  # (…, n_q, n_k) -> (…, n_q, n_k)
+""",
+)
+
+published_scale = ValueExercise(
+    "4.2",
+    "Find the error in a published example",
+    stars=1,
+    minutes=4,
+    variable="my_row",
+    answer=lambda: torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128),
+    decimals=1,
+    mistakes=[
+        Mistake(
+            "the published row",
+            lambda: torch.tensor([1.0, 0.1, 0.2]),
+            "That is the published row. Its first number is 100 ÷ 100: is √128 as large as that?",
+        ),
+        Mistake(
+            "no scale",
+            lambda: torch.tensor([100.0, 1.0, 2.0]),
+            "These are the scores before the scale.",
+        ),
+        Mistake(
+            "÷d_k",
+            lambda: torch.tensor([100.0, 1.0, 2.0]) / 128,
+            "You divide by d_k itself: the scale is its root.",
+        ),
+        Mistake(
+            "×√d_k",
+            lambda: torch.tensor([100.0, 1.0, 2.0]) * math.sqrt(128),
+            "You multiply where you should divide: scaled scores lie closer together.",
+        ),
+        Mistake(
+            "÷√d_model",
+            lambda: torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(512),
+            "You divide by √512, so √d_model: which size belongs to one head?",
+        ),
+        Mistake(
+            "weights",
+            lambda: torch.softmax(torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128), dim=-1),
+            "These are weights, after softmax: the scaled scores are asked for.",
+        ),
+    ],
+    praise="Softmax still turns this row into [1.00, 0.00, 0.00]: 100 lies nearly 9 spreads from 0,"
+    " and no fair start makes that soft. To get from 100 to 1, d_k would have to be 10,000.",
+    hints=[
+        "Three scores go in and three come out, each divided by the same number.",
+        "The number is the root of d_k, a little more than 11.",
+    ],
+    solution="""
+my_row = torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128)
+""",
+)
+
+other_spreads = ValueExercise(
+    "4.3",
+    "A divisor for other numbers",
+    stars=2,
+    minutes=5,
+    variable="my_divisor",
+    answer=48.0,
+    decimals=1,
+    mistakes=[
+        Mistake(
+            "√d_k alone", 8.0, "√64 = 8 is right if q and k have spread 1: here their numbers are larger."
+        ),
+        Mistake("spreads without d_k", 6.0, "6 is the spread of one product: a score adds 64 of them."),
+        Mistake(
+            "spreads times d_k", 384.0, "You take 64 products for 64 times the spread: much of a sum cancels."
+        ),
+        Mistake(
+            "root of all",
+            math.sqrt(6 * 64),
+            "The root goes over d_k and the variances; 6 is a spread already.",
+        ),
+        Mistake(
+            "variances times √d_k",
+            36 * 8.0,
+            "36 is the variance of one product: the spread is the root of it.",
+        ),
+        Mistake(
+            "variance of the score",
+            36 * 64.0,
+            "This is the variance of a score: its spread is the root of it.",
+        ),
+        Mistake(
+            "spreads added", 5 * 8.0, "You add the spreads of q and k: a score multiplies their numbers."
+        ),
+        Mistake(
+            "variances added",
+            math.sqrt(13 * 64),
+            "You add the variances of q and k: right for a sum q + k, but a score is made of products.",
+        ),
+    ],
+    praise="Each product has spread 2 · 3 = 6, and 64 of them √64 times that. ÷√d_k alone would leave 6.",
+    hints=[
+        "What is the spread of one product, if one factor has spread 2 and the other spread 3?",
+        "For independent numbers with mean 0, spreads multiply in a product.",
+        "The score adds d_k such products, so its spread is √d_k times the spread of one.",
+    ],
+    solution="""
+spread_of_a_product = 2 * 3
+my_divisor = math.sqrt(64) * spread_of_a_product
+""",
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A way to scale scores, with a name that says which."""
+
+    name: str
+    function: Callable
+
+    def __call__(self, scores, d_k):
+        return self.function(scores, d_k)
+
+    def __repr__(self):
+        return self.name
+
+
+_SCALES = (
+    Scale("÷√d_k", scale_scores),
+    Scale("no scale", lambda scores, d_k: scores),
+    Scale("÷d_k", lambda scores, d_k: scores / d_k),
+    Scale("×√d_k", lambda scores, d_k: scores * math.sqrt(d_k)),
+    Scale("÷√512, whatever d_k is", lambda scores, d_k: scores / math.sqrt(512)),
+    Scale("÷8, whatever d_k is", lambda scores, d_k: scores / 8),
+    Scale("÷4, whatever d_k is", lambda scores, d_k: scores / 4),
+    Scale("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5),
+)
+
+
+def _spread(scale, d_k):
+    queries, keys = numbers(200, d_k, name="queries"), numbers(200, d_k, name="keys")
+    return float(scale(attention_scores(queries, keys), d_k).std())
+
+
+def _near_one(*d_ks, low=0.8, high=1.25):
+    return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
+
+
+scale_test = FunctionExercise(
+    "4.4",
+    "Write the test that catches a wrong scale",
+    stars=3,
+    minutes=8,
+    variable="my_test",
+    reference=_near_one(16, 256),
+    cases=lambda: [case(scale) for scale in _SCALES],
+    mistakes=[
+        Mistake(
+            "accepts everything",
+            lambda scale: True,
+            "Your test lets every scale pass, even none at all: which number tells them apart?",
+        ),
+        Mistake(
+            "refuses everything",
+            lambda scale: False,
+            "Your test lets no scale pass, not even the right one: how far from 1 may a measured spread be?",
+        ),
+        Mistake(
+            "the wrong way round",
+            lambda scale: not _near_one(16, 256)(scale),
+            "Your test says True for the wrong scales and False for the right one: turn it round.",
+        ),
+        Mistake(
+            "d_k = 64 alone",
+            _near_one(64),
+            "Your test lets ÷8 pass for every head: it is right where d_k is 64. How does that show?",
+        ),
+        Mistake(
+            "d_k = 512 alone",
+            _near_one(512),
+            "Your test lets ÷√512 pass for every head: it is right where d_k is 512, so for one head alone.",
+        ),
+        Mistake(
+            "d_k = 16 alone",
+            _near_one(16),
+            "Your test lets ÷4 pass for every head: it is right where d_k is 16. How does that show?",
+        ),
+        Mistake(
+            "no lower limit",
+            _near_one(16, 256, low=0.0),
+            "Your test notices scores that spread too far, not those that lie too close.",
+        ),
+        Mistake(
+            "no upper limit",
+            _near_one(16, 256, high=math.inf),
+            "Your test notices scores that lie too close together, not those that spread too far.",
+        ),
+        Mistake(
+            "d_k = 1",
+            _near_one(1),
+            "You test with d_k = 1, where √d_k, d_k and no scale at all are the same.",
+        ),
+    ],
+    praise="Your test passes the right scale in both spellings and none of the six wrong ones."
+    " At one d_k alone, a fixed divisor would slip through.",
+    hints=[
+        "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
+        "What is the spread (.std()) after the right scale? Allow some distance: it is measured, not exact.",
+        "A fixed divisor is right for one d_k. Test a second one, and return True only if both are right.",
+    ],
+    solution="""
+def my_test(scale):
+    for d_k in [16, 256]:
+        q = torch.randn(500, d_k)
+        k = torch.randn(500, d_k)
+        scores = q @ k.transpose(-2, -1)  # (500, d_k) -> (500, 500)
+        spread = scale(scores, d_k).std()
+        if not 0.8 < spread < 1.25:
+            return False
+    return True
+""",
+)

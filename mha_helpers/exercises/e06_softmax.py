@@ -1,0 +1,243 @@
+"""The exercises of notebook 06: one weight, softmax in general, a published row, the derivative."""
+
+import math
+
+import torch
+
+from mha_helpers.exercises.framework import Mistake
+from mha_helpers.exercises.functions import FunctionExercise
+from mha_helpers.exercises.mistakes import SOFTMAX, pick
+from mha_helpers.exercises.running import case, numbers
+from mha_helpers.exercises.values import ValueExercise
+
+# Head 2 of the golden example: what "eats" scores on cat, eats and fish, before scaling.
+SCORES = torch.tensor([-2.0, -1.0, 1.0])
+SCALED = SCORES / math.sqrt(2)
+
+one_weight = ValueExercise(
+    "6.1",
+    "One weight by hand",
+    stars=1,
+    minutes=3,
+    variable="weight_of_fish",
+    answer=lambda: torch.softmax(SCALED, dim=-1)[2].item(),
+    decimals=2,
+    mistakes=[
+        Mistake(
+            "no scale",
+            lambda: torch.softmax(SCORES, dim=-1)[2].item(),
+            "That uses the scores before they are divided by √2. The row above is divided already.",
+        ),
+        Mistake(
+            "exp without dividing",
+            lambda: SCALED[2].exp().item(),
+            "That is e to the power of the score. One step is left: what part of the sum is it?",
+        ),
+        Mistake(
+            "the sum",
+            lambda: SCALED.exp().sum().item(),
+            "That is the sum of the three. Which part of it belongs to fish?",
+        ),
+        Mistake(
+            "divided by the others",
+            lambda: (SCALED[2].exp() / SCALED[:2].exp().sum()).item(),
+            "You divided by the two others. The sum is over all three.",
+        ),
+        Mistake(
+            "weight of cat",
+            lambda: torch.softmax(SCALED, dim=-1)[0].item(),
+            "That is the weight of cat. The score of fish is the last of the three.",
+        ),
+        Mistake(
+            "weight of eats",
+            lambda: torch.softmax(SCALED, dim=-1)[1].item(),
+            "That is the weight of eats itself. The score of fish is the last of the three.",
+        ),
+        Mistake(
+            "powers of two",
+            lambda: (2**SCALED / (2**SCALED).sum())[2].item(),
+            "That uses 2 to the power of the score. Softmax uses e, about 2.718.",
+        ),
+        Mistake(
+            "the score", lambda: SCALED[2].item(), "That is the score of fish. A score is no weight yet."
+        ),
+    ],
+    praise="Three steps for a whole row: e to the power, add, divide.",
+    hints=[
+        "Compute e to the power of each of the three scores: math.exp(-1.414), and so on.",
+        "Add the three results. The weight of fish is its own result, divided by this sum.",
+    ],
+    solution="""
+exponentials = [math.exp(-1.414), math.exp(-0.707), math.exp(0.707)]
+weight_of_fish = exponentials[2] / sum(exponentials)
+""",
+)
+
+
+def _softmax(scores):
+    return torch.softmax(scores, dim=-1)
+
+
+def _softmax_cases():
+    masked = numbers(3, 4)
+    masked[0, 2:] = -math.inf
+    large = 60 * numbers(2, 3, 5, name="large")
+    large[0, 0, 0] = 300.0
+    return [
+        case(torch.tensor([[4.0, 0, 2], [4, -1, 0], [2, 0, 1]]) / math.sqrt(2)),
+        case(numbers(2, 3, 4, 5)),
+        case(masked),
+        case(large),
+    ]
+
+
+stable_softmax = FunctionExercise(
+    "6.2",
+    "A softmax that never overflows",
+    stars=2,
+    minutes=6,
+    variable="my_softmax",
+    reference=_softmax,
+    cases=_softmax_cases,
+    mistakes=[
+        *pick(
+            SOFTMAX,
+            "softmax over queries",
+            "softmax over everything",
+            "softmax over axis 0",
+            "softmax over axis 1",
+            "softmax without the maximum",
+            "exp without dividing",
+            "divided by the sum of scores",
+        ),
+        Mistake(
+            "maximum of everything",
+            lambda scores: (
+                (scores - scores.max()).exp() / (scores - scores.max()).exp().sum(dim=-1, keepdim=True)
+            ),
+            "You subtract one maximum from all rows. A row far below it loses every number: each row needs"
+            " its own maximum.",
+        ),
+        Mistake(
+            "sum over everything",
+            lambda scores: (
+                (scores - scores.amax(dim=-1, keepdim=True)).exp()
+                / (scores - scores.amax(dim=-1, keepdim=True)).exp().sum()
+            ),
+            "All cells together sum to 1. Each row has a sum of its own.",
+        ),
+    ],
+    praise="Your softmax takes scores of any size, and −∞ as well.",
+    hints=[
+        "Subtract the largest number of each row first: scores.amax(dim=-1, keepdim=True).",
+        "With keepdim=True the axis stays, so that each row is treated with its own number.",
+        "Then e to the power of it, then divide by the sum of each row.",
+    ],
+    solution="""
+def my_softmax(scores):
+    largest = scores.amax(dim=-1, keepdim=True)  # (..., n_q, n_k) -> (..., n_q, 1)
+    exponentials = (scores - largest).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+""",
+)
+
+published_row = ValueExercise(
+    "6.3",
+    "Find the error in a published example",
+    stars=2,
+    minutes=4,
+    variable="right_row",
+    answer=lambda: torch.softmax(torch.tensor([0.32, 0.04, -math.inf]), dim=-1),
+    decimals=2,
+    mistakes=[
+        Mistake(
+            "as published",
+            torch.tensor([0.52, 0.48, 0.0]),
+            "That is the published row. The two scores differ by 0.28: e to the power of 0.28 is about 1.32."
+            " What should the two weights have to do with each other?",
+        ),
+        Mistake(
+            "divided by the sum of scores",
+            torch.tensor([0.32, 0.04, 0.0]) / 0.36,
+            "That divides the scores by their sum. Softmax takes e to their power first.",
+        ),
+        Mistake(
+            "masked cell as zero",
+            lambda: torch.softmax(torch.tensor([0.32, 0.04, 0.0]), dim=-1),
+            "The masked cell got a share. Its score is −∞, not 0: e to the power of −∞ is 0.",
+        ),
+        Mistake(
+            "scaled again",
+            lambda: torch.softmax(torch.tensor([0.32, 0.04, -math.inf]) / math.sqrt(2), dim=-1),
+            "You divided by √2 as well. These scores are scaled already.",
+        ),
+    ],
+    praise="The weights are 1.32 to 1, not nearly equal. A row that sums to 1 can still be wrong.",
+    hints=[
+        "A tensor may hold −∞: write -math.inf, or float('-inf').",
+        "torch.softmax(row, dim=-1) is enough.",
+    ],
+    solution="""
+row = torch.tensor([0.32, 0.04, -math.inf])
+right_row = torch.softmax(row, dim=-1)
+""",
+)
+
+
+def _derivative(weights):
+    return torch.diag(weights) - torch.outer(weights, weights)
+
+
+derivative = FunctionExercise(
+    "6.4",
+    "The derivative of one row",
+    stars=3,
+    minutes=8,
+    variable="my_derivative",
+    reference=_derivative,
+    cases=lambda: [
+        case(torch.softmax(SCALED, dim=-1)),
+        case(torch.softmax(numbers(5), dim=-1)),
+        case(torch.tensor([1.0, 0.0, 0.0, 0.0])),
+        case(torch.softmax(4 * numbers(3, name="steep"), dim=-1)),
+    ],
+    mistakes=[
+        Mistake(
+            "diagonal alone",
+            lambda weights: torch.diag(weights * (1 - weights)),
+            "The diagonal is right. Raising one score also lowers the weights of the others: which cells"
+            " say that?",
+        ),
+        Mistake(
+            "no diagonal",
+            lambda weights: -torch.outer(weights, weights),
+            "The cells beside the diagonal are right. On the diagonal something is missing: where does a"
+            " weight react to its own score?",
+        ),
+        Mistake(
+            "sign",
+            lambda weights: torch.outer(weights, weights) - torch.diag(weights),
+            "Every sign is turned round: raising a score raises its own weight.",
+        ),
+        Mistake(
+            "plus",
+            lambda weights: torch.diag(weights) + torch.outer(weights, weights),
+            "Beside the diagonal the sign is wrong: raising one score takes from the others.",
+        ),
+        Mistake(
+            "weights on the diagonal",
+            torch.diag,
+            "Only the first of two parts is there. Raising one score also takes from all others.",
+        ),
+    ],
+    praise="Where a row is nearly all in one cell, this table is nearly zero: nothing can be learned there.",
+    hints=[
+        "Cell (i, j) says how weight i changes when score j grows.",
+        "On the diagonal it is w_i · (1 − w_i), beside it −w_i · w_j.",
+        "torch.diag(w) puts w on a diagonal, torch.outer(w, w) holds every product w_i · w_j.",
+    ],
+    solution="""
+def my_derivative(weights):
+    return torch.diag(weights) - torch.outer(weights, weights)  # (n_k) -> (n_k, n_k)
+""",
+)

@@ -1,0 +1,189 @@
+"""Running a learner's function: on copies of the inputs, with every way to fail turned into words."""
+
+import copy
+import dis
+import inspect
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from mha_helpers.examples import fixed_matrix
+from mha_helpers.exercises.framework import one_line
+
+# Steps of the interpreter that compute nothing; their names differ between versions of Python.
+_IDLE_STEPS = {"RESUME", "NOP", "NOT_TAKEN", "CACHE", "POP_TOP", "RETURN_VALUE", "BUILD_TUPLE"}
+_CONSTANT_STEPS = {"LOAD_CONST", "RETURN_CONST"}
+
+# (words in the message, what usually causes it), tried in order.
+_CAUSES = (
+    ("'ellipsis'", "A `...` is still in the code: put something in its place."),
+    ("view size is not compatible", "After a transpose, view cannot be used: which other function can?"),
+    ("is invalid for input of size", "The new shape must hold as many numbers as the old one."),
+    ("Dimension out of range", "The tensor has fewer axes than that: count axes from the end, -1 and -2."),
+    ("dimension in transpose", "The tensor has fewer axes than that: count axes from the end, -1 and -2."),
+    ("too many indices", "The tensor has fewer axes than that: does your code fix the number of axes?"),
+    ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
+    ("same dtype", "Two kinds of number meet: print the .dtype of both."),
+    ("mat1 and mat2", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
+    ("must match", "The shapes do not fit: print both with .shape before that line."),
+    ("Expected size", "The shapes do not fit: print both with .shape before that line."),
+    ("to have size", "The shapes do not fit: print both with .shape before that line."),
+    ("expects each tensor to be equal size", "The shapes do not fit: print each with .shape."),
+    ("Module.__init__", "super().__init__() must come first in __init__."),
+    ("not callable", "A value is called like a function: look for brackets too many, or a name used twice."),
+    ("not defined", "Is the name spelt as above, and was the cell that makes it run?"),
+    ("cannot access local variable", "A name is used before it has a value."),
+    ("before assignment", "A name is used before it has a value."),
+    ("recursion", "The function calls itself without an end."),
+    ("has no attribute", "That object does not have this name: is it the kind of value you take it for?"),
+)
+
+
+class AnswerError(Exception):
+    """Something about an answer that stops the check, said in a whole sentence."""
+
+
+@dataclass
+class Case:
+    """One input: arguments for the function; for a class also those it is built with."""
+
+    args: tuple
+    kwargs: dict = field(default_factory=dict)
+    build: dict = field(default_factory=dict)
+
+
+def case(*args, build=None, **kwargs):
+    """Return a ``Case``: ``case(q, k, mask=mask)``; for a class ``case(x, build={"d_model": 6, …})``."""
+    return Case(args, kwargs, build or {})
+
+
+def numbers(*shape, name="exercise"):
+    """Return a tensor of fixed numbers, mean 0 and variance 1, the same on every machine.
+
+    >>> numbers(2, 3, 4).shape
+    torch.Size([2, 3, 4])
+    """
+    count = int(torch.tensor(shape).prod())
+    return fixed_matrix(f"{name} {shape}", count, 1).view(shape)
+
+
+@dataclass
+class Outcome:
+    """What a call came to: a value or an error, and the arguments that it changed."""
+
+    value: Any = None
+    error: BaseException | None = None
+    changed: tuple = ()
+
+    @property
+    def message(self):
+        try:
+            return one_line(self.error, longest=160)
+        except BaseException:  # an exception whose text raises in turn
+            return ""
+
+
+def run(call, inputs, names=()):
+    """Call a function with copies of the inputs and return the ``Outcome``; only Ctrl-C gets through."""
+    args, kwargs = copy.deepcopy((inputs.args, inputs.kwargs))
+    outcome = Outcome()
+    try:
+        outcome.value = _keep(call(*args, **kwargs))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit as well: an exit() must not end the learner's kernel
+        outcome.error = error
+        error.__traceback__ = None  # it would keep every tensor of the call alive
+    pairs = zip([*args, *kwargs.values()], [*inputs.args, *inputs.kwargs.values()], strict=True)
+    names = [*names[: len(args)], *kwargs]
+    outcome.changed = tuple(
+        name for name, (now, before) in zip(names, pairs, strict=False) if not _unchanged(now, before)
+    )
+    return outcome
+
+
+def describe(inputs, names):
+    """Name the inputs by their shapes: "q (3, 2) and k (4, 2)"."""
+    handed = dict(zip(names, inputs.args, strict=False)) | inputs.kwargs
+    parts = [_describe_one(name, value) for name, value in handed.items()]
+    built = [f"{name} = {value}" for name, value in inputs.build.items()]
+    return one_line(" and ".join([", ".join([*built, *parts[:-1]]), *parts[-1:]]).removeprefix(" and "), 200)
+
+
+def _describe_one(name, value):
+    if isinstance(value, torch.Tensor):
+        return f"{name} of shape {tuple(value.shape)}"
+    return f"{name} = {getattr(value, '__name__', 'a function') if callable(value) else value}"
+
+
+def explain(outcome):
+    """Return "it raises RuntimeError: …" with its usual cause."""
+    message = outcome.message
+    words = f"it raises {type(outcome.error).__name__}" + (f": {message}" if message else "")
+    words = words.rstrip(".") + "."
+    if isinstance(outcome.error, SystemExit):
+        return f"{words} exit() or quit() would end the session: leave it out."
+    for fragment, cause in _CAUSES:
+        if fragment in message:
+            return f"{words} {cause}"
+    return words
+
+
+def is_stub(function):
+    """Tell whether nobody has written in a function yet: it reads no argument and returns None or `...`."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return False
+    arguments = set(inspect.getargs(code).args)
+    for step in dis.get_instructions(code):
+        if step.opname.startswith(("LOAD_FAST", "STORE_FAST")):
+            names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+            if arguments & set(names):
+                return False
+        elif step.opname in _CONSTANT_STEPS:
+            constants = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+            if any(constant is not None and constant is not ... for constant in constants):
+                return False
+        elif step.opname not in _IDLE_STEPS:
+            return False
+    return True
+
+
+def argument_problem(function, inputs, names):
+    """Return a sentence if the function cannot take these arguments at all, else None."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # built in, without a signature: the call will tell
+        return None
+    try:
+        signature.bind(*inputs.args, **inputs.kwargs)
+    except TypeError:
+        needed = ", ".join([*names[: len(inputs.args)], *inputs.kwargs])
+        count = len(signature.parameters)
+        taken = f"{count} argument" + ("" if count == 1 else "s")
+        return (
+            f"Your function takes {taken} ({', '.join(signature.parameters)}); it is called with ({needed})."
+        )
+    return None
+
+
+def _keep(value):
+    # A function may hand out the same tensor again and again and write into it.
+    if isinstance(value, torch.Tensor):
+        small = value.layout == torch.strided and not value.is_meta and value.numel() <= 1_000_000
+        return value.detach().clone() if small else value
+    if type(value) in (list, tuple):
+        return type(value)(_keep(item) for item in value)
+    return {key: _keep(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def _unchanged(now, before):
+    if isinstance(before, torch.Tensor):
+        return now.shape == before.shape and torch.equal(now.nan_to_num(), before.nan_to_num())
+    if isinstance(before, (list, tuple)):
+        return len(now) == len(before) and all(map(_unchanged, now, before))
+    if isinstance(before, dict):
+        return now.keys() == before.keys() and all(_unchanged(now[key], before[key]) for key in before)
+    return now == before if isinstance(before, (str, int, float, set)) else True

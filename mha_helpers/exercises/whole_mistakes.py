@@ -1,0 +1,252 @@
+"""Usual mistakes in whole attention, in splitting and merging heads, and in the class.
+
+Made from the mistakes of the single steps in ``mistakes.py``. ``ATTENTION`` takes the arguments of
+``scaled_dot_product_attention(q, k, v, mask=None)``, ``SPLITTING`` and ``MERGING`` those of ``split_heads``
+and ``merge_heads``. ``CLASS`` holds classes like ``MultiHeadAttention``.
+"""
+
+import itertools
+
+import torch
+
+from mha_helpers.attention import (
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    mask_scores,
+    merge_heads,
+    scale_scores,
+    split_heads,
+)
+from mha_helpers.exercises.framework import Mistake
+from mha_helpers.exercises.mistakes import MASKING, SCALING, SCORES, SOFTMAX, pick
+
+
+def attention_with(
+    scores=attention_scores, scale=scale_scores, masking=mask_scores, softmax=attention_weights, finish=None
+):
+    """Return an attention function with some steps replaced by a mistake.
+
+    ``finish(weights, mask)`` is a step between the weights and their use.
+    """
+
+    def attention(q, k, v, mask=None):
+        table = scale(scores(q, k), q.shape[-1])
+        if mask is not None:
+            table = masking(table, mask)
+        weights = softmax(table)
+        if finish and mask is not None:
+            weights = finish(weights, mask)
+        return weights @ v, weights
+
+    return attention
+
+
+def _one(mistakes, name):
+    return pick(mistakes, name)[0].wrong
+
+
+_MASK_AFTER_SOFTMAX = attention_with(
+    masking=lambda scores, mask: scores, finish=lambda weights, mask: weights * mask
+)
+
+ATTENTION = [
+    *(
+        Mistake(m.name, attention_with(scores=m.wrong), m.sentence)
+        for m in pick(
+            SCORES, "transposed picture", "elementwise product", "queries with queries", "keys with keys"
+        )
+    ),
+    *(Mistake(m.name, attention_with(scale=m.wrong), m.sentence) for m in SCALING),
+    Mistake(
+        "mask after softmax",
+        _MASK_AFTER_SOFTMAX,
+        "The mask comes after softmax, so what is left no longer sums to 1: which step must it precede?",
+    ),
+    *(Mistake(m.name, attention_with(masking=m.wrong), m.sentence) for m in MASKING),
+    *(
+        Mistake(m.name, attention_with(softmax=m.wrong), m.sentence)
+        for m in pick(
+            SOFTMAX,
+            "softmax over queries",
+            "softmax over everything",
+            "softmax without the maximum",
+            "NaN in a fully masked row",
+        )
+    ),
+    Mistake(
+        "weights built from V",
+        lambda q, k, v, mask=None: attention_with()(v, v, v, mask),
+        "The weights are made from V: which two of the three are compared?",
+    ),
+    Mistake(
+        "keys in place of values",
+        lambda q, k, v, mask=None: attention_with()(q, k, k, mask),
+        "You mix the keys: what is carried home is another of the three.",
+    ),
+]
+
+# 08: split_heads(x, num_heads)
+
+SPLITTING = [
+    Mistake(
+        "reshape without transpose",
+        lambda x, num_heads: x.reshape(*x.shape[:-2], num_heads, x.shape[-2], -1),
+        "Every shape is right, and the tokens are scrambled: one reshape cannot move an axis past another.",
+    ),
+    Mistake(
+        "transpose missing",
+        lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
+        "Tokens still stand before heads: the cut is right, and one step is left.",
+    ),
+    Mistake(
+        "transpose of the wrong axes: the last two",
+        lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(-2, -1),
+        "The last two axes change places; features should stay last. Which two axes should move?",
+    ),
+    Mistake(
+        "transpose of the wrong axes: tokens and features",
+        lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(-3, -1),
+        "Tokens and features change places; features should stay last. Which two axes should move?",
+    ),
+    Mistake(
+        "features dealt out like cards",
+        lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).movedim(-1, -3),
+        "Head 0 gets every few features instead of the first ones: which of the two new axes comes first?",
+    ),
+    Mistake(
+        "tokens cut instead of features",
+        lambda x, num_heads: torch.stack(x.chunk(num_heads, dim=-2), dim=-3),
+        "The tokens are shared out among the heads: every head should see every token.",
+    ),
+]
+
+# 09: merge_heads(x)
+
+MERGING = [
+    Mistake(
+        "reshape without transpose",
+        lambda x: x.reshape(*x.shape[:-3], x.shape[-2], -1),
+        "Every shape is right, and the tokens are scrambled: which step comes before the merge?",
+    ),
+    Mistake(
+        "heads merged in the wrong order",
+        lambda x: merge_heads(x.flip(-3)),
+        "The last head comes first: in which order do the heads stand side by side?",
+    ),
+    Mistake(
+        "features of the heads interleaved",
+        lambda x: x.movedim(-3, -1).flatten(-2),
+        "The heads are mixed feature by feature: all features of head 0 come first, then those of head 1.",
+    ),
+    Mistake(
+        "heads added up",
+        lambda x: x.sum(dim=-3),
+        "The heads are added, so nobody can tell them apart any more: they should stand side by side.",
+    ),
+    Mistake(
+        "transpose missing after the merge",
+        lambda x: x.transpose(-3, -2),
+        "Tokens stand before heads now; the two last axes are still to be made one.",
+    ),
+]
+
+# 09: the class
+
+
+def attention_class(
+    split=split_heads,
+    merge=merge_heads,
+    out=lambda module, concat: module.w_o(concat),
+    project=lambda module, x: (module.w_q(x), module.w_k(x), module.w_v(x)),
+    attend=None,
+    bias=None,
+    scale=None,
+    **steps,
+):
+    """Return a class like ``MultiHeadAttention`` in which some parts are replaced by a mistake."""
+
+    class Attention(MultiHeadAttention):
+        def __init__(self, d_model, num_heads, **rest):
+            super().__init__(d_model, num_heads, **(rest if bias is None else rest | {"bias": bias}))
+
+        def forward(self, x, mask=None):
+            used = dict(steps)
+            if scale:  # a mistake of the class can confuse d_k with other sizes of it
+                used["scale"] = lambda scores, d_k: scale(self, scores)
+            attention = attend or attention_with(**used)
+            q, k, v = (split(part, self.num_heads) for part in project(self, x))
+            heads, weights = attention(q, k, v, mask)
+            return out(self, merge(heads)), weights
+
+    return Attention
+
+
+def _w_o_transposed(module, concat):
+    output = concat @ module.w_o.weight
+    return output if module.w_o.bias is None else output + module.w_o.bias
+
+
+FAULTS = {
+    "reshape without transpose": {"split": _one(SPLITTING, "reshape without transpose")},
+    "heads merged without transpose": {"merge": _one(MERGING, "reshape without transpose")},
+    "heads merged in the wrong order": {"merge": _one(MERGING, "heads merged in the wrong order")},
+    "features of the heads interleaved": {"merge": _one(MERGING, "features of the heads interleaved")},
+    "features dealt out like cards": {"split": _one(SPLITTING, "features dealt out like cards")},
+    "W_O missing": {"out": lambda module, concat: concat},
+    "W_O transposed": {"out": _w_o_transposed},
+    "no scale": {"scale": lambda module, scores: scores},
+    "÷d_k": {"scale": lambda module, scores: scores / module.d_k},
+    "×√d_k": {"scale": lambda module, scores: scores * module.d_k**0.5},
+    "d_k taken as d_model": {"scale": lambda module, scores: scores / module.d_model**0.5},
+    "mask polarity": {"masking": _one(MASKING, "mask polarity")},
+    "mask left out": {"masking": _one(MASKING, "mask left out")},
+    "mask after softmax": {"attend": _MASK_AFTER_SOFTMAX},
+    "padding on rows": {"masking": _one(MASKING, "padding on rows")},
+    "−1e9": {"masking": _one(MASKING, "−1e9")},
+    "softmax over queries": {"softmax": _one(SOFTMAX, "softmax over queries")},
+    "NaN in a fully masked row": {"softmax": _one(SOFTMAX, "NaN in a fully masked row")},
+    "V from W_K": {"project": lambda module, x: (module.w_q(x), module.w_k(x), module.w_k(x))},
+    "Q and K swapped": {"project": lambda module, x: (module.w_k(x), module.w_q(x), module.w_v(x))},
+    "weights built from V": {"project": lambda module, x: (module.w_v(x), module.w_v(x), module.w_v(x))},
+    "bias forgotten": {"bias": False},
+}
+
+_SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES, *SPLITTING, *MERGING]} | {
+    "reshape without transpose": (
+        "Tokens are scrambled into heads although every shape is right: look at how you split."
+    ),
+    "heads merged without transpose": (
+        "Tokens are scrambled although every shape is right: look at how you merge the heads."
+    ),
+    "W_O missing": "This is the concatenation itself: one layer is still to come, which mixes the heads.",
+    "W_O transposed": "W_O is turned over: a Linear layer is called, its weight is not multiplied by hand.",
+    "d_k taken as d_model": "The scale uses d_model: how many features does one head compare?",
+    "mask after softmax": "The mask comes after softmax, so rows no longer sum to 1: where does it belong?",
+    "V from W_K": "The values come from W_K: look at which layer makes v.",
+    "Q and K swapped": "Queries and keys have changed places: which layer makes which? Which gives the rows?",
+    "weights built from V": "W_V makes all three: look at which layer makes q, k and v.",
+    "bias forgotten": "The biases are missing: how are the layers made, and are they called?",
+}
+
+CLASS = [Mistake(name, attention_class(**parts), _SENTENCES[name]) for name, parts in FAULTS.items()]
+
+
+def faulty_class(*names):
+    """Return a class with these faults of ``FAULTS`` at once."""
+    return attention_class(**{key: part for name in names for key, part in FAULTS[name].items()})
+
+
+def remaining_faults(sentences):
+    """Return the mistakes of an exercise "find the planted bugs": each set of bugs that can be left.
+
+    ``sentences``: for each planted fault, a name of ``FAULTS``, what to tell the learner while it is
+    there. With several left, the first in the order of ``sentences`` is spoken of.
+    """
+    mistakes = []
+    for count in range(len(sentences), 0, -1):
+        for names in itertools.combinations(sentences, count):
+            bugs = "1 bug is left" if count == 1 else f"{count} bugs are left"
+            wrong = faulty_class(*names)
+            mistakes.append(Mistake(", ".join(names), wrong, f"{bugs}. {sentences[names[0]]}"))
+    return mistakes
