@@ -1,0 +1,129 @@
+"""The part of the helper package that one notebook needs, written as tightly as it can be carried.
+
+A one-file copy of a notebook may be 50 kB larger than the notebook, and the package is several times that.
+So the files that the page cannot reach stay behind, and so do docstrings and comments. What is left runs
+the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import tokenize
+from pathlib import Path
+
+PACKAGE = "mha_helpers"
+AS_WRITTEN = ("mha_helpers/attention.py", "mha_helpers/masks.py")  # the pages send learners to read these
+
+
+def package_files(root: Path) -> dict[str, str]:
+    """Every module of the package: path with forward slashes -> source with plain newlines."""
+    return {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted((root / PACKAGE).rglob("*.py"))
+        if "__pycache__" not in path.parts
+    }
+
+
+def package_data(root: Path) -> dict[str, bytes]:
+    """Every other file of the package, such as the weights of a trained model."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted((root / PACKAGE).rglob("*"))
+        if path.is_file() and path.suffix != ".py" and "__pycache__" not in path.parts
+    }
+
+
+def _file_of(module: str, files: dict[str, str]) -> str | None:
+    path = module.replace(".", "/")
+    return next((name for name in (f"{path}.py", f"{path}/__init__.py") if name in files), None)
+
+
+@functools.cache
+def _blocks(source: str) -> frozenset[str]:
+    """The functions and classes that a file defines at its top."""
+    blocks = (ast.FunctionDef, ast.ClassDef)
+    return frozenset(node.name for node in ast.parse(source).body if isinstance(node, blocks))
+
+
+def _reached(source: str, files: dict[str, str]) -> set[str]:
+    """The files that `source` imports, and those that define what it takes from a package.
+
+    The second is for names that an `__init__` looks up only when they are asked for, which no import
+    statement shows: `from mha_helpers import heatmap`, or `mha.heatmap(…)` after `import mha_helpers as mha`.
+    """
+    modules, names, bound = set(), set(), set()
+    nodes = list(ast.walk(ast.parse(source)))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+            bound |= {alias.asname or PACKAGE for alias in node.names if alias.name.split(".")[0] == PACKAGE}
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"cannot follow the relative import in line {node.lineno}; write it in full")
+            modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            if (_file_of(node.module, files) or "").endswith("__init__.py"):
+                names |= {alias.name for alias in node.names}
+                bound |= {alias.asname or alias.name for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and bound & {
+            n.id for n in ast.walk(node) if isinstance(n, ast.Name)
+        }:
+            names.add(node.attr)
+    defining = {name for name, text in files.items() if names & _blocks(text)}
+    return defining | ({_file_of(module, files) for module in modules} - {None})
+
+
+def needed_files(code: str, files: dict[str, str]) -> dict[str, str]:
+    """The part of the package that a notebook with this code can reach."""
+    wanted = _reached(code, files) | {name for name in files if name.endswith("__init__.py")}
+    todo = list(wanted)
+    while todo:
+        found = _reached(files[todo.pop()], files) - wanted
+        wanted |= found
+        todo += found
+    return {name: files[name] for name in sorted(wanted)}
+
+
+@functools.cache
+def without_remarks(source: str) -> str:
+    """The same program without docstrings, comments and blank lines, which are a third of its bytes."""
+    lines: list[str | None] = source.split("\n")
+    for node in ast.walk(ast.parse(source)):
+        has_docstring = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+            node
+        )
+        if has_docstring:
+            first = node.body[0]
+            indent = " " * first.col_offset
+            lines[first.lineno - 1 : first.end_lineno] = [None] * (first.end_lineno - first.lineno + 1)
+            if len(node.body) == 1 and not isinstance(node, ast.Module):
+                lines[first.lineno - 1] = f"{indent}pass"
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        row, column = token.start
+        if token.type == tokenize.COMMENT and lines[row - 1] is not None:
+            lines[row - 1] = lines[row - 1][:column].rstrip() or None
+        elif token.type == tokenize.NL and not token.line.strip() and lines[row - 1] == "":
+            lines[row - 1] = None
+    kept = [line for line in lines if line is not None]
+    return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def carried_files(code: str, files: dict[str, str]) -> dict[str, str]:
+    """What a notebook with this code carries of the package: path -> source."""
+    return {
+        name: text if name in AS_WRITTEN else without_remarks(text)
+        for name, text in needed_files(code, files).items()
+    }
+
+
+def carried_data(carried: dict[str, str], data: dict[str, bytes]) -> dict[str, bytes]:
+    """The data files that carried modules read: those in a folder whose name stands in one as a string."""
+    strings = {
+        node.value
+        for source in carried.values()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return {name: content for name, content in data.items() if name.split("/")[-2] in strings}
