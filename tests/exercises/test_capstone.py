@@ -1,0 +1,143 @@
+"""The capstone of notebook 09, done as a learner would: the page's own code, with one slip at a time."""
+
+import itertools
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from exercise_rules import status
+from torch import nn
+
+from mha_helpers.exercises import e09_concat_and_output as exercises
+from mha_helpers.exercises.capstone import BUGS
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "09_concat_and_output.ipynb"
+SPLIT = ".view(b, self.num_heads, n, self.d_k)"
+REPAIRS = {
+    "reshape without transpose": (SPLIT, ".view(b, n, self.num_heads, self.d_k).transpose(1, 2)"),
+    "no scale": ("k.transpose(-2, -1))", "k.transpose(-2, -1)) / self.d_k**0.5"),
+    "mask polarity": ("masked_fill(mask,", "masked_fill(~mask,"),
+}
+NAMES = {"torch": torch, "nn": nn}
+
+
+def built(code, name):
+    names = dict(NAMES)
+    exec(code, names)
+    return names[name]
+
+
+def changed(code, old, new):
+    assert old in code, old
+    return code.replace(old, new)
+
+
+@pytest.fixture(scope="module")
+def suspect():
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    (cell,) = [cell.source for cell in cells if cell.source.startswith("class Suspect")]
+    return cell
+
+
+@pytest.mark.parametrize("left", [c for count in range(4) for c in itertools.combinations(BUGS, count)])
+def test_the_check_counts_the_bugs_that_are_left(suspect, left):
+    code = suspect
+    for bug in set(BUGS) - set(left):
+        code = changed(code, *REPAIRS[bug])
+    said, sentence = status(exercises.three_bugs, built(code, "Suspect"))
+    if not left:
+        assert said == "correct"
+    else:
+        count = "1 bug is left" if len(left) == 1 else f"{len(left)} bugs are left"
+        assert (said, sentence) == ("not yet", f"{count}. {BUGS[left[0]]}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("/ self.d_k**0.5", "/ self.d_k", "divide by d_k itself"),
+        ("/ self.d_k**0.5", "/ d_model**0.5", "how many features does one head compare"),
+        ("masked_fill(~mask, -torch.inf)", "masked_fill(mask, 0)", ""),
+        ("heads.transpose(1, 2).reshape", "heads.reshape", "how you merge the heads"),
+    ],
+)
+def test_a_repair_that_went_wrong_gets_its_own_sentence(suspect, old, new, words):
+    code = suspect
+    for repair in REPAIRS.values():
+        code = changed(code, *repair)
+    said, sentence = status(exercises.three_bugs, built(changed(code, old, new), "Suspect"))
+    assert said == "not yet"
+    assert words in sentence
+
+
+VIEW = "x.view(b, n, self.num_heads, self.d_k).transpose(1, 2)"
+MERGE = "heads.transpose(1, 2).reshape(b, n, d_model)"
+SLIPS = {
+    "reshape without transpose": [(VIEW, "x.reshape(b, self.num_heads, n, self.d_k)")],
+    "transpose of the wrong axes": [(VIEW, VIEW.replace("(1, 2)", "(2, 3)"))],
+    "transpose of the wrong axes, and the same two again": [
+        (VIEW, VIEW.replace("(1, 2)", "(2, 3)")),
+        (MERGE, MERGE.replace("(1, 2)", "(2, 3)")),
+    ],
+    "transpose missing": [(VIEW, VIEW.removesuffix(".transpose(1, 2)")), (MERGE, "heads.reshape(b, n, d_model)")],
+    "transpose missing, but there in the merge": [(VIEW, VIEW.removesuffix(".transpose(1, 2)"))],
+    "merge: transpose of the wrong axes": [(MERGE, MERGE.replace("(1, 2)", "(2, 3)"))],
+    "heads merged without transpose": [(MERGE, "heads.reshape(b, n, d_model)")],
+    "heads merged in the wrong order": [(MERGE, "heads.flip(1).transpose(1, 2).reshape(b, n, d_model)")],
+    "W_O missing": [("self.w_o(concat)", "concat")],
+    "W_O transposed": [("self.w_o(concat)", "concat @ self.w_o.weight + self.w_o.bias")],
+    "no scale": [(" / self.d_k**0.5", "")],
+    "÷d_k": [("self.d_k**0.5", "self.d_k")],
+    "d_k taken as d_model": [("self.d_k**0.5", "d_model**0.5")],
+    "mask polarity": [
+        ("masked_fill(~mask, -torch.inf)", "masked_fill(mask, -torch.inf)"),
+        ("masked_fill(~mask, 0.0)", "masked_fill(mask, 0.0)"),
+    ],
+    "mask left out": [("scores.masked_fill(~mask, -torch.inf)", "scores"), ("weights.masked_fill(~mask, 0.0)", "weights")],
+    "−1e9": [("-torch.inf", "-1e9"), ("weights.masked_fill(~mask, 0.0)", "weights")],
+    "NaN in a fully masked row": [("weights.masked_fill(~mask, 0.0)", "weights")],
+    "softmax over queries": [("dim=-1", "dim=-2")],
+    "V from W_K": [("self.split(self.w_v(x))", "self.split(self.w_k(x))")],
+    "bias forgotten": [("nn.Linear(d_model, d_model)", "nn.Linear(d_model, d_model, bias=False)")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_each_slip_in_the_class_is_called_by_its_name(name):
+    code = exercises.the_class.solution_code
+    for old, new in SLIPS[name]:
+        code = changed(code, old, new)
+    (expected,) = {m.sentence for m in exercises.the_class.mistakes if m.name == name}
+    assert status(exercises.the_class, built(code, "BlankAttention")) == ("not yet", expected)
+
+
+def test_the_stubs_of_the_page_are_not_attempted():
+    class BlankAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            ...
+
+        def forward(self, x, mask=None):
+            return ...
+
+    assert status(exercises.the_class, BlankAttention)[0] == "not attempted yet"
+
+
+def test_a_class_written_in_another_way_is_right_too():
+    class Einsum(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.h = num_heads
+            self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+        def forward(self, x, mask=None):
+            q, k, v = (w(x).unflatten(-1, (self.h, -1)) for w in (self.w_q, self.w_k, self.w_v))
+            scores = torch.einsum("bihd,bjhd->bhij", q, k) * q.shape[-1] ** -0.5
+            if mask is not None:
+                scores = scores + torch.zeros_like(scores).masked_fill(mask.logical_not(), float("-inf"))
+            weights = scores.softmax(-1).nan_to_num()
+            return self.w_o(torch.einsum("bhij,bjhd->bihd", weights, v).flatten(-2)), weights
+
+    assert status(exercises.the_class, Einsum)[0] == "correct"
+    assert status(exercises.three_bugs, Einsum)[0] == "correct"

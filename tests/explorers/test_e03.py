@@ -1,0 +1,75 @@
+"""The scores explorer over its whole grid: products, scores and mask."""
+
+import itertools
+import math
+import warnings
+
+import pytest
+import torch
+
+from mha_helpers import scores_explorer
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return scores_explorer()
+
+
+@pytest.mark.parametrize(
+    "d_k, heads, mask", list(itertools.product([1, 3, 8], [1, 2, 3, 4], ["none", "causal"]))
+)
+def test_every_setting(panel, d_k, heads, mask):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        panel.set(d_k=d_k, heads=heads, mask=mask, head=1)
+        panel.set(head=heads, query=4, key=1)
+    state = panel.state()
+    assert panel.message() == ""
+    assert state["scores"].shape == (heads, 6, 6)
+    for i, j in itertools.product(range(6), repeat=2):
+        for head in range(heads):
+            expected = torch.dot(state["q"][head, i], state["k"][head, j])
+            torch.testing.assert_close(state["scores"][head, i, j], expected)
+    torch.testing.assert_close(state["products"].sum(), state["scores"][heads - 1, 4, 1])
+    assert state["products"].shape == (d_k,)
+    future = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    if mask == "causal":
+        assert (state["masked"][:, future] == -math.inf).all()
+        assert torch.equal(state["masked"][:, ~future], state["scores"][:, ~future])
+    else:
+        assert torch.equal(state["masked"], state["scores"])
+    best = state["tokens"][int(state["masked"][heads - 1, 4].argmax())]
+    assert f"The best fit in this row is “{best}”" in panel.description()
+
+
+def test_more_features_and_heads_keep_what_was_there(panel):
+    panel.set(d_k=3, heads=2, mask="none", head=1)
+    small = panel.state()["q"]
+    panel.set(d_k=8, heads=4)
+    assert torch.equal(panel.state()["q"][:2, :, :3], small)
+
+
+def test_a_masked_cell_is_said_to_be_masked(panel):
+    panel.set(mask="causal", query=0, key=5)
+    assert "This cell is masked." in panel.description()
+    panel.set(mask="none")
+    assert "masked" not in panel.description()
+
+
+def test_each_control_changes_the_picture(panel):
+    panel.set(d_k=4, heads=3, mask="none", head=1, query=2, key=5)
+    changes = {"key": 1, "query": 3, "head": 2, "d_k": 5, "mask": "causal", "heads": 4}
+    for name, value in changes.items():
+        before = panel.png()
+        panel.controls[name].value = value
+        assert panel.png() != before, name
+
+
+def test_a_sentence_of_ones_own():
+    panel = scores_explorer(sentence="<script> $x$ 猫")
+    assert panel.state()["scores"].shape == (3, 3, 3)
+    assert panel.message() == ""
+
+
+def test_one_word_is_enough():
+    assert scores_explorer(sentence="cat").state()["scores"].shape == (3, 1, 1)

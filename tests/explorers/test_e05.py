@@ -1,0 +1,175 @@
+"""The mask explorer: what is ticked and what is shown are the same thing."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from mha_helpers import (
+    attention_weights,
+    causal_mask,
+    golden_example,
+    mask_explorer,
+    mask_scores,
+    padding_mask,
+    sliding_window_mask,
+)
+from mha_helpers.explorers.e05_causal_mask import MOST_TOKENS, PAD, SCORES
+
+
+@pytest.fixture
+def panel():
+    panel = mask_explorer()
+    yield panel
+    panel.close()
+
+
+def pixels(panel):
+    return np.asarray(Image.open(io.BytesIO(panel.png())).convert("RGB"))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("padding", [False, True])
+@pytest.mark.parametrize("sliding", [False, True])
+def test_the_ticked_masks_are_combined_with_and(panel, causal, padding, sliding):
+    panel.set(causal=causal, padding=padding, sliding=sliding, length=4, window=1)
+    expected = torch.ones(7, 7, dtype=torch.bool)
+    if causal:
+        expected &= causal_mask(7)
+    if padding:
+        expected &= padding_mask([4], 7)[0, 0]
+    if sliding:
+        expected &= sliding_window_mask(7, 1)
+    state = panel.state()
+    assert torch.equal(state["mask"], expected)
+    assert torch.equal(state["masked"], mask_scores(state["scaled"], expected))
+    assert torch.equal(state["weights"], attention_weights(state["masked"]))
+    assert f"{int((~expected).sum())} of 49 cells are masked" in panel.description()
+    assert not panel.message()
+
+
+@pytest.mark.parametrize("head", [1, 2, 3])
+def test_the_golden_example_gives_the_numbers_of_the_page(panel, head):
+    example = golden_example()
+    panel.set(scores=SCORES[head], causal=True)
+    weights = example.attention().trace(example.x, causal_mask(3)).weights[head - 1]
+    assert torch.allclose(panel.state()["weights"], weights)
+
+
+def test_what_try_this_1_promises(panel):
+    panel.set(scores=SCORES[2], query=1, key=2, causal=False)
+    assert panel.state()["weights"][1].tolist() == pytest.approx([0.088, 0.178, 0.734], abs=5e-4)
+    panel.controls["causal"].value = True
+    assert panel.state()["weights"][1].tolist() == pytest.approx([0.330, 0.670, 0], abs=5e-4)
+
+
+def test_what_try_this_2_promises(panel):
+    panel.set(causal=False, length=4)
+    assert panel.state()["tokens"] == ["the", "cat", "eats", "the", PAD, PAD, PAD]
+    on_padding = panel.state()["weights"][:4, 4:].sum(dim=-1).max().item()
+    assert on_padding > 0.1
+    assert f"Real tokens attend to padding: up to {100 * on_padding:.0f} % of a row" in panel.description()
+    panel.controls["padding"].value = True
+    assert panel.state()["weights"][:, 4:].count_nonzero() == 0
+    assert torch.allclose(panel.state()["weights"].sum(dim=-1), torch.ones(7))  # the rows of padding stay
+    assert "attend to padding" not in panel.description()
+
+
+def test_what_try_this_3_promises(panel):
+    panel.set(query=2, key=3)
+    assert panel.controls["may_attend"].value is False
+    panel.controls["may_attend"].value = True
+    assert panel.state()["mask"][2, 3]
+    assert panel.controls["by_hand"].value == "(3, 4)=1"
+    assert "A leak: 1 cell looks ahead." in panel.description()
+    panel.controls["may_attend"].value = False
+    assert panel.controls["by_hand"].value == ""
+    panel.set(query=0, key=0)
+    assert panel.controls["may_attend"].value is True
+    panel.controls["may_attend"].value = False
+    assert panel.state()["weights"][0].tolist() == [0] * 7
+    assert "Rows without any key: 1. A plain softmax gives NaN there." in panel.description()
+
+
+def test_a_cell_set_by_hand_stays_what_it_was_set_to(panel):
+    panel.controls["by_hand"].value = "(3, 6)=1 (1, 1)=0"
+    for causal in (True, False, True):
+        panel.controls["causal"].value = causal
+        assert panel.state()["mask"][2, 5]
+        assert not panel.state()["mask"][0, 0]
+    panel.controls["by_hand"].value = ""
+    assert torch.equal(panel.state()["mask"], causal_mask(7))
+
+
+@pytest.mark.parametrize("text", ["x", "(1, 2)", "(1, 2)=2", "1, 2", "(0, 1)=1", "<b>"])
+def test_what_is_no_list_of_cells_is_said(panel, text):
+    before = panel.png()
+    panel.controls["by_hand"].value = text
+    assert f"“{text}” is no list of cells" in panel.message()
+    assert panel.png() == before
+    panel.controls["by_hand"].value = ""
+    assert not panel.message()
+
+
+def test_the_picture_follows_every_control(panel):
+    panel.set(length=6)
+    changes = {
+        "padding": True,
+        "length": 5,
+        "sliding": True,
+        "window": 2,
+        "query": 4,
+        "key": 1,
+        "causal": False,
+    }
+    for name, value in changes.items():
+        before = pixels(panel)
+        panel.controls[name].value = value
+        assert not np.array_equal(before, pixels(panel)), name
+
+
+def test_masked_cells_are_hatched_in_all_three_pictures(panel):
+    panel.set(causal=False)
+    open_cells = pixels(panel)
+    panel.set(causal=True)
+    changed = (open_cells != pixels(panel)).any(axis=2).any(axis=0).nonzero()[0]
+    width = open_cells.shape[1]
+    for third in range(3):
+        assert ((changed > third * width / 3) & (changed < (third + 1) * width / 3)).any()
+
+
+def test_the_pickers_follow_the_sentence(panel):
+    panel.set(query=6, key=6)
+    panel.controls["sentence"].value = "cats sleep"
+    assert panel.state()["selected"] == (1, 1)
+    assert [label for label, _ in panel.controls["query"].options] == ["1 cats", "2 sleep"]
+    assert panel.controls["length"].value == panel.controls["length"].max == 2
+    panel.controls["sentence"].value = "猫 <b>吃</b> 鱼 $x$ $y$"
+    assert not panel.message()
+    assert "<b>" not in panel._details_box.value.split("</p>", 1)[1]
+
+
+def test_an_empty_or_endless_sentence_is_said(panel):
+    panel.controls["sentence"].value = " "
+    assert "The sentence is empty" in panel.message()
+    panel.controls["sentence"].value = "a " * (MOST_TOKENS + 3)
+    assert "Take out at least 3" in panel.message()
+    panel.controls["sentence"].value = "a " * MOST_TOKENS
+    assert not panel.message()
+    assert panel.state()["weights"].shape == (MOST_TOKENS, MOST_TOKENS)
+
+
+def test_no_real_token_at_all(panel):
+    panel.set(length=0, padding=True)
+    assert not panel.message()
+    assert panel.state()["weights"].count_nonzero() == 0
+
+
+def test_moving_the_length_draws_no_new_figure(panel):
+    panel.set(length=6)
+    layouts = len(panel._renderer._drawn)
+    for length in range(7):
+        panel.controls["length"].value = length
+    assert len(panel._renderer._drawn) == layouts

@@ -1,0 +1,61 @@
+"""The softmax explorer over its whole grid: three steps, temperature, and the overflow."""
+
+import itertools
+import warnings
+
+import pytest
+import torch
+
+from mha_helpers import softmax_explorer
+
+ROWS = [(2.0, -0.5, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0), (-5.0, 5.0, -5.0, 5.0)]
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return softmax_explorer()
+
+
+def move(panel, row, **others):
+    panel.set(**{f"score_{number}": score for number, score in enumerate(row, start=1)}, **others)
+
+
+@pytest.mark.parametrize("row, temperature, shift", list(itertools.product(ROWS, [0.1, 1.0, 10.0], [0, 200])))
+def test_every_row_and_temperature(panel, row, temperature, shift):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        move(panel, row, temperature=temperature, shift=shift, minus_maximum=True)
+    state = panel.state()
+    assert panel.message() == ""
+    expected = torch.softmax(torch.tensor(row) / state["temperature"], dim=-1)
+    torch.testing.assert_close(state["weights"], expected, atol=1e-3, rtol=0)
+    torch.testing.assert_close(state["weights"].sum(), torch.tensor(1.0))
+    assert state["exponentials"].max() == 1
+    assert "They sum to 1." in panel.description()
+
+
+def test_without_the_maximum_small_scores_are_the_same(panel):
+    move(panel, ROWS[0], temperature=1.0, shift=0, minus_maximum=True)
+    right = panel.state()["weights"]
+    panel.set(minus_maximum=False)
+    torch.testing.assert_close(panel.state()["weights"], right)
+    torch.testing.assert_close(panel.state()["exponentials"], torch.tensor(ROWS[0]).exp())
+
+
+def test_without_the_maximum_large_scores_overflow_and_the_words_say_so(panel):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        move(panel, ROWS[0], temperature=1.0, shift=90, minus_maximum=False)
+    assert panel.state()["weights"].isnan().any()
+    assert "Tick “subtract the maximum first”" in panel.description()
+    panel.set(minus_maximum=True)
+    assert not panel.state()["weights"].isnan().any()
+
+
+def test_each_control_changes_the_picture(panel):
+    move(panel, ROWS[0], temperature=1.0, shift=0, minus_maximum=True)
+    changes = {f"score_{number}": 3.0 for number in range(1, 5)}
+    for name, value in {**changes, "temperature": 2.0, "shift": 10, "minus_maximum": False}.items():
+        before = panel.png()
+        panel.controls[name].value = value
+        assert panel.png() != before, name

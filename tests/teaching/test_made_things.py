@@ -1,0 +1,161 @@
+"""What the commands make for a teacher: the edition with solutions, the handout, the slides' cells."""
+
+import re
+import subprocess
+import sys
+
+import make_handout
+import make_slides
+import make_teacher_edition
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from mha_helpers import style
+
+ROOT = make_slides.ROOT
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+
+
+# --- the teacher edition --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_the_teacher_edition_is_solved_and_passes_strict_nbval(path):
+    # Beside the notebooks' folder, or the set-up cell would not find the helpers.
+    folder = ROOT / "dist" / "tests" / f"teacher-{path.stem}"
+    assert make_teacher_edition.make(path, folder) == []
+    made = folder / path.name
+    notebook = nbformat.read(made, as_version=4)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "<details>" not in text and not make_teacher_edition.HELP.search(text)
+    assert text.count("> **For the teacher.** Exercise") == len(
+        re.findall(r"^### Exercise \d", text, re.MULTILINE)
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--nbval",
+        "--nbval-current-env",
+        "--nbval-cell-timeout=120",
+    ]
+    command += ["-p", "no:randomly", "-p", "no:cacheprovider", str(made)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_an_unsolved_check_is_reported():
+    cell = new_code_cell(
+        "exercises.a.check(x)", outputs=[new_output("stream", text="Exercise 1.1: not yet. No.\n")]
+    )
+    assert make_teacher_edition.unsolved(new_notebook(cells=[cell])) == ["Exercise 1.1: not yet. No."]
+    cell.outputs = []
+    assert make_teacher_edition.unsolved(new_notebook(cells=[cell])) == ["1 checks, and 0 answers"]
+
+
+def test_a_solution_brings_the_imports_that_the_page_lacks():
+    assert make_teacher_edition.missing_imports("y = merge_heads(math.pi)", set()) == (
+        "import math\nfrom mha_helpers import merge_heads"
+    )
+    assert make_teacher_edition.missing_imports("y = math.sqrt(2)", {"math"}) == ""
+
+
+# --- the handout ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page():
+    with style.drawing():
+        page = make_handout.handout()
+        page.figure.canvas.draw()
+    return page
+
+
+def test_the_handout_is_one_page_a4(tmp_path):
+    assert make_handout.main(["--to", str(tmp_path)]) == 0
+    pdf = (tmp_path / "handout.pdf").read_bytes()
+    assert len(re.findall(rb"/Type */Page\b", pdf)) == 1
+    box = [float(number) for number in re.search(rb"/MediaBox *\[([^]]+)\]", pdf).group(1).split()]
+    assert box[2] == pytest.approx(595.3, abs=1) and box[3] == pytest.approx(841.9, abs=1)
+    assert (tmp_path / "handout.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_no_text_of_the_handout_is_cut_or_lies_on_another(page):
+    texts = [text for text in page.axes.texts if text.get_text()]
+    boxes = [text.get_window_extent() for text in texts]
+    millimetre = make_handout.DPI / 25.4
+    for text, box in zip(texts, boxes, strict=True):
+        words = text.get_text()
+        assert box.x0 >= 10 * millimetre and box.x1 <= (make_handout.RIGHT + 1) * millimetre, words
+        assert box.y0 >= 5 * millimetre and box.y1 <= page.figure.bbox.y1 - 5 * millimetre, words
+    for i, one in enumerate(boxes):
+        for j in range(i):
+            wide = min(one.x1, boxes[j].x1) - max(one.x0, boxes[j].x0)
+            high = min(one.y1, boxes[j].y1) - max(one.y0, boxes[j].y0)
+            assert wide <= 1 or high <= 3, f"{texts[i].get_text()!r} lies on {texts[j].get_text()!r}"
+
+
+def test_the_handout_is_black_and_white(page):
+    for patch in page.axes.patches:
+        red, green, blue, _ = patch.get_facecolor()
+        assert red == green == blue
+    assert {text.get_color() for text in page.axes.texts} <= {"black", "white"}
+
+
+# --- slides ---------------------------------------------------------------------------------------------
+
+
+def shown(cell, kind="slide", tmp_path=None):
+    cell.metadata["slideshow"] = {"slide_type": kind}
+    return make_slides.slides_of(new_notebook(cells=[cell]), "99_test", tmp_path)
+
+
+def test_the_answer_waits_for_a_key_press():
+    (slide,) = shown(
+        new_markdown_cell("Why?\n\n<details>\n<summary>Answer</summary>\n\nBecause **so**.\n\n</details>")
+    )
+    assert "details" not in slide and "summary" not in slide
+    assert (
+        slide.index("Why?")
+        < slide.index('<div class="fragment answer">')
+        < slide.index("<strong>so</strong>")
+    )
+
+
+@pytest.mark.parametrize("kind", ["skip", "notes"])
+def test_what_is_skipped_stays_in_the_notebook(kind):
+    assert shown(new_markdown_cell("private"), kind) == []
+
+
+def test_a_wall_of_code_is_left_out_and_its_result_stays():
+    long = "\n".join(f"x{i} = {i}" for i in range(make_slides.LONGEST_CODE + 1))
+    cell = new_code_cell(long, outputs=[new_output("stream", text="a < b\n")])
+    (slide,) = shown(cell)
+    assert "x3" not in slide and "a &lt; b" in slide
+    short = "\n".join(long.splitlines()[: make_slides.LONGEST_CODE])
+    assert "x3" in shown(new_code_cell(short))[0]
+
+
+def test_imports_and_drawing_are_no_code_to_show():
+    source = "from mha_helpers import (\n    a,\n    b,\n)\nimport math\n\ny = a(math.pi)\nmatrix_table(\n    y,\n)"
+    assert make_slides.worth_showing(source) == ["y = a(math.pi)"]
+
+
+def test_without_npm_the_command_says_so_in_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(make_slides.shutil, "which", lambda name: None)
+    with pytest.raises(SystemExit, match="there is no npm on this machine"):
+        make_slides.package("katex", tmp_path)
+
+
+def test_a_package_with_another_checksum_is_refused(monkeypatch, tmp_path):
+    def pack(command, **more):
+        (tmp_path / "katex-0.16.11.tgz").write_bytes(b"something else")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(make_slides.shutil, "which", lambda name: "npm")
+    monkeypatch.setattr(make_slides.subprocess, "run", pack)
+    with pytest.raises(SystemExit, match="checksum"):
+        make_slides.package("katex", tmp_path)
+    assert not list(tmp_path.iterdir())

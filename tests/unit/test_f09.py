@@ -1,0 +1,182 @@
+"""The pictures of notebook 09: what each head adds, and the whole computation on one page."""
+
+import io
+
+import pytest
+import torch
+from matplotlib.patches import Rectangle
+from PIL import Image
+
+from mha_helpers import golden_example, style
+from mha_helpers.figures.f09_concat_and_output import contribution_bars
+from mha_helpers.figures.f09_summary import STEPS, summary_picture
+
+EXAMPLE = golden_example()
+
+
+@pytest.fixture(scope="module")
+def trace():
+    with torch.no_grad():
+        return EXAMPLE.attention().trace(EXAMPLE.x)
+
+
+@pytest.fixture
+def contributions(trace):
+    return trace.heads @ EXAMPLE.w_o.view(3, 2, 6)
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summary_picture()
+
+
+def bars_of(picture, token):
+    """Return (head, from, to) of every bar of one token, feature by feature."""
+    heads = {style.head_colour(head): head for head in range(9)}
+    found = {}
+    for patch in picture.figure.axes[token].patches:
+        colour = "#" + "".join(f"{round(255 * part):02X}" for part in patch.get_facecolor()[:3])
+        feature = round(patch.get_y() + patch.get_height() / 2)
+        pair = (patch.get_x(), patch.get_x() + patch.get_width(), patch.get_alpha())
+        found.setdefault(feature, {})[heads[colour]] = pair
+    return found
+
+
+def marks_of(picture, token):
+    lines = [line for line in picture.figure.axes[token].lines if line.get_linewidth() == 2.6]
+    return [line.get_xdata()[0] for line in lines]
+
+
+def is_whole(picture):
+    box = picture.figure.get_tightbbox()
+    width, height = picture.figure.get_size_inches()
+    return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
+
+
+def test_every_mark_is_the_output(trace, contributions):
+    picture = contribution_bars(contributions, EXAMPLE.tokens, EXAMPLE.features, EXAMPLE.head_names)
+    for token in range(3):
+        assert marks_of(picture, token) == pytest.approx(trace.output[token].tolist(), abs=1e-5)
+        for feature, bars in bars_of(picture, token).items():
+            lengths = [bars[head][1] - bars[head][0] for head in range(3)]
+            assert lengths == pytest.approx(contributions[:, token, feature].tolist(), abs=1e-5)
+            right = max(end for _, end, _ in bars.values())
+            left = min(end for _, end, _ in bars.values())
+            assert right + min(left, 0) == pytest.approx(trace.output[token, feature].item(), abs=1e-5)
+
+
+def test_a_head_that_is_off_is_pale_last_and_left_out(contributions):
+    on = [True, False, True]
+    picture = contribution_bars(contributions, EXAMPLE.tokens, EXAMPLE.features, heads_on=on)
+    kept = contributions[[0, 2]].sum(dim=0)
+    for token in range(3):
+        assert marks_of(picture, token) == pytest.approx(kept[token].tolist(), abs=1e-5)
+        bars = bars_of(picture, token)[0]  # "who acts": heads 1 and 2 add to it
+        assert bars[1][2] < 0.5 < bars[0][2]
+        assert bars[0][0] == 0 and bars[1][0] == pytest.approx(bars[0][1])
+    assert picture.alt.startswith("What 3 heads add to the output. Off: head 2. cat: who acts 1.35;")
+
+
+def test_the_words_write_the_sums_out(contributions):
+    words = contribution_bars(contributions, EXAMPLE.tokens, EXAMPLE.features).alt.splitlines()
+    assert words[1].startswith("eats: who acts 1.78 + 0.91 = 2.69; what happens 1.87 + 0.9 = 2.77;")
+    assert words[1].endswith("1st 1.87 − 0.91 = 0.96; 2nd 1.65 + 0.9 = 2.55; 3rd 1.78 − 1.67 = 0.12.")
+    assert contribution_bars(torch.zeros(2, 1, 1), ["cat"]).alt.endswith("cat: feature 1 0.")
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 3, 6), (8, 5, 12), (12, 2, 3)])
+def test_nothing_is_cut(shape):
+    torch.manual_seed(0)
+    values = torch.randn(shape)
+    names = [f"the name of head {i}" for i in range(shape[0])]
+    picture = contribution_bars(values, [f"token{i}" for i in range(shape[1])], None, names)
+    assert is_whole(picture)
+    for ax in picture.figure.axes:  # every bar within its panel
+        low, high = ax.get_xlim()
+        for patch in ax.patches:
+            ends = (patch.get_x(), patch.get_x() + patch.get_width())
+            assert low <= min(ends) and max(ends) <= high
+    legend = picture.figure.legends[0].get_window_extent()
+    title = picture.figure.axes[0].title.get_window_extent()
+    assert legend.y0 >= title.y1
+
+
+def test_chinese_tokens_have_a_legend_where_no_font_has_them(contributions, monkeypatch):
+    monkeypatch.setattr(style, "drawable", lambda text: text.isascii())
+    picture = contribution_bars(contributions, EXAMPLE.chinese, EXAMPLE.features)
+    assert [ax.get_title() for ax in picture.figure.axes] == ["1", "2", "3"]
+    assert "<b>2</b> 吃" in picture.legend_html
+    assert "吃: who acts" in picture.alt
+
+
+@pytest.mark.parametrize(
+    "arguments, error, words",
+    [
+        (([[[1.0]]], ["cat"]), TypeError, "contributions must be a torch.Tensor"),
+        ((torch.zeros(2, 3), ["a"] * 3), ValueError, r"must have shape \(h, n, d_model\), got \(2, 3\)"),
+        ((torch.zeros(1, 2, 3, 4), ["a"] * 3), ValueError, r"take contributions\[0\]"),
+        ((torch.zeros(2, 6, 6), ["a"] * 6), ValueError, "holds 5 tokens and 12 features; there are 6 and 6"),
+        ((torch.zeros(2, 3, 64), ["a"] * 3), ValueError, r"Choose some: contributions\[:, :5, :12\]"),
+        ((torch.zeros(2, 3, 6), ["a"] * 2), ValueError, "tokens has 2 entries; contributions needs 3"),
+        ((torch.zeros(2, 1, 2), ["a"], ["f"]), ValueError, "features has 1 entries; contributions needs 2"),
+        ((torch.zeros(2, 1, 1), ["a"], None, ["x"]), ValueError, "head_names has 1 entries"),
+        ((torch.zeros(2, 1, 1), ["a"], None, None, [True]), ValueError, "heads_on has 1 entries"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        contribution_bars(*arguments)
+
+
+def test_the_page_says_every_step_with_its_shape(summary):
+    lines = summary.alt.splitlines()
+    assert [line[:2] for line in lines[1:]] == ["01", "02", "08", "03", "04", "05", "06", "07", "09", "09"]
+    assert lines[2] == "02 project: Q = x W_Q, K = x W_K, V = x W_V; (b, n, h·d_k) = (1, 3, 6)."
+    assert lines[7] == "06 weights: A_i = softmax of each row of S_i; (b, h, n, n) = (1, 3, 3, 3)."
+    drawn = {text.get_text() for text in summary.figure.axes[0].texts}
+    for step in STEPS:
+        assert step.formula in drawn or step.name == "mask"
+        assert step.name == "mask" or step.axes in drawn
+
+
+def test_the_page_holds_the_numbers_of_the_example(summary, trace):
+    texts = summary.figure.axes[0].texts
+    drawn = [text.get_text() for text in texts]
+    matrices = [EXAMPLE.x, EXAMPLE.w_o, trace.concat, trace.output]
+    matrices += [EXAMPLE.x @ w for w in (EXAMPLE.w_q, EXAMPLE.w_k, EXAMPLE.w_v)]
+    for name in ("q", "k", "v", "scores", "scaled", "weights", "heads"):
+        matrices += [*getattr(trace, name)]
+    wanted = []
+    for matrix in matrices:
+        decimals = 0 if style.whole_numbers(matrix) else 2
+        wanted += [style.number(value, decimals, trim=False) for value in matrix.flatten()]
+    for number in set(wanted):
+        assert drawn.count(number) == wanted.count(number), number
+
+
+def test_the_page_has_the_proportions_of_paper_and_nothing_is_cut(summary):
+    width, height = summary.figure.get_size_inches()
+    assert height / width == pytest.approx(2**0.5, abs=0.005)
+    assert is_whole(summary)
+    image = Image.open(io.BytesIO(summary.png()))
+    assert image.width / width >= 140  # dots for an inch
+    file = io.BytesIO()
+    summary.figure.savefig(file, format="pdf")
+    assert file.getvalue().startswith(b"%PDF")
+
+
+def test_no_number_leaves_its_cell_and_no_text_covers_another(summary):
+    axes = summary.figure.axes[0]
+    cells = [patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_fill()]
+    renderer = summary.figure.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    corners = [cell.get_window_extent() for cell in cells]
+    for text, box in zip(axes.texts, boxes, strict=True):
+        middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+        inside = [cell for cell in corners if cell.contains(*middle)]
+        if inside and not text.get_text().startswith("head "):
+            assert inside[0].x0 - 1 <= box.x0 and box.x1 <= inside[0].x1 + 1, text.get_text()
+    for i, box in enumerate(boxes):
+        for other, second in zip(boxes[i + 1 :], axes.texts[i + 1 :], strict=True):
+            touching = box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
+            assert not touching, f"{axes.texts[i].get_text()!r} and {second.get_text()!r}"

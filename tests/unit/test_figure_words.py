@@ -1,0 +1,79 @@
+"""The text alternatives of the heatmaps say what the data say."""
+
+import pytest
+import torch
+
+from mha_helpers import causal_mask, golden_example
+from mha_helpers.figures import head_heatmaps, heatmap
+
+
+@pytest.fixture
+def golden():
+    example = golden_example()
+    return example, example.attention().trace(example.x[None])
+
+
+def test_the_words_say_who_attends_to_whom(golden):
+    example, trace = golden
+    assert heatmap(trace.weights[0, 0], example.tokens).alt == (
+        "Attention weights, 3 queries × 3 keys. cat attends most to cat (0.77);"
+        " eats attends most to cat (0.92); fish attends most to cat (0.58)."
+    )
+
+
+def test_the_words_follow_the_data():
+    weights = torch.tensor([[0.1, 0.9], [0.5, 0.5]])
+    assert "a attends most to b (0.90); b attends most to a and b (0.50 each)" in heatmap(weights, "ab").alt
+    assert "a attends most to b (0.50 each)" not in heatmap(weights, "ab").alt
+    flipped = heatmap(weights.flip(-1), "ab").alt
+    assert "a attends most to a (0.90)" in flipped
+
+
+def test_masked_cells_are_counted_and_never_win():
+    weights = torch.tensor([[0.9, 0.05, 0.05]] * 3)
+    mask = torch.tensor([[False, True, True], [True, True, False], [False, False, False]])
+    alt = heatmap(weights, "abc", mask=mask).alt
+    assert "a attends most to b and c (0.05 each)" in alt
+    assert "b attends most to a (0.90)" in alt
+    assert "c attends to nothing" in alt
+    assert alt.endswith("Masked: 5 of 9 cells.")
+    assert "Masked" not in heatmap(weights, "abc").alt
+
+
+def test_uniform_empty_and_broken_rows_are_said():
+    alt = heatmap(torch.tensor([[1 / 3] * 3, [0.0] * 3, [float("nan")] * 3]), "abc").alt
+    assert "a attends equally to all 3 keys it may see (0.33 each)" in alt
+    assert "b attends to nothing" in alt
+    assert "c has no weights (nan)" in alt
+
+
+def test_scores_of_minus_infinity_are_masked(golden):
+    example, _ = golden
+    trace = example.attention().trace(example.x[None], causal_mask(3))
+    alt = heatmap(trace.masked[0, 0], example.tokens, kind="scores").alt
+    assert alt.startswith("Scores, 3 queries × 3 keys. The scores go from −0.71 to 2.83.")
+    assert "eats scores highest with cat (2.83)" in alt and alt.endswith("Masked: 3 of 9 cells.")
+
+
+def test_vectors_are_read_out(golden):
+    example, _ = golden
+    alt = heatmap(example.x, example.tokens, example.features, kind="vectors", title="x").alt
+    assert alt.startswith("x, 3 tokens × 6 features. cat: 2, 0, 0, 1, 0, 0; eats: 0, 1, 0, 0, 1, 0;")
+
+
+def test_many_tokens_are_summarised():
+    weights = torch.full((40, 40), 0.01)
+    weights[7, 3] = 0.61
+    alt = heatmap(weights).alt
+    assert "The largest weight is 0.61: query 8 on key 4." in alt and len(alt) < 300
+    masked = heatmap(weights, mask=torch.arange(40) != 3).alt
+    assert "0.61" not in masked and "Masked: 40 of 1600 cells." in masked
+
+
+def test_each_head_has_its_line(golden):
+    example, trace = golden
+    lines = head_heatmaps(trace.weights[0], example.tokens, example.head_names).alt.splitlines()
+    assert len(lines) == 4
+    assert "eats attends most to cat (0.92)" in lines[1] and lines[1].startswith("Head 1 (who acts)")
+    assert "eats attends most to fish (0.73)" in lines[2] and lines[2].startswith("Head 2 (what is eaten)")
+    assert "eats attends most to cat (0.89)" in lines[3] and lines[3].startswith("Head 3 (previous token)")

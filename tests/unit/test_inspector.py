@@ -1,0 +1,219 @@
+"""The tables: the numbers are right, what is lit is lit, and nothing typed becomes HTML."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mha_helpers import causal_mask, golden_example
+from mha_helpers.inspector import cell_sum, matrix_table, product_table, side_by_side
+
+
+class Cells(HTMLParser):
+    """Collects the text and style of every <td> of a page, table by table, and checks the nesting."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tables, self.open = [], []
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append((tag, dict(attributes)))
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append({"tag": tag, "text": "", "bold": False, **dict(attributes)})
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        tags = [tag for tag, _ in self.open]
+        if "td" in tags or "th" in tags:
+            cell = self.tables[-1][-1][-1]
+            cell["text"] += data
+            cell["bold"] |= tags[-1] == "b"
+
+
+def numbers(table):
+    return [[cell for cell in row if cell["tag"] == "td"] for row in table]
+
+
+def read(text):
+    return float(text.replace("−", "-"))
+
+
+def test_the_table_holds_the_numbers_the_labels_and_the_shape():
+    table = matrix_table([[1, -2], [3, 4]], ["cat", "eats"], ["a", "b"], name="Q")
+    (cells,) = Cells(table.html).tables
+    assert [[cell["text"] for cell in row] for row in cells] == [
+        ["", "a", "b"],
+        ["cat", "1", "−2"],
+        ["eats", "3", "4"],
+    ]
+    assert [cell.get("scope") for cell in cells[0]] == [None, "col", "col"]
+    assert cells[1][0]["scope"] == "row"
+    assert "<b>Q</b> (2, 2)</span></caption>" in table.html
+    assert repr(table) == "Q (2, 2)\n      a   b\ncat   1  −2\neats  3   4"
+
+
+def test_nothing_typed_becomes_html():
+    evil = "<script>alert(1)</script>"
+    a = torch.eye(2)
+    pages = [
+        matrix_table(a, [evil, "&"], [evil, '"'], name=evil),
+        product_table(a, a, 0, 0, evil, evil, evil, [evil] * 2, [evil] * 2, [evil] * 2, [evil] * 2),
+        side_by_side(matrix_table(a), matrix_table(a), between=evil),
+    ]
+    for page in pages:
+        assert "<script" not in page.html
+        assert "&lt;script&gt;" in page.html
+    with pytest.raises(ValueError, match="colour must be"):
+        matrix_table(a, colour='#0072B2"><script>')
+
+
+def test_lit_cells_are_bold_and_outlined_and_no_others():
+    table = matrix_table(
+        torch.arange(9).view(3, 3), highlight={"rows": [0], "columns": [2], "cells": [(2, 0)]}
+    )
+    (cells,) = Cells(table.html).tables
+    lit = {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if "outline" in cell["style"]}
+    bold = {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell["bold"]}
+    assert lit == bold == {(0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 0)}
+    assert re.findall(r"\[(\d)\]", table.text) == ["0", "1", "2", "5", "6", "8"]
+
+
+def test_masked_cells_are_hatched_and_hold_no_number():
+    table = matrix_table(torch.full((3, 3), 0.5), mask=causal_mask(3))
+    (cells,) = Cells(table.html).tables
+    for i, row in enumerate(cells):
+        for j, cell in enumerate(row):
+            assert ("repeating-linear-gradient" in cell["style"]) == (j > i)
+            assert cell["text"] == ("—" if j > i else "0.500")
+    masked = matrix_table(
+        golden_example().attention().trace(golden_example().x[None], causal_mask(3)).masked[0, 0]
+    )
+    assert masked.html.count("repeating-linear-gradient") == masked.text.count("−∞") == 3
+
+
+def test_readable_on_any_page():
+    table = product_table(torch.eye(2), torch.eye(2), 0, 0)
+    assert "color:inherit" in table.html
+    # Text has no colour of its own, and what lies behind it lets the page through.
+    assert set(re.findall(r"(?<![-\w])color:([^;\"]*)", table.html)) == {"inherit"}
+    for background in re.findall(r"background:([^;\"]*)", table.html):
+        assert background == "transparent" or "rgba(" in background
+    assert "<script" not in table.html and "<style" not in table.html and "http" not in table.html
+
+
+whole = st.integers(-9, 9)
+
+
+@given(st.integers(1, 5), st.integers(1, 7), st.integers(1, 5), st.data())
+def test_the_written_sum_is_the_product(rows, shared, columns, data):
+    a = torch.tensor(
+        data.draw(st.lists(st.lists(whole, min_size=shared, max_size=shared), min_size=rows, max_size=rows))
+    )
+    b = torch.tensor(
+        data.draw(
+            st.lists(st.lists(whole, min_size=columns, max_size=columns), min_size=shared, max_size=shared)
+        )
+    )
+    i, j = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
+    table = product_table(a, b, i, j)
+    product = a @ b
+    written = table.text.splitlines()[-1]
+    head, terms, total = written.split(" = ")
+    assert head == f"scores[{i + 1}, {j + 1}]"
+    assert read(total) == product[i, j]
+    factors = [[read(f.strip("()")) for f in term.split("·")] for term in terms.split(" + ")]
+    assert [x for x, _ in factors] == a[i].tolist()
+    assert [y for _, y in factors] == b[:, j].tolist()
+    assert not re.search(r"−0(?![.\d])", table.text)
+
+    shown = [numbers(part) for part in Cells(table.html).tables]
+    for matrix, cells in zip((a, b, product), shown, strict=True):
+        assert [[read(cell["text"]) for cell in row] for row in cells] == matrix.tolist()
+    lit = [{(r, c) for r, row in enumerate(p) for c, cell in enumerate(row) if cell["bold"]} for p in shown]
+    assert lit[0] == {(i, c) for c in range(shared)}
+    assert lit[1] == {(r, j) for r in range(shared)}
+    assert lit[2] == {(i, j)}
+
+
+def test_the_golden_score_of_eats_and_cat():
+    example = golden_example()
+    q, k = example.x @ example.w_q, example.x @ example.w_k
+    table = product_table(
+        q[:, :2], k[:, :2].T, 1, 0, a_rows=example.tokens, b_columns=example.tokens, scale=2**0.5
+    )
+    assert table.text.splitlines()[-1] == "scores[eats, cat] = (2·2 + (−1)·0) ÷ 1.414 ≈ 2.828"
+    assert "2.828" in Cells(table.html).tables[2][2][1]["text"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "scale", "expected"),
+    [
+        ([0.1], [3.0], None, "0.1·3 = 0.3"),
+        ([0.12345], [2.0], None, "0.123·2 ≈ 0.247"),
+        ([-0.0001], [2.0], None, "0·2 ≈ 0"),
+        ([-2.0], [-3.0], 2, "((−2)·(−3)) ÷ 2 = 3"),
+        (list(range(10)), [1] * 10, None, "0·1 + 1·1 + 2·1 + 3·1 + 4·1 + 5·1 + … (3 more) … + 9·1 = 45"),
+    ],
+)
+def test_sums(a, b, scale, expected):
+    assert cell_sum(a, b, scale=scale) == expected
+
+
+def test_negative_zero_is_never_printed():
+    table = matrix_table(torch.tensor([[-0.0, -0.0001, 1.5]]), decimals=3)
+    assert table.text.split("\n")[1].split() == ["0.000", "0.000", "1.500"]
+    assert "−" not in table.html
+
+
+def test_a_large_matrix_keeps_what_is_lit():
+    matrix = torch.arange(16 * 512).view(16, 512)
+    table = matrix_table(matrix, highlight={"cells": [(12, 300)]})
+    assert f"[{12 * 512 + 300}]" in table.text
+    assert "(16, 512)" in table.text and str(15 * 512 + 511) in table.text
+    assert len(table.html) < 40_000
+
+
+def test_a_vector_is_one_row_and_a_learned_matrix_is_shown():
+    assert matrix_table(torch.nn.Parameter(torch.tensor([1.0, 2.0]))).text == "(1, 2)\n1  2"
+
+
+def test_the_html_is_the_same_each_time():
+    tables = [product_table(torch.ones(2, 3), torch.ones(3, 2), 1, 1).html for _ in range(2)]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: matrix_table(torch.ones(2, 3, 4)), r"2 axes.*\(2, 3, 4\).*matrix\[0\]"),
+        (lambda: matrix_table(torch.ones(0, 3)), "at least one number"),
+        (lambda: matrix_table(torch.ones(2, 2), ["a"]), "rows has 1 labels, but the matrix has 2 rows"),
+        (lambda: matrix_table(torch.ones(2, 2), highlight={"row": [0]}), "'row'"),
+        (lambda: matrix_table(torch.ones(2, 2), highlight={"rows": [2]}), "0 to 1"),
+        (lambda: matrix_table(torch.ones(2, 2), mask=causal_mask(3)), "does not broadcast"),
+        (lambda: product_table(torch.ones(2, 3), torch.ones(2, 3), 0, 0), "does not fit"),
+        (lambda: product_table(torch.ones(2, 3), torch.ones(3, 4), 2, 0), "i must be 0 to 1"),
+        (lambda: product_table(torch.ones(2, 3), torch.ones(3, 4), 0, -1), "j must be 0 to 3"),
+        (lambda: cell_sum([1, 2], [1]), "same length"),
+        (lambda: side_by_side(matrix_table([1]), matrix_table([1]), between=["a", "b"]), "1 gaps"),
+    ],
+)
+def test_what_does_not_fit_is_said(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_a_mask_of_numbers_is_refused():
+    with pytest.raises(TypeError, match="True means"):
+        matrix_table(torch.ones(2, 2), mask=torch.ones(2, 2))
