@@ -43,8 +43,9 @@ def checked_branch(text: str) -> str:
     return text
 
 
-def colab_badge(repository: str, branch: str, name: str) -> str:
-    address = f"https://colab.research.google.com/github/{repository}/blob/{branch}/notebooks/{name}.ipynb"
+def colab_badge(repository: str, branch: str, path: str) -> str:
+    """The badge of a notebook; ``path`` leads to it from the folder "notebooks"."""
+    address = f"https://colab.research.google.com/github/{repository}/blob/{branch}/notebooks/{path}"
     return f"[![Open in Colab]({COLAB_IMAGE})]({address})"
 
 
@@ -53,21 +54,21 @@ def binder_badge(repository: str, branch: str) -> str:
     return f"[![Open in Binder]({BINDER_IMAGE})](https://mybinder.org/v2/gh/{repository}/{branch}?{start})"
 
 
-def with_repository(notebook_text: str, name: str, repository: str, branch: str) -> str:
+def with_repository(notebook_text: str, path: str, repository: str, branch: str) -> str:
     """The notebook's file with the address in its set-up cell and its badge; "" takes both out."""
     notebook = nbformat.reads(notebook_text, as_version=4)
     if as_text(notebook) != notebook_text:
-        raise ValueError(f"{name}.ipynb is not in its stored form: run tools/refresh_notebooks.py first")
+        raise ValueError(f"{path} is not in its stored form: run tools/refresh_notebooks.py first")
     first = notebook.cells[0]
     setup = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
     if first.cell_type != "markdown" or setup is None or not is_setup_cell(setup.source):
         raise ValueError(
-            f"{name}.ipynb must begin with a Markdown cell, its first code cell being the set-up cell"
+            f"{path} must begin with a Markdown cell, its first code cell being the set-up cell"
         )
     setup.source = setup_cell(repository)
     first.source = BADGES.sub("", first.source)
     if repository:
-        first.source += "\n\n" + colab_badge(repository, branch, name)
+        first.source += "\n\n" + colab_badge(repository, branch, path)
     return as_text(notebook)
 
 
@@ -77,17 +78,21 @@ def readme_with_badges(text: str, repository: str, branch: str) -> str:
     if not repository:
         return text
     title, rest = text.split("\n", 1)
-    badges = f"{colab_badge(repository, branch, '00_start_here')} {binder_badge(repository, branch)}"
+    badges = f"{colab_badge(repository, branch, '00_start_here.ipynb')} {binder_badge(repository, branch)}"
     return f"{title}\n\n{badges}\n{rest}"
 
 
 def set_repository(root: Path, repository: str, branch: str) -> list[str]:
     """Change all files of the course at `root`, or none. Returns the names of those that changed."""
-    paths = sorted((root / "notebooks").glob("*.ipynb"))
+    notebooks = root / "notebooks"
+    paths = sorted(path for path in notebooks.rglob("*.ipynb") if path.parent.name != ".ipynb_checkpoints")
     if not paths:
-        raise ValueError(f"there is no notebook in {root / 'notebooks'}")
+        raise ValueError(f"there is no notebook in {notebooks}")
     old = {path: path.read_bytes().decode("utf-8") for path in paths}
-    new = {path: with_repository(text, path.stem, repository, branch) for path, text in old.items()}
+    new = {
+        path: with_repository(text, path.relative_to(notebooks).as_posix(), repository, branch)
+        for path, text in old.items()
+    }
     readme = root / "README.md"
     if readme.is_file():
         old[readme] = readme.read_bytes().decode("utf-8")
