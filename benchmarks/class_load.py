@@ -100,7 +100,7 @@ def main():
         "slowest ÷ learners",
         "memory each",
     )
-    report("class load", headings, rows, arguments.write)
+    report("class_load", headings, rows, arguments.write)
 
 
 if __name__ == "__main__":

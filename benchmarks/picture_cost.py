@@ -169,7 +169,7 @@ def main():
             print(*rows[-1], sep="  ", flush=True)  # the largest take a while
     print()
     report(
-        "picture cost",
+        "picture_cost",
         (f"tokens ({HEADS} heads)", "", "one update in the kernel", "sent", "stored in a cell"),
         rows,
         arguments.write,

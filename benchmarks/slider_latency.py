@@ -1,7 +1,8 @@
 """How long from a key press on a slider to new pixels, in a real JupyterLab under Chromium?
 
-    python benchmarks/slider_latency.py            # 1, 4 and 8 heads of 6, 16 and 64 tokens
+    python benchmarks/slider_latency.py            # 1, 4 and 8 heads of 6, 16 and 64 tokens, and 16 of 64
     python benchmarks/slider_latency.py --quick    # 8 heads of 16 tokens alone
+    python benchmarks/slider_latency.py --write    # also into README.md
 
 It compares the course's panel with the usual way, ``interact`` and ``sns.heatmap``: the same heads,
 tokens and colours, and numbers in the cells of both or of neither. Both stand in one notebook, with one
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
 
 from lab import chromium, find_chromium, jupyterlab, open_notebook, run_all  # noqa: E402
+
+from benchmarks.table import report  # noqa: E402
 
 NAME = "latency"
 PANEL_CELL, USUAL_CELL = 1, 2
@@ -85,7 +88,7 @@ cell => {
 
 
 def notebook(heads: int, tokens: int) -> nbformat.NotebookNode:
-    from mha_helpers.cell_numbers import NUMBERS_FROM
+    from mha_helpers.heatmap_cells import NUMBERS_FROM
     from mha_helpers.placement import Placement
 
     words = [f"w{i}" for i in range(tokens)]
@@ -188,35 +191,39 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--presses", type=int, default=6, help="of the usual way; the panel gets four times as many"
     )
+    parser.add_argument("--write", action="store_true", help="put the table into README.md")
     options = parser.parse_args(arguments)
     executable = find_chromium()
     if executable is None:
         print("There is no Chromium: install one, or name it in COURSE_CHROMIUM.", file=sys.stderr)
         return 1
-    sizes = [(8, 16)] if options.quick else [(h, n) for h in (1, 4, 8) for n in (6, 16, 64)]
-    print(
-        "Key press to pixels, median (90 % below); a drag of one second: pictures shown, seconds to settle."
-    )
-    print(
-        "heads tokens |        panel ms |      interact ms | ratio | drag: panel | drag: interact", flush=True
-    )
+    sizes = [(8, 16)] if options.quick else [*((h, n) for h in (1, 4, 8) for n in (6, 16, 64)), (16, 64)]
+    rows = []
     with chromium(executable) as browser:
         for heads, tokens in sizes:
             result = measure(browser, heads, tokens, options.presses)
             ours, usual = (result["times"][cell] for cell in (PANEL_CELL, USUAL_CELL))
             ratio = statistics.median(usual) / statistics.median(ours)
-            drags = [f"{shown:3d}, {settled:5.2f} s" for shown, settled in result["drag"].values()]
-            print(
-                f"{heads:5d} {tokens:6d} | {_times(ours)} | {_times(usual):>16} | {ratio:5.0f} |"
-                f" {drags[0]} | {drags[1]}",
-                flush=True,
-            )
+            drags = [f"{shown}, then {settled:.2f} s" for shown, settled in result["drag"].values()]
+            rows.append([heads, tokens, _times(ours), _times(usual), f"{ratio:.0f} ×", *drags])
+            print(*rows[-1], sep="  ", file=sys.stderr, flush=True)  # the largest take a while
+    headings = [
+        "heads",
+        "tokens",
+        "course: key to pixels",
+        "`interact`: key to pixels",
+        "ratio",
+        "course: drag of 1 s",
+        "`interact`: drag of 1 s",
+    ]
+    report("slider_latency", headings, rows, options.write)
     return 0
 
 
 def _times(values: list[float]) -> str:
+    """The median and, in brackets, what nine of ten stay below."""
     ninety = sorted(values)[min(len(values) - 1, round(0.9 * len(values)))]
-    return f"{statistics.median(values):6.0f} ({ninety:6.0f})"
+    return f"{statistics.median(values):.0f} ms ({ninety:.0f})"
 
 
 if __name__ == "__main__":

@@ -4,20 +4,17 @@ import math
 
 import matplotlib
 import numpy as np
-import seaborn
 from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.image import BboxImage
 from matplotlib.patches import Rectangle
-from matplotlib.transforms import Bbox, TransformedBbox
+from matplotlib.transforms import Bbox, IdentityTransform, TransformedBbox
 
 from mha_helpers import style
-from mha_helpers.cell_numbers import NUMBERS_FROM, CellNumbers
+from mha_helpers.heatmap_cells import NUMBERS_FROM, HeatmapCells
 from mha_helpers.placement import POINTS, Placement, fitting
 
-# A mesh of its own axes costs some 15 ms for each head, so large pictures are drawn as images.
-MOST_MESH_HEADS, MOST_MESH_CELLS = 8, 10_000
 _EMPTY = "#EDEDED"  # behind the hatching
 
 
@@ -61,15 +58,20 @@ class HeadGrid:
             size = (place.width / style.SCREEN_DPI, place.height / style.SCREEN_DPI)
             figure = Figure(figsize=size, dpi=style.SCREEN_DPI, facecolor="white")
             names = state.get("head_names") or [f"head {head + 1}" for head in range(heads)]
-            as_image = heads > MOST_MESH_HEADS or values.size > MOST_MESH_CELLS
             scale = (low, high, cmap)
-            grids = [
-                self._draw_head(figure, place, head, names[head], values[head], scale, as_image)
-                for head in range(heads)
-            ]
+            grids = [self._draw_head(figure, place, head, names[head], scale) for head in range(heads)]
             self._draw_labels(figure, place, row_labels, column_labels)
             masked = self._draw_bar(figure, place, scale)
-        return figure, {"heads": grids, "masked": masked}
+            selected = [
+                # All heads in one artist: drawn one by one, they would take as long as the cells.
+                figure.add_artist(
+                    PolyCollection(
+                        [], facecolor="none", edgecolor=edge, linewidth=width, transform=IdentityTransform()
+                    )
+                )
+                for edge, width in ((style.COLOURS["ink"], 3.2), (style.COLOURS["lit"], 1.6))
+            ]
+        return figure, {"heads": grids, "masked": masked, "selected": selected}
 
     def update(self, artists, state):
         values = self._values(state)
@@ -77,22 +79,14 @@ class HeadGrid:
         switches = [True] * len(values) if switches is None else switches
         for head, parts in enumerate(artists["heads"]):
             on = bool(switches[head])
-            if isinstance(parts["cells"], BboxImage):
-                parts["cells"].set_data(values[head])
-            else:
-                parts["cells"].set_array(values[head])
-            if "numbers" in parts:
-                parts["numbers"].values = values[head]
-                parts["numbers"].set_visible(on)
+            parts["cells"].values = values[head]
+            parts["cells"].shows_numbers = on
             parts["veil"].set_visible(not on)
             parts["off"].set_visible(not on)
             parts["frame"].set_visible(state.get("selected_head") == head)
-            for mark in parts["selected"]:
-                mark.set_visible(state.get("selected") is not None)
-                if state.get("selected") is not None:
-                    row, column = state["selected"]
-                    mark.set_xy((column, row))
-
+        chosen = state.get("selected")
+        for mark in artists["selected"]:
+            mark.set_verts([parts["cells"].outline(*chosen) for parts in artists["heads"] if chosen])
         for artist in artists["masked"]:
             artist.set_visible(bool(np.ma.is_masked(values)))
 
@@ -132,9 +126,8 @@ class HeadGrid:
         step = 10.0 ** math.floor(math.log10(max(float(largest), 1e-6)))
         return next(step * times for times in (1, 2, 5, 10) if step * times >= largest * (1 - 1e-6))
 
-    def _draw_head(self, figure, place, head, name, values, scale, as_image):
-        low, high, cmap = scale
-        n_rows, n_columns = values.shape
+    def _draw_head(self, figure, place, head, name, scale):
+        n_rows, n_columns = place.n_rows, place.n_columns
         pixels, in_cells = place.pixels(figure), place.cells(figure, head)
         colour, ink = style.head_colour(head), style.COLOURS["ink"]
 
@@ -149,31 +142,15 @@ class HeadGrid:
         figure.text(left + 14, top - 5, name, transform=pixels, va="bottom", parse_math=False)
 
         where = TransformedBbox(Bbox([[0, n_rows], [n_columns, 0]]), in_cells)
-        if as_image:
-            norm = Normalize(low, high)
-            cells = BboxImage(where, cmap=cmap, norm=norm, interpolation="nearest", origin="lower")
-            figure.add_artist(cells)
-        else:
-            axes = figure.add_axes(place.box(head))
-            bare = {"cbar": False, "xticklabels": False, "yticklabels": False}
-            seaborn.heatmap(np.zeros(values.shape), vmin=low, vmax=high, cmap=cmap, ax=axes, **bare)
-            axes.set_axis_off()
-            cells = axes.collections[0]
-        parts = {"cells": cells}
-        if place.cell >= NUMBERS_FROM:
-            decimals = 2 if self.kind == "weights" else 1
-            parts["numbers"] = figure.add_artist(CellNumbers(cells, where, decimals))
+        decimals = (2 if self.kind == "weights" else 1) if place.cell >= NUMBERS_FROM else None
+        cells = figure.add_artist(HeatmapCells(where, scale, decimals))
         middle = {"ha": "center", "va": "center", "fontsize": 12, "color": ink}
-        parts["veil"] = box(color="white", alpha=0.78)
-        parts["off"] = figure.text(n_columns / 2, n_rows / 2, "off", transform=in_cells, **middle)
-        parts["frame"] = box(fill=False, edgecolor=colour, linewidth=3)
-        parts["selected"] = [
-            figure.add_artist(
-                Rectangle((0, 0), 1, 1, fill=False, edgecolor=edge, linewidth=width, transform=in_cells)
-            )
-            for edge, width in ((ink, 3.2), (style.COLOURS["lit"], 1.6))
-        ]
-        return parts
+        return {
+            "cells": cells,
+            "veil": box(color="white", alpha=0.78),
+            "off": figure.text(n_columns / 2, n_rows / 2, "off", transform=in_cells, **middle),
+            "frame": box(fill=False, edgecolor=colour, linewidth=3),
+        }
 
     def _draw_labels(self, figure, place, row_labels, column_labels):
         pixels = place.pixels(figure)

@@ -25,6 +25,7 @@ class Placement:
 
     def __init__(self, heads, n_rows, n_columns, row_labels, column_labels, below=0):
         self.heads, self.below = heads, below
+        self.n_rows, self.n_columns = n_rows, n_columns
         self.across = heads if heads < 4 else 4 if heads <= 8 else 6 if heads <= 18 else 8
         self.down = -(-heads // self.across)
         for self.points in (POINTS, SMALL_POINTS):

@@ -59,11 +59,16 @@ class Renderer:
 def encode_png(pixels):
     """Encode pixels ``(height, width, 3 or 4)`` as PNG, five times faster than Pillow does.
 
-    Pillow tries all filters on every row, which does not make pictures of flat colours smaller.
+    Pillow tries all filters on every row. Here each row is stored as its difference from the one above,
+    which is mostly zero in a heatmap.
     """
     height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each row begins with 0: no filter
-    rows[:, 1:] = np.ascontiguousarray(pixels[..., :3]).reshape(height, -1)
+    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # a row begins with its filter: 0 is none
+    colours = rows[:, 1:].reshape(height, width, 3)
+    for channel in range(3):  # four times faster than all three at once
+        colours[..., channel] = pixels[..., channel]
+    rows[1:, 1:] -= rows[:-1, 1:]
+    rows[1:, 0] = 2  # the difference from the row above
     header = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)  # 8 bits each of red, green and blue
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(

@@ -187,7 +187,7 @@ LAYERS = [
     ["attention", "masks"],
     ["examples", "trained", "real_model"],
     ["style", "training"],
-    ["cell_numbers", "placement", "renderer", "tables"],  # parts of the next three
+    ["heatmap_cells", "placement", "renderer", "tables"],  # parts of the next three
     ["figures", "inspector", "head_grid"],
     ["panel", "training_view"],
     ["explorers", "exercises"],

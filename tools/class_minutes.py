@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
+from course_notebooks import course_notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
 TEACHING = ROOT / "TEACHING.md"
@@ -78,7 +79,7 @@ def page_time(path: Path) -> PageTime:
 
 def all_pages() -> dict[str, PageTime]:
     """The number of each page ("03") and its times."""
-    return {path.name[:2]: page_time(path) for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))}
+    return {path.name[:2]: page_time(path) for path in course_notebooks()}
 
 
 def minutes_of(where: str, pages: dict[str, PageTime]) -> int | None:

@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from course_notebooks import course_notebooks
 from jinja2 import DictLoader, pass_context
 from maths import MathMLRenderer, font_for
 from nbconvert import HTMLExporter
@@ -76,7 +77,8 @@ class ReadingExporter(HTMLExporter):
 def page_of(notebook, before: str, after: str) -> str:
     """One notebook as a page, with links to the page before, the index and the page after."""
     cells, _ = ReadingExporter().from_notebook_node(notebook)
-    cells = re.sub(r'(href="\w+)\.ipynb(?=["#])', r"\1.html", cells)
+    # Here all pages lie in one folder.
+    cells = re.sub(r'href="(?:\.\./|real_model/)?(\w+)\.ipynb(?=["#])', r'href="\1.html', cells)
     links = [("index.html", "All pages")]
     links = (
         [(f"{before}.html", "← Before")] * bool(before) + links + [(f"{after}.html", "Next →")] * bool(after)
@@ -135,7 +137,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, help="default: dist/reading")
     out = parser.parse_args(arguments).out
     try:
-        files = reading_copy(sorted((ROOT / "notebooks").glob("*.ipynb")))
+        files = reading_copy(course_notebooks(ROOT))
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import nbformat
 from carried import PACKAGE, carried_data, carried_files, package_data, package_files
+from course_notebooks import course_notebooks
 from nbformat.notebooknode import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "portable", help="where the copies go")
     options = parser.parse_args(arguments)
     try:
-        make_portable(options.notebooks or sorted((ROOT / "notebooks").glob("*.ipynb")), options.out)
+        make_portable(options.notebooks or course_notebooks(), options.out)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1

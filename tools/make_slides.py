@@ -30,6 +30,7 @@ import tarfile
 from pathlib import Path
 
 import nbformat
+from course_notebooks import course_notebooks
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
@@ -254,7 +255,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all in notebooks/)")
     parser.add_argument("--to", type=Path, default=ROOT / "dist" / "slides", help="default: dist/slides")
     options = parser.parse_args(arguments)
-    paths = options.notebooks or sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    paths = options.notebooks or course_notebooks()
     titles = make(paths, options.to, ROOT / "dist" / "npm")
     print(f"{len(titles)} decks: open {options.to / 'index.html'} in a browser.")
     return 0

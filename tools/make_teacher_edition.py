@@ -3,6 +3,10 @@
     python tools/make_teacher_edition.py                                   # all, into dist/teacher
     python tools/make_teacher_edition.py notebooks/03_qk_scores.ipynb
 
+Page 11 needs transformers and a model's weights, so it is made only where it is named:
+
+    .venv-real-model/bin/python tools/make_teacher_edition.py notebooks/real_model/11_a_real_model.ipynb
+
 It is made from the notebooks and the exercises, and never edited by hand:
 
 * in place of each stub stands the solution, and the check below it says "correct";
@@ -23,6 +27,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from course_notebooks import course_notebooks
 from nbformat.notebooknode import NotebookNode
 from refresh_notebooks import as_text, execute, normalise
 
@@ -179,11 +184,11 @@ def make(path: Path, folder: Path) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all in notebooks/)")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all but page 11)")
     parser.add_argument("--to", type=Path, default=ROOT / "dist" / "teacher", help="default: dist/teacher")
     options = parser.parse_args(arguments)
     faults = 0
-    for path in options.notebooks or sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+    for path in options.notebooks or course_notebooks(real_model=False):
         wrong = make(path.resolve(), options.to)
         faults += len(wrong)
         print(f"{path.name}: {'every check says correct' if not wrong else 'NOT SOLVED'}", flush=True)

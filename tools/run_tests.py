@@ -3,6 +3,7 @@
 Every part runs, also when one before it failed. Standard library only.
 """
 
+import functools
 import os
 import shutil
 import subprocess
@@ -166,8 +167,8 @@ def find_chromium():
     return next((found for place in places if (found := shutil.which(place))), None)
 
 
-def run_portable(part, python):
-    """Make the one-file notebooks and run each where nothing else is."""
+def run_portable(part, python, real_model=False):
+    """Make the one-file notebooks and run each where nothing else is: all but page 11, or that alone."""
     started = time.monotonic()
     tool = ROOT / "tools" / "make_portable.py"
     if not tool.exists():
@@ -178,6 +179,8 @@ def run_portable(part, python):
         )
     with tempfile.TemporaryDirectory() as temporary:
         for notebook in sorted((ROOT / "dist" / "portable").glob("*.ipynb")):
+            if (ROOT / "notebooks" / "real_model" / notebook.name).exists() != real_model:
+                continue
             alone = Path(temporary) / notebook.stem
             alone.mkdir()
             shutil.copy(notebook, alone)
@@ -216,4 +219,5 @@ COLAB_PARTS = [
 REAL_MODEL_PARTS = [
     Part("real model", ("tests/real_model", *SHARED_OUT)),
     Part("nbval", ("notebooks/real_model", *STRICT_NBVAL)),
+    Part("portable", (".", *STRICT_NBVAL), functools.partial(run_portable, real_model=True)),
 ]

@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from course_notebooks import course_notebooks
 from refresh_notebooks import as_text
 from setup_cell import is_setup_cell, setup_cell
 
@@ -62,9 +63,7 @@ def with_repository(notebook_text: str, path: str, repository: str, branch: str)
     first = notebook.cells[0]
     setup = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
     if first.cell_type != "markdown" or setup is None or not is_setup_cell(setup.source):
-        raise ValueError(
-            f"{path} must begin with a Markdown cell, its first code cell being the set-up cell"
-        )
+        raise ValueError(f"{path} must begin with a Markdown cell, its first code cell being the set-up cell")
     setup.source = setup_cell(repository)
     first.source = BADGES.sub("", first.source)
     if repository:
@@ -85,7 +84,7 @@ def readme_with_badges(text: str, repository: str, branch: str) -> str:
 def set_repository(root: Path, repository: str, branch: str) -> list[str]:
     """Change all files of the course at `root`, or none. Returns the names of those that changed."""
     notebooks = root / "notebooks"
-    paths = sorted(path for path in notebooks.rglob("*.ipynb") if path.parent.name != ".ipynb_checkpoints")
+    paths = course_notebooks(root)
     if not paths:
         raise ValueError(f"there is no notebook in {notebooks}")
     old = {path: path.read_bytes().decode("utf-8") for path in paths}

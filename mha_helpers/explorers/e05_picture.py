@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import Affine2D
 
 from mha_helpers import style
-from mha_helpers.cell_numbers import CellNumbers
+from mha_helpers.heatmap_cells import HeatmapCells
 
 DPI = 100
 WIDTH = 900  # pixels; fits beside a file browser on a small laptop
@@ -63,9 +63,7 @@ class MaskSteps:
         ]
         for parts, values in zip(artists, shown, strict=True):
             values = np.ma.masked_array(values, hidden)
-            parts["cells"].set_data(values)
-            if "numbers" in parts:
-                parts["numbers"].values = values
+            parts["cells"].values = values
             for mark in parts["row"]:
                 mark.set_y(row)
             for mark in parts["cell"]:
@@ -115,15 +113,8 @@ def _draw_panel(figure, place, panel, scale):
     axes = figure.add_axes(place.fractions(place.left(panel), TOP, place.side, place.side))
     # Cells that are masked are not drawn: the hatching behind them shows.
     axes.patch.set(facecolor=EMPTY, edgecolor=style.COLOURS["masked"], hatch=style.MASKED_HATCH)
-    blank = np.ma.masked_all((n, n))
-    extent = (0, n, n, 0)
-    cells = axes.imshow(
-        blank, cmap=cmap, vmin=low, vmax=high, extent=extent, aspect="auto", interpolation="nearest"
-    )
-    parts = {"cells": cells}
-    if panel:
-        decimals = 2 if panel == 2 or place.cell >= 40 else 1
-        parts["numbers"] = axes.add_artist(CellNumbers(cells, axes.bbox, decimals))
+    decimals = None if panel == 0 else 2 if panel == 2 or place.cell >= 40 else 1
+    parts = {"cells": axes.add_artist(HeatmapCells(axes.bbox, (low, high, cmap), decimals))}
     axes.set_title(TITLES[panel], loc="left", fontsize=FONT_POINTS + 1, pad=6)
     axes.set(xlim=(0, n), ylim=(n, 0), xticks=[], yticks=[])
     for spine in axes.spines.values():

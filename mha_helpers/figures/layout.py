@@ -3,6 +3,7 @@
 import math
 import textwrap
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.font_manager import FontProperties
 
 from mha_helpers import style
@@ -116,6 +117,6 @@ def _panels_across(panels, free, columns):
 
 
 def _text_measure():
-    renderer = new_figure(100, 100).canvas.get_renderer()
+    renderer = FigureCanvasAgg(new_figure(100, 100)).get_renderer()
     font = FontProperties(family=style.font_families(), size=style.FONT_SIZE)
     return lambda text: renderer.get_text_width_height_descent(text, font, False)[0]

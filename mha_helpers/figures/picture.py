@@ -4,6 +4,7 @@ import base64
 import html
 import io
 
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
@@ -12,10 +13,11 @@ from mha_helpers import style
 
 
 def new_figure(width, height):
-    """Return a figure of width × height screen pixels that belongs to no window and no pyplot."""
-    figure = Figure(figsize=(width / style.SCREEN_DPI, height / style.SCREEN_DPI), dpi=style.SCREEN_DPI)
-    FigureCanvasAgg(figure)
-    return figure
+    """Return a figure of width × height screen pixels that belongs to no window and no pyplot.
+
+    Nothing can be painted on it yet: ``seaborn.heatmap`` would paint the whole figure for each heatmap.
+    """
+    return Figure(figsize=(width / style.SCREEN_DPI, height / style.SCREEN_DPI), dpi=style.SCREEN_DPI)
 
 
 class Picture:
@@ -27,6 +29,7 @@ class Picture:
 
     def __init__(self, figure, alt, width=None, legend_html=""):
         self.figure = figure
+        FigureCanvasAgg(figure)
         self.alt = alt
         self.legend_html = legend_html
         self.width = width or round(figure.get_figwidth() * style.SCREEN_DPI)
@@ -35,12 +38,14 @@ class Picture:
     def png(self):
         """Return the picture as PNG bytes: the same bytes each time it is drawn on one machine."""
         if self._png is None:
-            file = io.BytesIO()
             with style.drawing():
-                self.figure.savefig(file, format="png", dpi=style.SAVED_DPI, facecolor="white")
+                self.figure.set(dpi=style.SAVED_DPI, facecolor="white")
+                self.figure.canvas.draw()
+                pixels = np.asarray(self.figure.canvas.buffer_rgba())
+                self.figure.set_dpi(style.SCREEN_DPI)
             # 256 colours are enough for these pictures and make the file a third as large; and Pillow
             # writes no versions into it.
-            image = Image.open(file).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+            image = Image.fromarray(pixels[..., :3]).quantize(256, dither=Image.Dither.NONE)
             small = io.BytesIO()
             image.save(small, format="png", optimize=True)
             self._png = small.getvalue()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import export
 import pytest
+from course_notebooks import course_notebooks
 from playwright.sync_api import Browser, Page
 
-PATHS = sorted((export.ROOT / "notebooks").glob("*.ipynb"))
+PATHS = course_notebooks()
 NAMES = ["index", *(path.stem for path in PATHS)]
 AXE = "axe-core@4.14.1"
 NARROW = 420  # pixels, a telephone

@@ -4,9 +4,10 @@ import shutil
 
 import make_slides
 import pytest
+from course_notebooks import course_notebooks
 from slides import measured, open_deck
 
-NOTEBOOKS = sorted((make_slides.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+NOTEBOOKS = course_notebooks()
 SMALLEST_LETTERS = 0.6  # of letters 27 pixels high
 
 

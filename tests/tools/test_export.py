@@ -10,10 +10,11 @@ import export
 import maths
 import nbformat
 import pytest
+from course_notebooks import course_notebooks
 from fontTools.ttLib import TTFont
 from pygments.styles import get_style_by_name
 
-PATHS = sorted((export.ROOT / "notebooks").glob("*.ipynb"))
+PATHS = course_notebooks()
 PAGES = [f"{path.stem}.html" for path in PATHS]
 
 

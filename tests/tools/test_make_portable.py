@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from carried import carried_data, carried_files, needed_files, package_data, package_files, without_remarks
+from course_notebooks import course_notebooks
 from make_portable import (
     ARCHIVE,
     MOST_ADDED,
@@ -23,7 +24,7 @@ from make_portable import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = course_notebooks()
 FILES, DATA = package_files(ROOT), package_data(ROOT)
 
 
@@ -182,7 +183,7 @@ def test_the_same_course_gives_the_same_bytes(tmp_path):
     root = tmp_path / "course"  # a copy, since somebody may be working on the course
     shutil.copytree(ROOT / "mha_helpers", root / "mha_helpers")
     shutil.copytree(ROOT / "notebooks", root / "notebooks")
-    paths = sorted((root / "notebooks").glob("*.ipynb"))
+    paths = course_notebooks(root)
     first, second = (make_portable(paths, tmp_path / name, root) for name in ("one", "two"))
     assert [path.name for path in first] == [path.name for path in paths] + [ARCHIVE]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]

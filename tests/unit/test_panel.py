@@ -20,7 +20,7 @@ from mha_helpers import style
 from mha_helpers.head_grid import HeadGrid
 from mha_helpers.panel import Panel
 from mha_helpers.placement import Placement
-from mha_helpers.renderer import LAYOUTS_KEPT
+from mha_helpers.renderer import LAYOUTS_KEPT, encode_png
 
 # Our warnings are errors; an old matplotlib with a new pyparsing warns about itself.
 pytestmark = pytest.mark.filterwarnings("error", "ignore::DeprecationWarning:matplotlib")
@@ -205,6 +205,12 @@ def test_the_picture_fits_the_page():
 # What the picture shows
 
 
+@pytest.mark.parametrize("channels", [3, 4])
+def test_png_keeps_every_pixel(channels):
+    image = np.random.default_rng(0).integers(0, 256, (5, 7, channels), dtype=np.uint8)
+    assert (pixels(encode_png(image))[..., :3] == image[..., :3]).all()
+
+
 def drawn(**state):
     made = Panel({}, lambda: state, HeadGrid(), lambda s: "")
     png = made.png()
@@ -215,7 +221,7 @@ def drawn(**state):
 
 @pytest.mark.parametrize(("heads", "n"), [(1, 4), (2, 16), (9, 8), (2, 100)])
 def test_every_cell_has_the_colour_of_its_weight_and_masked_cells_are_hatched(heads, n):
-    """Meshes and images alike: row 0 on top, column 0 on the left."""
+    """At every size: row 0 on top, column 0 on the left."""
     weights = torch.zeros(heads, n, n)
     weights[:, 0, n - 1] = 1.0  # the upper right corner
     mask = torch.ones(n, n, dtype=torch.bool)
@@ -247,9 +253,9 @@ def test_every_cell_has_the_colour_of_its_weight_and_masked_cells_are_hatched(he
 def test_numbers_are_written_into_cells_that_hold_them():
     few = HeadGrid()
     artists = few.draw({"weights": weights_of(4)})[1]
-    assert all("numbers" in head for head in artists["heads"])
+    assert all(head["cells"].decimals == 2 for head in artists["heads"])
     many = few.draw({"weights": weights_of(40)})[1]
-    assert not any("numbers" in head for head in many["heads"])
+    assert all(head["cells"].decimals is None for head in many["heads"])
 
 
 def test_one_colour_bar_and_one_fixed_scale_for_all_heads():
