@@ -125,7 +125,8 @@ def explorers(page: Page) -> list[Explorer]:
 
 def try_every_key(explorer: Explorer, answered: set[tuple[str, str]]) -> None:
     """Use the keys of every control that can be used now; add those that changed the picture or its words."""
-    for selector, keys in KEYS.items():
+    # Buttons once more: the one that was down has nothing to do until another has been pressed.
+    for selector, keys in (*KEYS.items(), (BUTTONS, KEYS[BUTTONS])):
         for place, label in enumerate(explorer.labels(selector)):
             if (selector, label) in answered or not explorer.is_usable(selector, place):
                 continue
@@ -139,7 +140,8 @@ def drive(explorer: Explorer) -> list[str]:
     """Use every control by keyboard alone. Returns what did not answer, in sentences.
 
     Some controls wait for another one, as a window's width waits for the mask "sliding window". So those that
-    have not answered are tried again with every box the other way and under every option of every dropdown.
+    have not answered are tried again with every box the other way, under every option of every dropdown, and
+    with every slider at its ends: the switch of the ninth head waits for nine heads.
     """
     answered: set[tuple[str, str]] = set()
     try_every_key(explorer, answered)
@@ -158,21 +160,23 @@ def drive(explorer: Explorer) -> list[str]:
             explorer.choose(place, option)
             try_every_key(explorer, answered)
         explorer.choose(place, 0)
-    faults = []
+    for place in range(len(explorer.sliders())):
+        for key in ("End", "Home"):
+            if not unanswered(explorer, answered):
+                break
+            if explorer.is_usable(SLIDERS, place):
+                explorer.press(SLIDERS, place, key)
+                try_every_key(explorer, answered)
+    faults = [
+        f"{label} ({kind}): no key changed the picture or its words"
+        for kind, label in unanswered(explorer, answered)
+    ]
     for kind in (*KEYS, DROPDOWNS):
-        labels = explorer.labels(kind)
-        faults += [
-            f"{label} ({kind}): no key changed the picture or its words"
-            for label in labels
-            if (kind, label) not in answered and not _waits_for_more(kind, label)
-        ]
-        faults += [f"{label} ({kind}) has no label" for label in labels if label.endswith(": ")]
+        faults += [f"{label} ({kind}) has no label" for label in explorer.labels(kind) if label.endswith(": ")]
     return faults
 
 
-def _waits_for_more(kind: str, label: str) -> bool:
-    """Tell what this driver cannot judge yet: one of several buttons, and the switch of a head not shown.
-
-    A button that is down already has nothing to do, and the ninth head's switch waits for nine heads.
-    """
-    return kind == BUTTONS or (kind == CHECKBOXES and label.split(": ")[-1].isdigit())
+def unanswered(explorer: Explorer, answered: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Kind and label of every control that has not answered yet."""
+    found = [(kind, label) for kind in (*KEYS, DROPDOWNS) for label in explorer.labels(kind)]
+    return [one for one in found if one not in answered]
