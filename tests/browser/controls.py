@@ -172,7 +172,9 @@ def drive(explorer: Explorer) -> list[str]:
         for kind, label in unanswered(explorer, answered)
     ]
     for kind in (*KEYS, DROPDOWNS):
-        faults += [f"{label} ({kind}) has no label" for label in explorer.labels(kind) if label.endswith(": ")]
+        faults += [
+            f"{label} ({kind}) has no label" for label in explorer.labels(kind) if label.endswith(": ")
+        ]
     return faults
 
 

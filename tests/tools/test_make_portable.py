@@ -217,7 +217,7 @@ def test_a_copy_is_small_whole_and_without_dead_links(path):
     assert "This notebook is one file" in prose and ".ipynb)" not in prose.replace("https://", "")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", course_notebooks(real_model=False), ids=lambda path: path.stem)
 def test_a_copy_runs_alone_under_strict_nbval(path, tmp_path):
     make_portable([path], tmp_path / "made")
     alone = tmp_path / "alone"
