@@ -6,7 +6,7 @@ from importlib import metadata
 
 # The oldest versions the course supports, as in requirements.txt, which a test compares.
 NEEDED = {
-    "torch": "2.4",
+    "torch": "2.5",
     "matplotlib": "3.10",
     "seaborn": "0.13",
     "ipywidgets": "7.7",
