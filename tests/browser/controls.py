@@ -20,7 +20,7 @@ KEYS = {  # each pressed in turn, until what a person sees has changed
     SLIDERS: ("ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowRight", "PageUp", "PageDown"),
     CHECKBOXES: ("Space",),
     TEXTS: ("x",),
-    BUTTONS: ("Enter",),
+    BUTTONS: ("Enter", "Space"),
 }
 BACK = {CHECKBOXES: "Space", TEXTS: "Backspace"}  # a field with bad input would hold up all the others
 EXPLORERS = ".jp-OutputArea-output:has(.widget-image)"  # the output of a cell that shows a Panel
@@ -112,8 +112,9 @@ class Explorer:
                 return
 
 
-VALUE = """control => control.type === "checkbox" ? control.checked : control.getAttribute("aria-valuetext")
-    ?? control.getAttribute("aria-valuenow") ?? control.getAttribute("aria-pressed") ?? control.value"""
+# Of the buttons of a group, only the class tells which one is down.
+VALUE = """control => control.type === "checkbox" ? control.checked : control.tagName === "BUTTON" ? control.className
+    : control.getAttribute("aria-valuetext") ?? control.getAttribute("aria-valuenow") ?? control.value"""
 
 
 def explorers(page: Page) -> list[Explorer]:
@@ -141,7 +142,7 @@ def drive(explorer: Explorer) -> list[str]:
 
     Some controls wait for another one, as a window's width waits for the mask "sliding window". So those that
     have not answered are tried again with every box the other way, under every option of every dropdown, and
-    with every slider at its ends: the switch of the ninth head waits for nine heads.
+    with every slider at its end: the switch of the ninth head waits for nine heads.
     """
     answered: set[tuple[str, str]] = set()
     try_every_key(explorer, answered)
@@ -161,12 +162,9 @@ def drive(explorer: Explorer) -> list[str]:
             try_every_key(explorer, answered)
         explorer.choose(place, 0)
     for place in range(len(explorer.sliders())):
-        for key in ("End", "Home"):
-            if not unanswered(explorer, answered):
-                break
-            if explorer.is_usable(SLIDERS, place):
-                explorer.press(SLIDERS, place, key)
-                try_every_key(explorer, answered)
+        if unanswered(explorer, answered) and explorer.is_usable(SLIDERS, place):
+            explorer.press(SLIDERS, place, "End")
+            try_every_key(explorer, answered)
     faults = [
         f"{label} ({kind}): no key changed the picture or its words"
         for kind, label in unanswered(explorer, answered)

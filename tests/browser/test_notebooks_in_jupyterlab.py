@@ -3,6 +3,7 @@
 COURSE_SCREENSHOTS=/tmp/shots python -m pytest tests/browser -k 03_qk
 """
 
+import controls
 import nbformat
 import pytest
 from controls import drive, explorers
@@ -81,7 +82,8 @@ display(HTML('<img src="http://192.0.2.1/elsewhere.png" alt="from elsewhere">'))
 """
 
 
-def test_faults_of_a_page_are_noticed(lab_folder, open_in_lab):
+def test_faults_of_a_page_are_noticed(lab_folder, open_in_lab, monkeypatch):
+    monkeypatch.setattr(controls, "PATIENCE", 300)  # it waits for nothing many times, and this page is small
     first = nbformat.v4.new_code_cell("import sys\n\nsys.path.insert(0, '..')\n" + FAULTY)
     notebook = nbformat.v4.new_notebook(cells=[first])
     notebook.cells += [nbformat.v4.new_code_cell("import sys\n\nprint('a warning', file=sys.stderr)")]

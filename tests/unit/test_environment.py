@@ -35,12 +35,12 @@ def test_a_missing_package(versions, capsys):
 
 
 @pytest.mark.parametrize(
-    "version, old", [("2.3.9", True), ("2.4.0", False), ("2.13.0+cpu", False), ("1.99", True)]
+    "version, old", [("2.4.1", True), ("2.5.0", False), ("2.13.0+cpu", False), ("1.99", True)]
 )
 def test_a_package_too_old(versions, capsys, version, old):
     versions["torch"] = version
     assert environment.check_environment() is not old
-    assert (f"torch {version} is too old: the course needs 2.4" in capsys.readouterr().out) is old
+    assert (f"torch {version} is too old: the course needs 2.5" in capsys.readouterr().out) is old
 
 
 def test_python_too_old(versions, capsys, monkeypatch):
