@@ -24,7 +24,7 @@ import nbformat
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
 
-from lab import chromium, find_chromium, jupyterlab, open_notebook, run_all  # noqa: E402
+from lab import chromium, chromium_or_exit, jupyterlab, open_notebook, run_all  # noqa: E402
 
 from benchmarks.table import report  # noqa: E402
 
@@ -193,10 +193,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--write", action="store_true", help="put the table into README.md")
     options = parser.parse_args(arguments)
-    executable = find_chromium()
-    if executable is None:
-        print("There is no Chromium: install one, or name it in COURSE_CHROMIUM.", file=sys.stderr)
-        return 1
+    executable = chromium_or_exit()
     sizes = [(8, 16)] if options.quick else [*((h, n) for h in (1, 4, 8) for n in (6, 16, 64)), (16, 64)]
     rows = []
     with chromium(executable) as browser:

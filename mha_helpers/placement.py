@@ -62,9 +62,6 @@ class Placement:
         bottom = self.height - top - height
         return (left / self.width, bottom / self.height, width / self.width, height / self.height)
 
-    def box(self, head):
-        return self.fractions(self.left(head), self.top(head), self.side_width, self.side_height)
-
     def cells(self, figure, head):
         """Return the transform from (column, row) of a heatmap to the figure."""
         cells = Affine2D().scale(self.cell_width, self.cell_height)

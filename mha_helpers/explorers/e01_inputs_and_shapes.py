@@ -4,11 +4,10 @@ import math
 
 import ipywidgets as widgets
 import torch
-from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
 from mha_helpers.examples import fixed_matrix
-from mha_helpers.figures.cells import add_cells, corners, place_cells
+from mha_helpers.figures.cells import add_cells, add_outlines, corners, place_cells
 from mha_helpers.figures.picture import new_figure
 from mha_helpers.panel import Panel
 
@@ -92,13 +91,7 @@ class BlockPicture:
             ax.set(xlim=(0, width), ylim=(height, 0))
             ax.axis("off")
             boxes, words = add_cells(ax)
-            ink, lit = style.COLOURS["ink"], style.COLOURS["lit"]
-            outlines = [
-                PolyCollection([], facecolors="none", edgecolors=colour, linewidths=line, zorder=4)
-                for colour, line in ((ink, 1.5), (ink, 5), (lit, 3))
-            ]
-            for outline in outlines:
-                ax.add_collection(outline, autolim=False)
+            outlines = add_outlines(ax, line_width=1.5)
         # The words come last, so that no outline covers them.
         return figure, [boxes, *outlines, words]
 

@@ -4,11 +4,10 @@ import html
 
 import ipywidgets as widgets
 import matplotlib
-from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
 from mha_helpers.examples import golden_example
-from mha_helpers.figures.cells import add_cells, corners, place_cells
+from mha_helpers.figures.cells import add_cells, add_outlines, corners, place_cells
 from mha_helpers.figures.picture import new_figure
 from mha_helpers.inspector import cell_sum
 from mha_helpers.panel import Panel
@@ -101,13 +100,7 @@ class ProductPicture:
                 color=colour, weight="bold", fontsize=13,
             )  # fmt: skip
             boxes, words = add_cells(ax)
-            ink, lit = style.COLOURS["ink"], style.COLOURS["lit"]
-            outlines = [
-                PolyCollection([], facecolors="none", edgecolors=edge, linewidths=line, zorder=4)
-                for edge, line in ((ink, 2), (ink, 5), (lit, 3))
-            ]
-            for outline in outlines:
-                ax.add_collection(outline, autolim=False)
+            outlines = add_outlines(ax, line_width=2)
         return figure, [boxes, *outlines, words]
 
     def _measure(self, n, d_model):

@@ -25,6 +25,18 @@ def add_cells(ax):
     return boxes, words
 
 
+def add_outlines(ax, line_width):
+    """Return three empty outlines on ``ax``: a thin one, and a wide and a bright one for the chosen cell."""
+    ink, lit = style.COLOURS["ink"], style.COLOURS["lit"]
+    outlines = [
+        PolyCollection([], facecolors="none", edgecolors=colour, linewidths=width, zorder=4)
+        for colour, width in ((ink, line_width), (ink, 5), (lit, 3))
+    ]
+    for outline in outlines:
+        ax.add_collection(outline, autolim=False)
+    return outlines
+
+
 def place_cells(boxes, words, cells, width, height, names=()):
     """Draw cells (label, colour, left, top), and names without a box.
 

@@ -50,6 +50,14 @@ def find_chromium() -> str | None:
     return None
 
 
+def chromium_or_exit() -> str:
+    """The browser to use; a program that has none ends with a sentence."""
+    found = find_chromium()
+    if found is None:
+        raise SystemExit("There is no Chromium: install one, or name it in COURSE_CHROMIUM.")
+    return found
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

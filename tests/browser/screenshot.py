@@ -14,7 +14,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lab import ROOT, chromium, error_outputs, find_chromium, full_length, jupyterlab, open_notebook, run_all
+from lab import (
+    ROOT,
+    chromium,
+    chromium_or_exit,
+    error_outputs,
+    full_length,
+    jupyterlab,
+    open_notebook,
+    run_all,
+)
 
 WINDOW = {"width": 1300, "height": 1680}  # some of the height goes to JupyterLab's bars
 
@@ -26,10 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dark", action="store_true", help="use JupyterLab's dark theme")
     parser.add_argument("--stored", action="store_true", help="show the stored outputs, run nothing")
     options = parser.parse_args(arguments)
-    executable = find_chromium()
-    if executable is None:
-        print("There is no Chromium: install one, or name it in COURSE_CHROMIUM.", file=sys.stderr)
-        return 1
+    executable = chromium_or_exit()
     given = Path(options.notebook)
     found = [given] if given.suffix == ".ipynb" else sorted((ROOT / "notebooks").glob(f"{given}*.ipynb"))
     if not found or not found[0].is_file():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from lab import chromium, find_chromium
+from lab import chromium, chromium_or_exit
 
 WIDTH, HEIGHT = 1280, 720
 # What a slide shows must lie on the screen, and nothing on it may hide behind a scroll bar.
@@ -70,7 +70,7 @@ def measured(page) -> list[dict]:
 
 def main(decks: Path, shots: Path, *numbers: str) -> None:
     shots.mkdir(parents=True, exist_ok=True)
-    with chromium(find_chromium()) as browser:
+    with chromium(chromium_or_exit()) as browser:
         for path in sorted(decks.glob("*.html")):
             if numbers and not path.name.startswith(numbers):
                 continue

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from exercise_rules import printed, status
+from sample_exercises import COMMON, value
 from torch import nn
 
 from mha_helpers import MultiHeadAttention
@@ -11,28 +12,11 @@ from mha_helpers.exercises import (
     ModuleExercise,
     ValueExercise,
     case,
-    framework,
     numbers,
     progress,
 )
 
-COMMON = {
-    "stars": 1,
-    "minutes": 2,
-    "variable": "answer",
-    "praise": "Yes.",
-    "hints": ["Look.", "Look again."],
-    "solution": "answer = 1",
-}
-
-
-@pytest.fixture(autouse=True)
-def only_these_exercises(monkeypatch):
-    monkeypatch.setattr(framework, "_registry", {})
-
-
-def value(answer, **parts):
-    return ValueExercise("7.1", "A value", answer=answer, **COMMON, **parts)
+pytestmark = pytest.mark.usefixtures("only_these_exercises")
 
 
 def double(**parts):

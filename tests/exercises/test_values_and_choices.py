@@ -6,32 +6,15 @@ import numpy
 import pytest
 import torch
 from exercise_rules import printed, status
+from sample_exercises import COMMON, value
 
 from mha_helpers.exercises import (
     ChoiceExercise,
     Mistake,
-    ValueExercise,
-    framework,
 )
 from mha_helpers.exercises.compare import same
 
-COMMON = {
-    "stars": 1,
-    "minutes": 2,
-    "variable": "answer",
-    "praise": "Yes.",
-    "hints": ["Look.", "Look again."],
-    "solution": "answer = 1",
-}
-
-
-@pytest.fixture(autouse=True)
-def only_these_exercises(monkeypatch):
-    monkeypatch.setattr(framework, "_registry", {})
-
-
-def value(answer, **parts):
-    return ValueExercise("7.1", "A value", answer=answer, **COMMON, **parts)
+pytestmark = pytest.mark.usefixtures("only_these_exercises")
 
 
 def told(exercise, answer):

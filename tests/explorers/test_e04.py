@@ -3,7 +3,6 @@
 import io
 import itertools
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -14,14 +13,7 @@ from mha_helpers import attention_scores, scale_scores, scaling_explorer
 from mha_helpers.explorers.e04_picture import ScalePicture
 from mha_helpers.explorers.e04_scaling import D_KS, D_MODEL, ROW, SCALES, SENTENCES, TOKENS, details, measures
 
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # matplotlib 3.10 calls names that a newer pyparsing has renamed: nothing of ours.
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib|pyparsing")
-        yield
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 
 @pytest.fixture(scope="module")

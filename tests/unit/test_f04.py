@@ -2,7 +2,6 @@
 
 import io
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -13,14 +12,7 @@ from PIL import Image
 from mha_helpers import fixed_matrix
 from mha_helpers.figures.f04_scaling import rows_picture, spread_picture
 
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # matplotlib 3.10 calls names that a newer pyparsing has renamed: nothing of ours.
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib|pyparsing")
-        yield
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 
 def edges(picture):

@@ -5,7 +5,6 @@ import itertools
 import re
 import subprocess
 import sys
-import warnings
 
 import numpy
 import pytest
@@ -18,20 +17,13 @@ from PIL import Image
 from mha_helpers import causal_mask, golden_example, padding_mask, style
 from mha_helpers.figures import Picture, head_heatmaps, heatmap, pipeline_map
 
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
+
 
 @pytest.fixture
 def golden():
     example = golden_example()
     return example, example.attention().trace(example.x[None])
-
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # matplotlib 3.10 calls names that a newer pyparsing has renamed: nothing of ours.
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib|pyparsing")
-        yield
 
 
 def meshes(picture):
