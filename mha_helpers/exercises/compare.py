@@ -65,7 +65,7 @@ def plain_number(value):
     """Return the bool, int or float in a Python, NumPy or 0-d torch number, None for all else."""
     if isinstance(value, torch.Tensor):
         value = value.detach().item() if value.dim() == 0 and not value.is_meta else None
-    elif type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", 0) == ():
+    elif type(value).__module__ == "numpy" and hasattr(value, "item") and value.shape == ():
         value = value.item()
     return value if type(value) in (bool, int, float) else None
 
@@ -176,6 +176,8 @@ def _wrong_cells(values, wanted, wrong, subject):
     if (values.isinf() & ~wanted.isinf()).any():
         return f"{subject} is infinite where it should not be: the first wrong cell is {place}."
     right = wrong.numel() - int(wrong.sum())
+    if wrong.numel() == 1:
+        return f"{subject} has the right shape, but its only number is not right."
     if not right:
         return f"{subject} has the right shape, but none of its {wrong.numel()} numbers is right."
     return (
@@ -197,7 +199,8 @@ def _number_difference(got, expected, subject, decimals):
     if _close(_double(number), _double(expected), decimals):
         return None
     if decimals is not None and _close(_double(number), _double(expected), max(decimals - 1, 0)):
-        return Difference(f"{subject} is close; give it with {decimals} decimals.")
+        places = "1 decimal" if decimals == 1 else f"{decimals} decimals"
+        return Difference(f"{subject} is close; give it with {places}.")
     if number == -expected:
         return Difference(f"{subject} has the right size and the wrong sign.")
     return Difference(f"{subject} is a number, but not the right one.")

@@ -75,7 +75,9 @@ def _plain_choice(value):
 
 
 def _form_of_choice(answer):
-    kind = _plain_choice(answer)[0]
+    kind, value = _plain_choice(answer)
+    if kind == "set" and all(part_kind == "text" for part_kind, _ in value):
+        return 'a set of texts, as in {"x", "y"}'
     return {
         "text": "text in quotes",
         "bool": "True or False",

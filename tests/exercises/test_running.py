@@ -1,0 +1,277 @@
+"""How a learner's function is run, and how what happened is put into words."""
+
+import functools
+import math
+
+import pytest
+import torch
+
+from mha_helpers.exercises.running import (
+    AnswerError,
+    Outcome,
+    argument_problem,
+    case,
+    describe,
+    explain,
+    is_stub,
+    numbers,
+    run,
+)
+
+X = torch.tensor([1.0, 2.0, math.nan])
+
+
+def test_a_case_holds_what_the_function_and_the_class_are_given():
+    made = case(1, 2, build={"d_model": 6}, mask=3)
+    assert (made.args, made.kwargs, made.build) == ((1, 2), {"mask": 3}, {"d_model": 6})
+    assert case(1).build == {}
+
+
+def test_numbers_are_fixed_and_differ_by_name_and_shape():
+    drawn = numbers(2, 3, 40)
+    assert drawn.shape == (2, 3, 40) and torch.equal(drawn, numbers(2, 3, 40))
+    assert not torch.equal(drawn, numbers(2, 3, 40, name="q"))
+    assert not torch.equal(drawn.flatten(), numbers(240))
+    assert abs(drawn.mean()) < 0.1 and 0.9 < drawn.std() < 1.1
+    assert torch.equal(numbers(4), numbers(4, name="exercise"))
+
+
+# Running
+
+
+def test_a_call_gets_copies_and_its_value_is_kept():
+    kept = []
+
+    def spoils(x, table, mask):
+        kept.append(x)
+        x += 1
+        table["k"][0] = 9
+        return x
+
+    table = {"k": [1, 2]}
+    outcome = run(spoils, case(X, table, mask=torch.tensor(True)), ["x", "table", "mask"])
+    assert outcome.error is None and outcome.changed == ("x", "table")
+    assert X[0] == 1 and table == {"k": [1, 2]}
+    kept[0].zero_()
+    assert outcome.value[:2].tolist() == [2, 3], "the value must not change with what the function keeps"
+
+
+def test_an_argument_by_name_may_change_too():
+    outcome = run(lambda x, mask: mask.zero_(), case(X, mask=torch.ones(2)), ["x", "mask"])
+    assert outcome.changed == ("mask",)
+
+
+@pytest.mark.parametrize(
+    ("before", "change"),
+    [
+        (X, lambda value: value.mul_(2)),
+        (X, lambda value: value.resize_(2)),
+        ([1, 2], lambda value: value.append(3)),
+        ([1, 2], lambda value: value.__setitem__(1, 5)),
+        ([X], lambda value: value[0].zero_()),
+        ({"a": 1}, lambda value: value.update(a=2)),
+        ({"a": 1}, lambda value: value.update(b=2)),
+        ({1, 2}, lambda value: value.add(3)),
+    ],
+)
+def test_every_kind_of_change_is_seen(before, change):
+    assert run(change, case(before), ["x"]).changed == ("x",)
+
+
+@pytest.mark.parametrize("value", [X, [X, 1], (1, "a"), {"a": X}, {1}, "text", 2.5, math.sqrt])
+def test_what_was_left_alone_counts_as_unchanged(value):
+    assert run(lambda x: 1, case(value), ["x"]).changed == ()
+
+
+@pytest.mark.parametrize("wrap", [lambda x: [x], lambda x: (1, x), lambda x: {"a": {"b": x}}])
+def test_the_value_is_kept_inside_lists_and_dicts_too(wrap):
+    buffer = torch.ones(2)
+    value = run(lambda: wrap(buffer), case()).value
+    buffer.zero_()
+    assert type(value) is type(wrap(buffer)) and str(value) == str(wrap(torch.ones(2)))
+
+
+def test_a_value_that_cannot_be_copied_well_is_handed_on_as_it_is():
+    for value in (torch.ones(2, device="meta"), torch.eye(2).to_sparse(), torch.zeros(1_000_001)):
+        assert run(lambda value=value: value, case()).value is value
+    large = torch.zeros(1_000_000)
+    assert run(lambda: large, case()).value is not large
+    assert not run(lambda: torch.ones(2, requires_grad=True), case()).value.requires_grad
+
+
+def test_errors_are_caught_without_their_trace():
+    for error in (ValueError("wrong"), SystemExit(3), GeneratorExit()):
+
+        def fails(error=error):
+            raise error
+
+        outcome = run(fails, case())
+        assert outcome.error is error and error.__traceback__ is None and outcome.value is None
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupted, case())
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("inputs", "names", "words"),
+    [
+        (case(X), ["q"], "q of shape (3,)"),
+        (case(X, X[:2]), ["q", "k"], "q of shape (3,) and k of shape (2,)"),
+        (case(X, 3, d_k=2), ["q", "n"], "q of shape (3,), n = 3 and d_k = 2"),
+        (case(X, build={"h": 2}), ["x"], "h = 2 and x of shape (3,)"),
+        (case(X, 1, build={"d": 6, "h": 2}), ["x", "n"], "d = 6, h = 2, x of shape (3,) and n = 1"),
+        (case(len), ["split"], "split = len"),
+        (case(functools.partial(len)), ["split"], "split = a function"),
+        (case("a" * 300), ["text"], "text = " + "a" * 192 + "…"),
+    ],
+)
+def test_inputs_are_described(inputs, names, words):
+    assert describe(inputs, names) == words
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+NOTHING_KNOWN = [
+    (ValueError("odd"), "it raises ValueError: odd."),
+    (ValueError("odd."), "it raises ValueError: odd."),
+    (ValueError(), "it raises ValueError."),
+    (Mute(), "it raises Mute."),
+    (ValueError("a" * 200), "it raises ValueError: " + "a" * 159 + "…."),
+    (SystemExit(), "it raises SystemExit. exit() or quit() would end the session: leave it out."),
+    (
+        SystemExit("not callable"),
+        "it raises SystemExit: not callable. exit() or quit() would end the session: leave it out.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "words"), NOTHING_KNOWN)
+def test_an_error_is_put_into_words(error, words):
+    assert explain(Outcome(error=error)) == words
+
+
+SHAPES = "The shapes do not fit: print both with .shape"
+FEW_AXES = "The tensor has fewer axes than that"
+KNOWN = [
+    (lambda x: x + ..., "A `...` is still in the code: put something in its place."),
+    (lambda x: x.T.view(6), "After a transpose, view cannot be used: which other function can?"),
+    (lambda x: x.reshape(7), "The new shape must hold as many numbers as the old one."),
+    (lambda x: x.transpose(1, 2), f"{FEW_AXES}: count axes from the end, -1 and -2."),
+    (lambda x: x[0, 0, 0], f"{FEW_AXES}: does your code fix the number of axes?"),
+    (lambda x: x[5], "An index ran past the end: print the .shape, and compare it with your loop."),
+    (lambda x: x @ x.long().T, "Two kinds of number meet: print the .dtype of both."),
+    (lambda x: x @ x, f"{SHAPES}. The two inner sizes must be equal."),
+    (lambda x: x + torch.ones(5), f"{SHAPES} before that line."),
+    (lambda x: torch.stack([x, x.T]), "The shapes do not fit: print each with .shape."),
+    (
+        lambda x: x.shape(),
+        "A value is called like a function: look for brackets too many, or a name used twice.",
+    ),
+    (lambda x: y, "Is the name spelt as above, and was the cell that makes it run?"),  # noqa: F821
+    (
+        lambda x: x.nothing,
+        "That object does not have this name: is it the kind of value you take it for?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "cause"), KNOWN)
+def test_a_usual_error_is_told_with_its_usual_cause(function, cause):
+    outcome = run(function, case(torch.ones(2, 3)))
+    kind = type(outcome.error).__name__
+    assert explain(outcome).startswith(f"it raises {kind}: ") and explain(outcome).endswith(f". {cause}")
+
+
+# Stubs
+
+
+def empty(x): ...
+
+
+def documented(x):
+    """Return something."""
+
+
+def returns_dots(x):
+    return ...
+
+
+def returns_none_twice(x):
+    return None, None
+
+
+def returns_a_number(x):
+    return 1
+
+
+def reads(x):
+    x  # noqa: B018
+
+
+def writes(x):
+    x = 1  # noqa: F841
+
+
+def makes_another(x):
+    y = 2  # noqa: F841
+
+
+def calls(x):
+    print()
+
+
+@pytest.mark.parametrize("stub", [empty, documented, returns_dots, returns_none_twice, lambda: None])
+def test_a_stub_is_known(stub):
+    assert is_stub(stub)
+
+
+class Coded:
+    __code__ = "text"
+
+
+@pytest.mark.parametrize(
+    "begun", [returns_a_number, reads, writes, makes_another, calls, len, 3, Coded(), lambda x: (None, 1)]
+)
+def test_what_was_begun_is_no_stub(begun):
+    assert not is_stub(begun)
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "words"),
+    [
+        (lambda: 1, case(X), "Your function takes 0 arguments (); it is called with (q)."),
+        (lambda a: 1, case(X, X), "Your function takes 1 argument (a); it is called with (q, k)."),
+        (
+            lambda a, b, c: 1,
+            case(X, mask=1),
+            "Your function takes 3 arguments (a, b, c); it is called with (q, mask).",
+        ),
+        (lambda a: 1, case(X), None),
+        (lambda a, b=2: 1, case(X), None),
+        (lambda *many: 1, case(X, X), None),
+        (dict.fromkeys, case(X, X), None),
+        (min, case(X), None),
+    ],
+)
+def test_a_function_that_cannot_be_called_is_told_what_it_is_called_with(function, inputs, words):
+    assert argument_problem(function, inputs, ["q", "k", "v"]) == words
+
+
+def test_an_answer_error_is_told_apart():
+    def fails():
+        raise AnswerError("This is missing.")
+
+    outcome = run(fails, case())
+    assert isinstance(outcome.error, AnswerError) and outcome.message == "This is missing."
