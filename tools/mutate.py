@@ -2,12 +2,15 @@
 
     pip install -r benchmarks/requirements.txt
     python tools/mutate.py                      # attention, masks, checks and examples: some minutes
-    python tools/mutate.py masks                # one of them
-    python tools/mutate.py exercises.compare    # any module of mha_helpers that TESTS knows
+    python tools/mutate.py exercises.compare    # one module
+    python tools/mutate.py exercises            # all modules of a package: hours
+    python tools/mutate.py --sample 300 rest    # 300 mutants drawn from everything but exercises and FIRST
 
 Works in a copy in a temporary folder, on one core. mutmut imports the tests once and forks for each
-mutant. A mutant that no test kills is printed with its difference, and the exit code is 1 if there is
-one that ``tests/MUTANTS.md`` does not list as harmless.
+mutant, so it misses the mutants of functions that run while the modules are imported, as the tables of
+the exercises do: what lives through mutmut is tried once more in a new Python. A mutant that no test
+kills is printed with its difference, and the exit code is 1 if there is one that ``tests/MUTANTS.md``
+does not list as harmless.
 
 mutmut changes the bodies of functions and methods. It leaves alone constants, functions with another
 decorator than ``classmethod`` or ``staticmethod`` (here: one, ``_fixed_numbers``), and docstrings.
@@ -15,6 +18,7 @@ decorator than ``classmethod`` or ``staticmethod`` (here: one, ``_fixed_numbers`
 
 import argparse
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -26,29 +30,53 @@ ROOT = Path(__file__).resolve().parent.parent
 LISTED = ROOT / "tests" / "MUTANTS.md"
 # Without tests/property: hypothesis refuses to run a second time in one process, as mutmut does.
 MATHS = ["tests/unit/test_attention.py", "tests/unit/test_masks.py"]
-EXERCISES = ["tests/exercises"]
+COMPARE = ["tests/exercises/test_compare.py", "tests/exercises/test_compare_tensors.py"]
+FRAMEWORK = ["tests/exercises/test_framework.py", "tests/exercises/test_values_and_choices.py"]
+# The quick tests of a module that many slow ones pass through; of every other module see `tests_of`.
 TESTS = {
     "attention": MATHS,
     "masks": MATHS,
     "checks": MATHS,
     "examples": ["tests/unit/test_examples.py"],
-    "exercises.compare": EXERCISES,
-    "exercises.values": EXERCISES,
-    "exercises.framework": EXERCISES,
-    "exercises.functions": EXERCISES,
-    "inspector": ["tests/unit/test_inspector.py"],
-    "style": ["tests/unit/test_style.py", "tests/unit/test_palettes.py"],
+    "exercises.compare": COMPARE,
+    "exercises.framework": FRAMEWORK,
+    "exercises.functions": FRAMEWORK,
+    "exercises.values": FRAMEWORK,
+    "exercises.running": ["tests/exercises/test_running.py", *FRAMEWORK],
 }
 FIRST = ["attention", "masks", "checks", "examples"]
+# Needs a model and an environment of its own.
+REAL_MODEL = ["real_model", "explorers.e11_real_model", "explorers.e11_picture", "exercises.e11_a_real_model"]
 # Starts Python anew without mutmut's variables, so it can tell nothing about a mutant.
 LEFT_OUT = ["test_numbers_do_not_depend_on_the_hash_seed"]
+NEW_PYTHON_SECONDS = 1200
 NOT_KILLED = ("survived", "no tests", "suspicious")
+
+
+def modules_of(name):
+    """Return the modules that a name on the command line stands for: a module, a package, or `rest`."""
+    package = ROOT / "mha_helpers"
+    paths = [path.relative_to(package).with_suffix("") for path in sorted(package.rglob("*.py"))]
+    known = [".".join(path.parts) for path in paths if path.name != "__init__"]
+    known = [module for module in known if module not in REAL_MODEL]
+    if name == "rest":
+        return [module for module in known if module not in FIRST and not module.startswith("exercises.")]
+    return [module for module in known if module == name or module.startswith(f"{name}.")]
+
+
+def tests_of(module):
+    """Return the tests that must notice a mutant of this module."""
+    if module in TESTS:
+        return TESTS[module]
+    if module.startswith("exercises."):
+        return ["tests/exercises"]
+    return ["tests/unit", "tests/explorers"]
 
 
 def settings(modules):
     """Return the lines that tell mutmut what to change and which tests to run."""
     files = [f"mha_helpers/{module.replace('.', '/')}.py" for module in modules]
-    tests = sorted({path for module in modules for path in TESTS[module]})
+    tests = sorted({path for module in modules for path in tests_of(module)})
     arguments = ["-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider"]
     arguments += [word for name in LEFT_OUT for word in ("-k", f"not {name}")]
     return "\n".join(
@@ -66,7 +94,24 @@ def settings(modules):
     )
 
 
-def run(modules, folder):
+def drawn(modules, folder, sample):
+    """Return the names of so many mutants of these modules, by lot; the same ones each time."""
+    code = (
+        "import sys; from mutmut.mutation.file_mutation import mutate_file_contents\n"
+        "for path in sys.argv[1:]:\n"
+        "    module = path.removesuffix('.py').replace('/', '.')\n"
+        "    for name in mutate_file_contents(path, open(path, encoding='utf-8').read()).mutant_names:\n"
+        "        print(f'{module}.{name}')"
+    )
+    files = [f"mha_helpers/{module.replace('.', '/')}.py" for module in modules]
+    listed = subprocess.run(
+        [sys.executable, "-c", code, *files], cwd=folder, capture_output=True, text=True, check=True
+    )
+    mutants = listed.stdout.split()
+    return random.Random(0).sample(mutants, min(sample, len(mutants)))
+
+
+def run(modules, folder, sample=None):
     """Copy the course into the folder, run mutmut there, return ``{mutant: status}``."""
     for name in ("mha_helpers", "tests", "tools", "notebooks"):
         ignore = shutil.ignore_patterns("__pycache__", "browser", ".hypothesis")
@@ -78,7 +123,10 @@ def run(modules, folder):
     # On a terminal mutmut shows where it is by writing over one line; in a file that would be thousands.
     hidden = None if sys.stdout.isatty() else subprocess.PIPE
     words = {"stdout": hidden, "stderr": subprocess.STDOUT if hidden else None, "text": True}
-    done = subprocess.run([*command, "run", "--max-children", "1"], cwd=folder, env=environment, **words)
+    mutants = drawn(modules, folder, sample) if sample else []
+    done = subprocess.run(
+        [*command, "run", "--max-children", "1", *mutants], cwd=folder, env=environment, **words
+    )
     if done.returncode:
         raise SystemExit(
             f"{(done.stdout or '')[-5000:]}\nmutmut stopped before the end; its words are above."
@@ -86,7 +134,29 @@ def run(modules, folder):
     results = subprocess.run(
         [*command, "results", "--all", "true"], cwd=folder, env=environment, capture_output=True, text=True
     )
-    return dict(re.findall(r"^\s*(\S+): (.+?)\s*$", results.stdout, flags=re.MULTILINE))
+    statuses = dict(re.findall(r"^\s*(\S+): (.+?)\s*$", results.stdout, flags=re.MULTILINE))
+    return {mutant: status for mutant, status in statuses.items() if status != "not checked"}
+
+
+def lives_in_a_new_python(mutant, modules, folder):
+    """Tell whether the tests pass with this mutant in place from the first import on."""
+    module = next(module for module in modules if belongs(mutant, module))
+    stem = module.rpartition(".")[2]
+    # The exercises of a page carry its name in the names of their tests.
+    own = ["-k", stem] if re.match(r"exercises\.e\d\d", module) else []
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MUTANT_UNDER_TEST": mutant}
+    try:
+        done = subprocess.run(
+            [*command, *own, *tests_of(module)],
+            cwd=folder / "mutants",
+            env=environment,
+            capture_output=True,
+            timeout=NEW_PYTHON_SECONDS,
+        )
+    except subprocess.TimeoutExpired:  # noticed: it hangs
+        return False
+    return done.returncode == 0
 
 
 def differences(mutants, folder):
@@ -121,20 +191,30 @@ def entry(mutant, changes):
     return f"- `{place(mutant)}`: `{' '.join(added)}`"
 
 
+def belongs(mutant, module):
+    return re.match(rf"mha_helpers\.{re.escape(module)}\.xǁ?_?", mutant) is not None
+
+
+def share(mutants, alive):
+    killed = sum(mutant not in alive for mutant in mutants)
+    return f"{killed} of {len(mutants)} mutants killed ({killed / max(len(mutants), 1):.1%})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", metavar="module", help=f"of {', '.join(TESTS)}")
-    modules = parser.parse_args().modules or FIRST
-    unknown = [module for module in modules if module not in TESTS]
+    parser.add_argument("modules", nargs="*", default=FIRST, help="modules or packages of mha_helpers; rest")
+    parser.add_argument("--sample", type=int, metavar="N", help="run N mutants drawn by lot, not all")
+    options = parser.parse_args()
+    modules = [module for name in options.modules for module in modules_of(name)]
+    unknown = [name for name in options.modules if not modules_of(name)]
     if unknown:
-        parser.error(
-            f"no tests are named for {', '.join(unknown)}; TESTS in this file has {', '.join(TESTS)}"
-        )
+        parser.error(f"mha_helpers has no {', '.join(unknown)} (page 11 has tests of its own)")
     listed = LISTED.read_text(encoding="utf-8") if LISTED.exists() else ""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        statuses = run(modules, folder)
+        statuses = run(modules, folder, options.sample)
         alive = [mutant for mutant, status in statuses.items() if status in NOT_KILLED]
+        alive = [mutant for mutant in alive if lives_in_a_new_python(mutant, modules, folder)]
         bad = 0
         for mutant, changes in differences(alive, folder).items():
             harmless = entry(mutant, changes) in listed
@@ -144,10 +224,8 @@ def main():
                 print(f"  entry: {entry(mutant, changes)}")
     print()
     for module in modules:
-        mine = [m for m in statuses if re.match(rf"mha_helpers\.{re.escape(module)}\.xǁ?_?", m)]
-        killed = sum(m not in alive for m in mine)
-        share = f" ({killed / len(mine):.1%})" if mine else ""
-        print(f"{module}: {killed} of {len(mine)} mutants killed{share}")
+        print(f"{module}: {share([m for m in statuses if belongs(m, module)], alive)}")
+    print(f"together: {share(statuses, alive)}")
     print(f"{len(alive)} survive, {bad} of them not listed in {LISTED.relative_to(ROOT)}")
     return 1 if bad or not statuses else 0
 
