@@ -31,6 +31,7 @@ LISTED = ROOT / "tests" / "MUTANTS.md"
 # Without tests/property: hypothesis refuses to run a second time in one process, as mutmut does.
 MATHS = ["tests/unit/test_attention.py", "tests/unit/test_masks.py"]
 COMPARE = ["tests/exercises/test_compare.py", "tests/exercises/test_compare_tensors.py"]
+MISTAKES = [f"tests/exercises/test_{name}.py" for name in ("fingerprints", "capstone", "mistakes")]
 FRAMEWORK = ["tests/exercises/test_framework.py", "tests/exercises/test_values_and_choices.py"]
 # The quick tests of a module that many slow ones pass through; of every other module see `tests_of`.
 TESTS = {
@@ -42,6 +43,9 @@ TESTS = {
     "exercises.framework": FRAMEWORK,
     "exercises.functions": FRAMEWORK,
     "exercises.values": FRAMEWORK,
+    "exercises.capstone": MISTAKES,
+    "exercises.mistakes": MISTAKES,
+    "exercises.whole_mistakes": MISTAKES,
     "exercises.running": ["tests/exercises/test_running.py", *FRAMEWORK],
 }
 FIRST = ["attention", "masks", "checks", "examples"]
