@@ -206,7 +206,7 @@ PARTS = [
     Part("pages", ("tests/notebooks", "tests/test_readme.py", *SHARED_OUT)),
     Part("teaching", ("tests/teaching", *SHARED_OUT)),
     Part("nbval", ("notebooks", "--ignore=notebooks/real_model", *STRICT_NBVAL)),
-    Part("browser", ("tests/browser",), run_browser),
+    Part("browser", ("tests/browser", "--ignore=tests/browser/real_model"), run_browser),
 ]
 
 COLAB_PARTS = [
@@ -220,4 +220,5 @@ REAL_MODEL_PARTS = [
     Part("real model", ("tests/real_model", *SHARED_OUT)),
     Part("nbval", ("notebooks/real_model", *STRICT_NBVAL)),
     Part("portable", (".", *STRICT_NBVAL), functools.partial(run_portable, real_model=True)),
+    Part("browser", ("tests/browser/real_model",), run_browser),
 ]

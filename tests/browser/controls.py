@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lab import Watched, error_outputs
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import Locator, Page
 
@@ -180,3 +181,15 @@ def unanswered(explorer: Explorer, answered: set[tuple[str, str]]) -> list[tuple
     """Kind and label of every control that has not answered yet."""
     found = [(kind, label) for kind in (*KEYS, DROPDOWNS) for label in explorer.labels(kind)]
     return [one for one in found if one not in answered]
+
+
+def faults_of(page: Page, watched: Watched) -> list[str]:
+    """Drive all explorers of a page that was run; return what is wrong with it."""
+    found = explorers(page)
+    before = error_outputs(page)
+    faults = [*before] if found else [*before, "no explorer on the page"]
+    faults += ["Error displaying widget"] * page.locator("text=Error displaying widget").count()
+    faults += [f"explorer {i}, {fault}" for i, one in enumerate(found, start=1) for fault in drive(one)]
+    after = [f"a control made it: {error}" for error in error_outputs(page) if error not in before]
+    strangers = [f"asked another machine for {address}" for address in watched.strangers]
+    return faults + after + watched.errors + strangers

@@ -6,7 +6,7 @@ COURSE_SCREENSHOTS=/tmp/shots python -m pytest tests/browser -k 03_qk
 import controls
 import nbformat
 import pytest
-from controls import drive, explorers
+from controls import drive, explorers, faults_of
 from lab import ROOT, error_outputs, run_all
 
 NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -16,15 +16,7 @@ NAMES = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 def test_a_notebook_runs_and_every_control_answers(name, open_in_lab):
     page, watched = open_in_lab(name)
     run_all(page)
-    assert error_outputs(page) == []
-    assert page.locator("text=Error displaying widget").count() == 0
-    found = explorers(page)
-    assert found, "no explorer on the page"
-    faults = [f"explorer {i}, {fault}" for i, one in enumerate(found, start=1) for fault in drive(one)]
-    assert not faults, "\n".join(faults)
-    assert error_outputs(page) == [], "a control made a cell show an error"
-    assert watched.errors == []
-    assert watched.strangers == [], "the page asked another machine for something"
+    assert faults_of(page, watched) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
