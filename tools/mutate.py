@@ -32,7 +32,9 @@ LISTED = ROOT / "tests" / "MUTANTS.md"
 MATHS = ["tests/unit/test_attention.py", "tests/unit/test_masks.py"]
 COMPARE = ["tests/exercises/test_compare.py", "tests/exercises/test_compare_tensors.py"]
 MISTAKES = [f"tests/exercises/test_{name}.py" for name in ("fingerprints", "capstone", "mistakes")]
-FRAMEWORK = ["tests/exercises/test_framework.py", "tests/exercises/test_values_and_choices.py"]
+FRAMEWORK = [
+    f"tests/exercises/test_{name}.py" for name in ("framework", "functions", "classes", "values_and_choices")
+]
 # The quick tests of a module that many slow ones pass through; of every other module see `tests_of`.
 TESTS = {
     "attention": MATHS,

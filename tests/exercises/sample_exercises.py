@@ -1,6 +1,9 @@
-"""An exercise that belongs to no notebook, for the tests of how exercises behave."""
+"""Exercises that belong to no notebook, for the tests of how exercises behave."""
 
-from mha_helpers.exercises import ValueExercise
+from exercise_rules import status
+
+from mha_helpers import MultiHeadAttention
+from mha_helpers.exercises import FunctionExercise, ModuleExercise, ValueExercise, case, numbers
 
 COMMON = {
     "stars": 1,
@@ -14,3 +17,33 @@ COMMON = {
 
 def value(answer, **parts):
     return ValueExercise("7.1", "A value", answer=answer, **COMMON, **parts)
+
+
+def double(**parts):
+    return FunctionExercise(
+        "7.1",
+        "Double",
+        reference=lambda x: 2 * x,
+        cases=lambda: [case(numbers(2)), case(numbers(3, 4)), case(numbers(2, 3, 5))],
+        **COMMON,
+        **parts,
+    )
+
+
+def attention_exercise():
+    build = {"d_model": 6, "num_heads": 3}
+    return ModuleExercise(
+        "7.1",
+        "The class",
+        reference=MultiHeadAttention,
+        cases=lambda: [case(numbers(2, 4, 6), build=build), case(numbers(1, 3, 6), build=build)],
+        returns=("output", "weights"),
+        **COMMON,
+    )
+
+
+def told(exercise, answer):
+    """Return the sentence that a wrong answer gets."""
+    said, sentence = status(exercise, answer)
+    assert said == "not yet", f"{said}. {sentence}"
+    return sentence

@@ -36,6 +36,11 @@ def test_numbers_are_fixed_and_differ_by_name_and_shape():
     assert torch.equal(numbers(4), numbers(4, name="exercise"))
 
 
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
 # Running
 
 
@@ -78,7 +83,7 @@ def test_every_kind_of_change_is_seen(before, change):
     assert run(change, case(before), ["x"]).changed == ("x",)
 
 
-@pytest.mark.parametrize("value", [X, [X, 1], (1, "a"), {"a": X}, {1}, "text", 2.5, math.sqrt])
+@pytest.mark.parametrize("value", [X, [X, 1], (1, "a"), {"a": X}, {1}, "text", 2.5, math.sqrt, Mute()])
 def test_what_was_left_alone_counts_as_unchanged(value):
     assert run(lambda x: 1, case(value), ["x"]).changed == ()
 
@@ -135,14 +140,10 @@ def test_inputs_are_described(inputs, names, words):
     assert describe(inputs, names) == words
 
 
-class Mute(Exception):
-    def __str__(self):
-        raise RuntimeError
-
-
 NOTHING_KNOWN = [
     (ValueError("odd"), "it raises ValueError: odd."),
     (ValueError("odd."), "it raises ValueError: odd."),
+    (ValueError("no X"), "it raises ValueError: no X."),
     (ValueError(), "it raises ValueError."),
     (Mute(), "it raises Mute."),
     (ValueError("a" * 200), "it raises ValueError: " + "a" * 159 + "…."),
@@ -209,6 +210,11 @@ def returns_none_twice(x):
     return None, None
 
 
+def keeps_dots(x):
+    result = ...
+    return result
+
+
 def returns_a_number(x):
     return 1
 
@@ -229,7 +235,9 @@ def calls(x):
     print()
 
 
-@pytest.mark.parametrize("stub", [empty, documented, returns_dots, returns_none_twice, lambda: None])
+@pytest.mark.parametrize(
+    "stub", [empty, documented, returns_dots, returns_none_twice, keeps_dots, lambda: None]
+)
 def test_a_stub_is_known(stub):
     assert is_stub(stub)
 
@@ -258,6 +266,8 @@ def test_what_was_begun_is_no_stub(begun):
             case(X, mask=1),
             "Your function takes 3 arguments (a, b, c); it is called with (q, mask).",
         ),
+        (lambda a: 1, case(X, mask=1), "Your function takes 1 argument (a); it is called with (q, mask)."),
+        (lambda a, mask: 1, case(X, mask=1), None),
         (lambda a: 1, case(X), None),
         (lambda a, b=2: 1, case(X), None),
         (lambda *many: 1, case(X, X), None),

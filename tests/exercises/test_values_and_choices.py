@@ -6,7 +6,7 @@ import numpy
 import pytest
 import torch
 from exercise_rules import printed, status
-from sample_exercises import COMMON, value
+from sample_exercises import COMMON, told, value
 
 from mha_helpers.exercises import (
     ChoiceExercise,
@@ -15,12 +15,6 @@ from mha_helpers.exercises import (
 from mha_helpers.exercises.compare import same
 
 pytestmark = pytest.mark.usefixtures("only_these_exercises")
-
-
-def told(exercise, answer):
-    said, sentence = status(exercise, answer)
-    assert said == "not yet", f"{said}. {sentence}"
-    return sentence
 
 
 # Numbers
@@ -158,6 +152,11 @@ def test_a_tensor_does_not_answer_for_itself():
     assert status(value(right), right.clone().as_subclass(Lying))[0] == "correct"
     assert "an axis too few" in told(value(right), torch.ones(1).as_subclass(Lying))
     assert "none of its 6" in told(value(right), torch.zeros(2, 3).as_subclass(Lying))
+
+
+def test_an_answer_may_be_computed():
+    assert status(value(lambda: 2.5), 2.5)[0] == "correct"
+    assert told(value(lambda: 2.5), 3.5) == "Your answer is a number, but not the right one."
 
 
 def test_a_mistake_is_named_before_a_generality():

@@ -1,0 +1,175 @@
+"""A class as an answer: the words for each way to fail."""
+
+import pytest
+import torch
+from exercise_rules import status
+from sample_exercises import COMMON, attention_exercise, told
+from torch import nn
+
+from mha_helpers import MultiHeadAttention, causal_mask
+from mha_helpers.exercises import ModuleExercise, case, numbers
+
+pytestmark = pytest.mark.usefixtures("only_these_exercises")
+
+
+class Started(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None): ...
+
+
+class NoOutputLayer(Started):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        del self.w_o
+
+    def forward(self, x, mask=None):
+        return x, x
+
+
+class OneHeadWide(Started):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        self.w_q = nn.Linear(d_model, d_model // num_heads)
+
+    def forward(self, x, mask=None):
+        return x, x
+
+
+class OutputAlone(MultiHeadAttention):
+    def forward(self, x, mask=None):
+        return super().forward(x, mask)[0]
+
+
+class ReturnsNothing(MultiHeadAttention):
+    def forward(self, x, mask=None):
+        super().forward(x, mask)
+
+
+class NotALayer(Started):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        self.w_k = torch.nn.Identity()
+
+    def forward(self, x, mask=None):
+        return x, x
+
+
+class DotsForALayer(MultiHeadAttention):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        del self.w_v
+        self.w_v = ...
+
+
+class WithoutSuper(nn.Module):
+    def __init__(self, d_model, num_heads):
+        self.w_q = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        return x, x
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Started, "__init__ is written; forward is still to come."),
+        (NoOutputLayer, "self.w_o is missing: __init__ must make it."),
+        (DotsForALayer, "self.w_v is missing: __init__ must make it."),
+        (NotALayer, "self.w_k is a module; it must be an nn.Linear."),
+        (
+            OneHeadWide,
+            "self.w_q turns 6 features into 2: how many do all heads together take in, and give out?",
+        ),
+        (
+            OutputAlone,
+            "The result is a tensor of shape (2, 4, 6); 2 values (output, weights) are needed.",
+        ),
+        (ReturnsNothing, "Your forward returns None: is there a `return` on its last line?"),
+        (
+            MultiHeadAttention(6, 3),
+            "Your answer is a module already built; hand over the class: check(answer).",
+        ),
+        (lambda x: x, "Your answer is a function; hand over the class by its name: check(answer)."),
+        (dict, "Your class must inherit from nn.Module: class …(nn.Module)."),
+    ],
+)
+def test_what_a_class_lacks_is_said(answer, words):
+    assert told(attention_exercise(), answer) == words
+
+
+def test_a_class_without_super_is_told_where_to_look():
+    assert told(attention_exercise(), WithoutSuper).endswith(
+        "before Module.__init__() call. super().__init__() must come first in __init__."
+    )
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_both_classes_get_the_same_weights(bias):
+    exercise = attention_exercise()
+    seen = {}
+
+    class Watched(MultiHeadAttention):
+        def __init__(self, d_model, num_heads):
+            super().__init__(d_model, num_heads, bias=bias)
+
+        def forward(self, x, mask=None):
+            seen.update({name: value.clone() for name, value in self.named_parameters()})
+            return super().forward(x, mask)
+
+    said = status(exercise, Watched)[0]
+    assert said == ("correct" if bias else "not yet")
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        assert torch.equal(seen[f"{name}.weight"], numbers(6, 6, name=name) / 6**0.5)
+        if bias:
+            assert torch.equal(seen[f"{name}.bias"], numbers(6, name=f"{name} bias"))
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        type("Empty", (nn.Module,), {}),
+        type("NoForward", (nn.Module,), {"__init__": lambda self, d_model, num_heads: None}),
+        type("Raises", (MultiHeadAttention,), {"forward": lambda self, x: exec("raise NotImplementedError")}),
+    ],
+)
+def test_a_class_without_a_forward_is_not_attempted(empty):
+    words = "Write the class in place of the `...`, then run the cell again."
+    assert status(attention_exercise(), empty) == ("not attempted yet", words)
+
+
+def test_a_class_is_tried_with_masks_and_may_not_change_its_input():
+    build = {"d_model": 6, "num_heads": 3}
+    exercise = ModuleExercise(
+        "7.1",
+        "The class",
+        reference=MultiHeadAttention,
+        cases=lambda: [case(numbers(2, 4, 6), mask=causal_mask(4), build=build)],
+        **COMMON,
+    )
+    assert exercise.heading == "Exercise 7.1 ★ · 2 min · The class"
+    assert status(exercise, MultiHeadAttention)[0] == "correct"
+
+    class IgnoresTheMask(MultiHeadAttention):
+        def forward(self, x, mask=None):
+            return super().forward(x)
+
+    class ChangesX(MultiHeadAttention):
+        def forward(self, x, mask=None):
+            result = super().forward(x, mask)
+            x.zero_()
+            return result
+
+    assert "has the right shape" in told(exercise, IgnoresTheMask)
+    assert "your code changes x in place" in told(exercise, ChangesX)
+
+
+def test_dropout_is_switched_off_for_the_check():
+    class Dropping(MultiHeadAttention):
+        def forward(self, x, mask=None):
+            output, weights = super().forward(x, mask)
+            return nn.functional.dropout(output, 0.5, self.training), weights
+
+    assert status(attention_exercise(), Dropping)[0] == "correct"
