@@ -93,7 +93,7 @@ def settings(modules):
             f"only_mutate = {files}",
             f"pytest_add_cli_args = {arguments}",
             f"pytest_add_cli_args_test_selection = {tests}",
-            'also_copy = ["tools", "notebooks"]',
+            'also_copy = ["tools", "notebooks", "requirements.txt"]',
             "use_git_change_detection = false",
             "",
         ]
@@ -122,6 +122,7 @@ def run(modules, folder, sample=None):
     for name in ("mha_helpers", "tests", "tools", "notebooks"):
         ignore = shutil.ignore_patterns("__pycache__", "browser", ".hypothesis")
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    shutil.copy(ROOT / "requirements.txt", folder)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (folder / "pyproject.toml").write_text(project + settings(modules), encoding="utf-8")
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
