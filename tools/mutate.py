@@ -148,6 +148,8 @@ def run(modules, folder, sample=None):
 def lives_in_a_new_python(mutant, modules, folder):
     """Tell whether the tests pass with this mutant in place from the first import on."""
     module = next(module for module in modules if belongs(mutant, module))
+    if module not in TESTS and not module.startswith("exercises."):
+        return True  # no tables are made on import there, and all its tests would take minutes
     stem = module.rpartition(".")[2]
     # The exercises of a page carry its name in the names of their tests.
     own = ["-k", stem] if re.match(r"exercises\.e\d\d", module) else []
