@@ -100,18 +100,21 @@ EXPLORERS = {
 }
 
 
-def pictures():
-    """Yield (name, PNG bytes, words) of all figures, and of all explorers before and after a change."""
-    for name, draw in PICTURES.items():
-        picture = draw()
-        yield name, picture.png(), _one_line(picture.alt)
-    for name, change in EXPLORERS.items():
-        panel = getattr(mha_helpers, name)()
-        yield name, panel.png(), _words(panel)
-        panel.set(**change)
-        assert panel.message() == "", panel.message()
-        yield f"{name}_moved", panel.png(), _words(panel)
-        panel.close()
+NAMES = [*PICTURES, *EXPLORERS]
+
+
+def pictures(drawn):
+    """Return (name, PNG bytes, words) of a figure; of an explorer also those after a change."""
+    if drawn in PICTURES:
+        picture = PICTURES[drawn]()
+        return [(drawn, picture.png(), _one_line(picture.alt))]
+    panel = getattr(mha_helpers, drawn)()
+    before = (drawn, panel.png(), _words(panel))
+    panel.set(**EXPLORERS[drawn])
+    assert panel.message() == "", panel.message()
+    after = (f"{drawn}_moved", panel.png(), _words(panel))
+    panel.close()
+    return [before, after]
 
 
 def _words(panel):
@@ -156,9 +159,10 @@ def write():
     for path in FOLDER.glob("*.png"):
         path.unlink()
     words = []
-    for name, png, said in pictures():
-        thumbnail(png).save(FOLDER / f"{name}.png", optimize=True)
-        words.append(f"{name}: {said}")
+    for drawn in NAMES:
+        for name, png, said in pictures(drawn):
+            thumbnail(png).save(FOLDER / f"{name}.png", optimize=True)
+            words.append(f"{name}: {said}")
     (FOLDER / "words.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
 
 

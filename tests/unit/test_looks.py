@@ -3,15 +3,16 @@
 import io
 
 import pytest
-from looks import EXPLORERS, FOLDER, PICTURES, fault, kept_words, pictures, thumbnail
+from looks import EXPLORERS, FOLDER, NAMES, fault, kept_words, pictures, thumbnail
 from PIL import Image, ImageDraw
 
 REFRESH = "If it is meant: python tests/unit/looks.py --write, and look at the pictures."
 
 
-def test_pictures_and_their_words_are_as_they_were():
+@pytest.mark.parametrize("drawn", NAMES)
+def test_a_picture_and_its_words_are_as_they_were(drawn):
     words, faults = kept_words(), []
-    for name, png, said in pictures():
+    for name, png, said in pictures(drawn):
         found = fault(png, name)
         faults += [found] if found else []
         if words.get(name) != said:
@@ -20,14 +21,13 @@ def test_pictures_and_their_words_are_as_they_were():
 
 
 def test_nothing_is_kept_of_a_picture_that_is_gone():
-    names = {*PICTURES, *EXPLORERS, *(f"{name}_moved" for name in EXPLORERS)}
+    names = {*NAMES, *(f"{name}_moved" for name in EXPLORERS)}
     assert {path.stem for path in FOLDER.glob("*.png")} == set(kept_words()) == names, REFRESH
 
 
 @pytest.mark.parametrize("name", ["heads", "attention_explorer"])
 def test_a_changed_picture_is_noticed_and_said_where(name):
-    drawn = (PICTURES | {"attention_explorer": lambda: _explorer()})[name]()
-    image = Image.open(io.BytesIO(drawn if isinstance(drawn, bytes) else drawn.png())).convert("RGB")
+    image = Image.open(io.BytesIO(pictures(name)[0][1])).convert("RGB")
     assert fault(_bytes(image), name) is None
     width, height = image.size
     spot = image.copy()
@@ -38,12 +38,6 @@ def test_a_changed_picture_is_noticed_and_said_where(name):
     assert "looks different" in fault(_bytes(moved), name)
     assert "has the shape" in fault(_bytes(image.crop((0, 0, width, height // 2))), name)
     assert fault(_bytes(image), "unknown") == "unknown is new"
-
-
-def _explorer():
-    from mha_helpers import attention_explorer
-
-    return attention_explorer().png()
 
 
 def _bytes(image):
