@@ -118,7 +118,9 @@ def pictures(drawn):
 
 
 def _words(panel):
-    return _one_line(f"{panel._legend_box.value} {panel.description()} {panel._details_box.value}")
+    controls = [f"{control.description} {control.tooltip or ''}" for control in panel.controls.values()]
+    said = [panel._title, *controls, panel._legend_box.value, panel.description(), panel._details_box.value]
+    return _one_line(" ".join(said))
 
 
 def _one_line(text):
