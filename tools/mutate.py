@@ -46,6 +46,7 @@ TESTS = {
     "exercises.functions": FRAMEWORK,
     "exercises.values": FRAMEWORK,
     "exercises.capstone": MISTAKES,
+    "exercises.suspects": ["tests/exercises/test_suspects.py"],
     "exercises.mistakes": MISTAKES,
     "exercises.whole_mistakes": MISTAKES,
     "exercises.running": ["tests/exercises/test_running.py", *FRAMEWORK],
