@@ -131,12 +131,6 @@ def _without(heads, w_o, head):
     return merge_heads(kept) @ w_o
 
 
-def _left_out(heads, w_o, head):
-    rows = torch.arange(w_o.shape[0]) // heads.shape[-1] != head
-    others = [i for i in range(heads.shape[-3]) if i != head]
-    return merge_heads(heads[..., others, :, :]) @ w_o[rows]
-
-
 def _with_columns_off(heads, w_o, head):
     size = heads.shape[-1]
     kept = w_o.clone()
