@@ -110,7 +110,7 @@ def stored():
     kept, lines = {}, None
     for line in FILE.read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):
-            what, _, words = line.strip().partition(": ")
+            what, _, words = line.strip().partition(" | ")
             lines[what] = words
         elif line:
             lines = kept[line] = {}
@@ -121,7 +121,7 @@ def write():
     text = []
     for name, exercise in every_exercise().items():
         text.append(name)
-        text += [f"  {what.replace(': ', ' ')}: {words}" for what, words in lines_of(exercise).items()]
+        text += [f"  {what} | {words}" for what, words in lines_of(exercise).items()]
     FILE.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 

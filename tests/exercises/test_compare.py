@@ -1,6 +1,6 @@
 """The sentence for every way in which an answer differs from the right one, word for word.
 
-Tensors: ``test_compare_tensors.py``. Through an exercise: ``test_values_and_choices.py``.
+The tables of tensors: ``compared_tensors.py``. Through an exercise: ``test_values_and_choices.py``.
 """
 
 import math
@@ -9,27 +9,22 @@ import re
 import numpy
 import pytest
 import torch
+from compared_tensors import EYE, FORM, NAN, NOT_DEFINED, ONES, RIGHT_TENSORS, VALUE, WRONG_TENSORS, function
 
-from mha_helpers.exercises.compare import (
-    Difference,
-    difference,
-    kind_of,
-    plain_number,
-    same,
-)
-
-
-def function():
-    """Something that a learner may give without calling it."""
+from mha_helpers.exercises.compare import Difference, difference, kind_of, numbers_of, plain_number
 
 
 class Box:
     """A thing of no usual kind."""
 
 
-ONES = torch.ones(2, 3)
-NAN = math.nan
-NOT_DEFINED = "0/0, ∞/∞ or ∞ − ∞ was computed."
+class Sly(torch.Tensor):
+    """Says of itself that it is right."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, arguments=(), keywords=None):
+        return True
+
 
 RIGHT = [
     (3, 3.0, {}),
@@ -51,12 +46,11 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "got", "options"), RIGHT)
+@pytest.mark.parametrize(("expected", "got", "options"), RIGHT + RIGHT_TENSORS)
 def test_a_right_answer_differs_in_nothing(expected, got, options):
     assert difference(got, expected, **options) is None
 
 
-FORM, VALUE = True, False
 # expected, got, the options of difference(), whether the form is wrong, the sentence after its subject
 WRONG = [
     (1.5, ..., {}, FORM, "is still `...`: put what you found in its place."),
@@ -122,7 +116,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "got", "options", "form", "sentence"), WRONG)
+@pytest.mark.parametrize(("expected", "got", "options", "form", "sentence"), WRONG + WRONG_TENSORS)
 def test_each_way_of_being_wrong_has_its_sentence(expected, got, options, form, sentence):
     assert difference(got, expected, **options) == Difference(f"Your answer {sentence}", form)
     assert difference(got, expected, "“q”", **options) == Difference(f"“q” {sentence}", form)
@@ -202,51 +196,6 @@ def test_an_exercise_that_expects_a_strange_thing_is_a_fault_of_the_course():
         difference(1, Box())
 
 
-SAME = [
-    (ONES, ONES.double()),
-    (torch.tensor([NAN]), torch.tensor([NAN])),
-    ({"a": 1, "b": ONES}, {"a": 1.0, "b": ONES}),
-    ([1, (2.0, ONES)], (1, [2, ONES])),
-    (1, 1.0),
-    (NAN, NAN),
-    (1.0, torch.tensor(1.0)),
-    (True, numpy.bool_(True)),
-    ([], ()),
-]
-NOT_SAME = [
-    (ONES, ONES * 2),
-    (torch.ones(2), torch.tensor([1.0, 2.0])),
-    (torch.ones(2), torch.ones(1, 2)),
-    ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
-    ({"a": 1, "b": 2}, {"a": 1, "b": 3}),
-    ({"a": 1}, {"b": 1}),
-    ([1, 2], [1, 3]),
-    ([1, 2], [1]),
-    (1, 2),
-    (1, True),
-    (False, 0),
-    (True, False),
-    (None, None),
-    (1.0, None),
-    (None, 1.0),
-    ("a", "a"),
-    (ONES, [1.0]),
-    ({"a": 1}, [1]),
-    ({"a": 1}, ["a"]),
-    ([1], 1.0),
-]
-
-
-@pytest.mark.parametrize(("a", "b"), SAME)
-def test_same_looks_at_shape_and_values(a, b):
-    assert same(a, b) is same(b, a) is True
-
-
-@pytest.mark.parametrize(("a", "b"), NOT_SAME)
-def test_same_is_not_easily_content(a, b):
-    assert same(a, b) is same(b, a) is False
-
-
 @pytest.mark.parametrize(
     ("value", "number"),
     [
@@ -297,3 +246,31 @@ def test_a_plain_number_is_taken_out_of_its_wrapping(value, number):
 )
 def test_a_thing_is_named_in_the_words_of_the_learner(value, words):
     assert kind_of(value) == words
+
+
+def test_a_class_of_its_own_does_not_answer_for_itself():
+    assert difference(torch.zeros(2, 3).as_subclass(Sly), ONES).sentence == (
+        "Your answer has the right shape, but none of its 6 numbers is right."
+    )
+    assert difference(torch.ones(2, 3).as_subclass(Sly), ONES) is None
+
+
+def test_numbers_are_plain_doubles_whatever_they_came_in():
+    parts = {
+        "sparse": EYE.to_sparse(),
+        "graph": EYE.clone().requires_grad_(),
+        "subclass": EYE.as_subclass(Sly),
+        "complex": EYE.cfloat(),
+        "bool": EYE.bool(),
+    }
+    for name, tensor in parts.items():
+        found = numbers_of(tensor)
+        assert type(found) is torch.Tensor and found.dtype == torch.float64, name
+        assert not found.requires_grad and found.tolist() == [[1, 0], [0, 1]], name
+    imaginary = numbers_of(torch.tensor([1j, 2 + 0j]))
+    assert imaginary.isnan().tolist() == [True, False] and imaginary[1] == 2
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_a_quantized_tensor_has_the_numbers_it_stands_for():
+    assert numbers_of(torch.quantize_per_tensor(EYE, 0.5, 0, torch.quint8)).tolist() == [[1, 0], [0, 1]]

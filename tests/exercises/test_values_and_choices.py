@@ -12,7 +12,6 @@ from mha_helpers.exercises import (
     ChoiceExercise,
     Mistake,
 )
-from mha_helpers.exercises.compare import same
 
 pytestmark = pytest.mark.usefixtures("only_these_exercises")
 
@@ -168,6 +167,11 @@ def test_a_mistake_is_named_before_a_generality():
     assert told(rounded, 1.581) == "That is its root."
 
 
+def test_a_mistake_may_be_of_another_form():
+    exercise = value(2.5, mistakes=[Mistake("products", [1.5, 1.0], "Add them up.")])
+    assert told(exercise, [1.5, 1.0]) == "Add them up."
+
+
 # Choices
 
 
@@ -226,34 +230,3 @@ def test_text_and_sets():
     assert status(several, {"c", "a"})[0] == "correct"
     assert status(several, {"a", "b"})[0] == "not yet"
     assert "a set" in told(several, 3)
-
-
-# Whether two results are the same, which decides what mistake was made
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        (1, True, False),
-        (True, True, True),
-        (1, 1.0, True),
-        (float("nan"), float("nan"), True),
-        ([1, 2], (1, 2), True),
-        ([1, 2], [1], False),
-        ({"a": 1}, {"a": 1}, True),
-        ({"a": 1}, {"b": 1}, False),
-        (None, None, False),
-        ("a", "a", False),
-        (torch.ones(2), torch.ones(2, dtype=torch.int64), True),
-        (torch.ones(2), torch.ones(2, 1), False),
-        (torch.ones(2), torch.tensor([1.0, 1.001]), False),
-        (torch.tensor([-torch.inf, 1.0]), torch.tensor([torch.inf, 1.0]), False),
-    ],
-)
-def test_same(a, b, expected):
-    assert same(a, b) is same(b, a) is expected
-
-
-def test_a_mistake_may_be_of_another_form():
-    exercise = value(2.5, mistakes=[Mistake("products", [1.5, 1.0], "Add them up.")])
-    assert told(exercise, [1.5, 1.0]) == "Add them up."
