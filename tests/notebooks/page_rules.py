@@ -138,6 +138,17 @@ def has_three_exercises(page: Page) -> list[str]:
     return faults
 
 
+def its_minutes_add_up(page: Page) -> list[str]:
+    """What the Time line gives to the exercises, after the minutes for reading, is the sum of their headings."""
+    text = "\n".join(cell.source for cell in page.markdown)
+    time = re.search(r"^\*\*Time.*? minutes(.*)$", text, re.MULTILINE)
+    stated = sum(int(number) for number in re.findall(r"\d+", time.group(1))) if time else 0
+    minutes = sum(int(match.group(4)) for match in EXERCISE.finditer(text))
+    if stated == minutes:
+        return []
+    return [f"the Time line gives {stated} minutes to the exercises; their headings say {minutes}"]
+
+
 def has_a_ledger(page: Page) -> list[str]:
     rows = [line for line in page.source("Shape ledger", "markdown").splitlines() if line.startswith("|")]
     return [] if len(rows) >= 3 else ["the shape ledger needs a Markdown table with a heading and rows"]
@@ -181,6 +192,7 @@ STEP_RULES = [
     says_that_both_ways_agree,
     plays_with_its_explorer,
     has_three_exercises,
+    its_minutes_add_up,
     has_a_ledger,
     recap_names_its_source,
 ]

@@ -59,7 +59,7 @@ def exercise(k: int) -> list[NotebookNode]:
 def sample_page() -> NotebookNode:
     """The cells of a whole page, in the stored form."""
     notebook = nbformat.v4.new_notebook()
-    opening = "**You will be able to** score.\n**You need** notebook 02.\n**Time**: 15–20 minutes."
+    opening = "**You will be able to** score.\n**You need** notebook 02.\n**Time**: 15–20 minutes, and 9 for the exercises."
     ask = "How large is it?\n\n<details>\n<summary>Answer</summary>\n\nFour.\n\n</details>"
     notebook.cells = [
         prose(f"# Who asks whom?\n\n{opening}"),
