@@ -19,26 +19,26 @@ NAMES, BETWEEN, TOP, GAP = 62, 124, 34, 44
 LARGEST = 9  # the colours end here; the numbers stay below 6, so that dark letters are readable
 
 
-def projection_explorer(kind="query", d_k=2):
+def projection_explorer(kind="query", columns=2):
     """Return a ``Panel`` with x @ W for "cat eats fish", and the sum behind one cell of the result.
 
-    Controls: kind (query, key or value: which matrix), d_k (how many of its columns), token and feature
-    (the cell of the result that is written out). Used in notebook 02.
+    Controls: kind (query, key or value: which matrix), columns (how many of it: two for each head), token
+    and feature (the cell of the result that is written out). Used in notebook 02.
 
-    ``state()`` holds x ``(n, d_model)``, w ``(d_model, d_k)`` and projected ``(n, d_k)``.
+    ``state()`` holds x ``(n, d_model)``, w ``(d_model, columns)`` and projected ``(n, columns)``.
 
-    >>> panel = projection_explorer(d_k=2)
+    >>> panel = projection_explorer(columns=2)
     >>> panel.state()["projected"][1].tolist()
     [2.0, -1.0]
     """
     tokens = golden_example().tokens
     controls = {
         "kind": widgets.Dropdown(options=KINDS, value=kind, description="matrix for"),
-        "d_k": widgets.IntSlider(d_k, 1, 6, description="d_k"),
+        "columns": widgets.IntSlider(columns, 1, 6, description="columns of W"),
         "token": widgets.SelectionSlider(
             options=[(token, row) for row, token in enumerate(tokens)], value=1, description="row"
         ),
-        "feature": widgets.IntSlider(0, 0, d_k - 1, description="column"),
+        "feature": widgets.IntSlider(0, 0, columns - 1, description="column"),
     }
     return Panel(
         controls,
@@ -47,28 +47,28 @@ def projection_explorer(kind="query", d_k=2):
         describe,
         details,
         title="A row of x meets a column of W: multiply pairwise, then add.",
-        rows=[["kind", "d_k"], ["token", "feature"]],
+        rows=[["kind", "columns"], ["token", "feature"]],
         adjust=adjust,
     )
 
 
 def adjust(controls, values):
     """Offer only the columns there are."""
-    controls["feature"].max = values["d_k"] - 1
+    controls["feature"].max = values["columns"] - 1
 
 
-def compute(kind, d_k, token, feature):
-    """Project with the first d_k columns of the golden example's matrix."""
+def compute(kind, columns, token, feature):
+    """Project with the first columns of the golden example's matrix."""
     example = golden_example()
-    w = {"query": example.w_q, "key": example.w_k, "value": example.w_v}[kind][:, :d_k]
+    w = {"query": example.w_q, "key": example.w_k, "value": example.w_v}[kind][:, :columns]
     return {
         "kind": kind,
         "tokens": example.tokens,
         "features": example.features,
         "x": example.x,
         "w": w,
-        "projected": example.x @ w,  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
-        "selected": (token, min(feature, d_k - 1)),
+        "projected": example.x @ w,  # (n, d_model) @ (d_model, columns) -> (n, columns)
+        "selected": (token, min(feature, columns - 1)),
     }
 
 
@@ -80,7 +80,7 @@ class ProductPicture:
 
     def draw(self, state):
         n, d_model = state["x"].shape
-        d_k = state["w"].shape[1]
+        columns = state["w"].shape[1]
         self._measure(n, d_model)
         width = self.right + d_model * CELL_WIDTH + 14
         height = self.low + n * CELL_HEIGHT + 12
@@ -92,11 +92,11 @@ class ProductPicture:
             ax.axis("off")
             ax.text(NAMES, self.low - 10, f"x  ({n}, {d_model})", weight="bold", fontsize=12)
             ax.text(
-                self.right, TOP - 10, f"$W_{letter}$  ({d_model}, {d_k})",
+                self.right, TOP - 10, f"$W_{letter}$  ({d_model}, {columns})",
                 color=colour, weight="bold", fontsize=13,
             )  # fmt: skip
             ax.text(
-                self.right, self.low - 10, f"${letter} = x\\,W_{letter}$  ({n}, {d_k})",
+                self.right, self.low - 10, f"${letter} = x\\,W_{letter}$  ({n}, {columns})",
                 color=colour, weight="bold", fontsize=13,
             )  # fmt: skip
             boxes, words = add_cells(ax)
@@ -143,12 +143,12 @@ class ProductPicture:
 def describe(state):
     """Say what a person would say of the picture."""
     token, feature = state["selected"]
-    n, d_k = state["projected"].shape
+    n, columns = state["projected"].shape
     row = ", ".join(style.number(value, 0) for value in state["projected"][token].tolist())
     name = state["tokens"][token]
     return (
         f"x {tuple(state['x'].shape)} times W {tuple(state['w'].shape)} gives {n} rows of"
-        f" {d_k}. The {state['kind']} of {name} is ({row}). Lit: row {name}, column {feature}."
+        f" {columns}. The {state['kind']} of {name} is ({row}). Lit: row {name}, column {feature}."
     )
 
 

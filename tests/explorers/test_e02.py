@@ -16,17 +16,17 @@ def panel():
     return projection_explorer()
 
 
-@pytest.mark.parametrize("kind, d_k", list(itertools.product(["query", "key", "value"], range(1, 7))))
-def test_every_matrix_and_width(panel, kind, d_k):
+@pytest.mark.parametrize("kind, columns", list(itertools.product(["query", "key", "value"], range(1, 7))))
+def test_every_matrix_and_width(panel, kind, columns):
     example = golden_example()
     matrix = {"query": example.w_q, "key": example.w_k, "value": example.w_v}[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        panel.set(kind=kind, d_k=d_k)
-        for token, feature in itertools.product(range(3), range(d_k)):
+        panel.set(kind=kind, columns=columns)
+        for token, feature in itertools.product(range(3), range(columns)):
             panel.set(token=token, feature=feature)
             state = panel.state()
-            assert torch.equal(state["projected"], example.x @ matrix[:, :d_k])
+            assert torch.equal(state["projected"], example.x @ matrix[:, :columns])
             assert state["selected"] == (token, feature)
             total = re.search(r"= (−?\d+)</p>", details(state)).group(1)
             assert float(total.replace("−", "-")) == state["projected"][token, feature]
@@ -35,15 +35,15 @@ def test_every_matrix_and_width(panel, kind, d_k):
 
 
 def test_each_control_changes_the_picture(panel):
-    panel.set(kind="query", d_k=3, token=0, feature=0)
-    for name, value in {"feature": 1, "token": 1, "d_k": 4, "kind": "key"}.items():
+    panel.set(kind="query", columns=3, token=0, feature=0)
+    for name, value in {"feature": 1, "token": 1, "columns": 4, "kind": "key"}.items():
         before = panel.png()
         panel.controls[name].value = value
         assert panel.png() != before, name
 
 
 def test_a_column_that_is_gone_moves_inside(panel):
-    panel.set(d_k=6)
+    panel.set(columns=6)
     panel.set(feature=5)
-    panel.set(d_k=2)
+    panel.set(columns=2)
     assert panel.state()["selected"][1] == 1

@@ -89,7 +89,7 @@ PICTURES = {
 EXPLORERS = {
     "attention_explorer": {"heads": 8, "mask": "causal", "head": 2, "query": 3, "key": 1, "head_4": False},
     "mask_explorer": {"causal": False, "padding": True, "length": 4, "query": 5},
-    "projection_explorer": {"kind": "value", "d_k": 4, "token": 2, "feature": 1},
+    "projection_explorer": {"kind": "value", "columns": 4, "token": 2, "feature": 1},
     "scaling_explorer": {"d_k": 256, "scale": "÷√d_k", "alignment": 0.5},
     "scores_explorer": {"heads": 4, "d_k": 2, "mask": "causal", "query": 4, "key": 1},
     "shapes_explorer": {"batch": 3, "n": 2, "sentence": 1, "feature": 3, "dtype": "float16"},
