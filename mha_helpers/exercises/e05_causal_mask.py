@@ -81,7 +81,8 @@ padding = FunctionExercise(
         Mistake(
             "rows and columns",
             lambda lengths, n: _real(lengths, n)[:, None, None, :] & _real(lengths, n)[:, None, :, None],
-            "The rows of padding are masked too, so they have no key left and become NaN: mask columns.",
+            "The rows of padding are masked too, so they have no key left, where a plain softmax gives NaN:"
+            " mask columns alone.",
         ),
     ],
     praise="Padding is hidden as a key, for all heads and queries at once.",

@@ -180,7 +180,7 @@ switch_off = FunctionExercise(
     cases=lambda: [
         case(numbers(1, 4, 24, 8, name="heads"), numbers(32, 32, name="w_o"), 2),
         case(numbers(2, 3, 5, 4, name="heads"), numbers(12, 7, name="w_o"), 1),
-        case(numbers(3, 6, 2, name="heads"), numbers(6, 5, name="w_o"), 0),
+        case(numbers(3, 3, 6, 2, name="heads"), numbers(6, 5, name="w_o"), 0),
     ],
     mistakes=[
         Mistake(
@@ -206,12 +206,12 @@ switch_off = FunctionExercise(
         Mistake(
             "one feature",
             _one_column,
-            "You set one feature to 0. A head has d_k of them.",
+            "You set one feature to 0. A head has d_v of them.",
         ),
         Mistake(
             "one token",
             _one_token,
-            "You set a token to 0, in every head. The axes of heads are (b, h, n, d_k): which one is h?",
+            "You set a token to 0, in every head. The axes of heads are (b, h, n, d_v): which one is h?",
         ),
         Mistake(
             "average in its place",

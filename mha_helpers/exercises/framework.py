@@ -168,12 +168,12 @@ def progress():
     done = [exercise.number for exercise in exercises if exercise.done]
     left = [exercise for exercise in exercises if not exercise.done]
     if not exercises:
-        print("No exercises opened yet. Each notebook has at least three, near its end.")
+        print("No exercises opened yet. Each notebook has some, near its end.")
     elif not left:
         print(f"All {len(done)} exercises done: {', '.join(done)}. Now explain these steps to somebody else.")
     elif not done:
         shortest = min(left, key=lambda exercise: (exercise.stars, exercise.minutes))
-        print(f"{len(left)} exercises wait for you. A good first one: {shortest.heading}.")
+        print(f"{len(left)} exercises wait for you. A good first one: {shortest.heading}")
     else:
         open_ones = ", ".join(f"{exercise.number} ({exercise.minutes} min)" for exercise in left)
         print(f"Well on the way, {len(done)} of {len(exercises)} done: {', '.join(done)}. Open: {open_ones}.")
