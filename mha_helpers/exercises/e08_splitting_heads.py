@@ -329,7 +329,7 @@ catch_the_scramble = FunctionExercise(
     praise="With this test in place, no right shape can fool you again.",
     hints=(
         "Make a small matrix whose numbers all differ, with torch.arange. Take 4 tokens and 3 heads.",
-        "You know where each number must go: head h, token t, place d holds row t, column h · d_k + d.",
+        "You know where each number must go: head i, token t, place d holds row t, column i · d_k + d.",
         "Either compare every cell with that rule, or change one row of the matrix and see which rows move.",
     ),
     solution="""
