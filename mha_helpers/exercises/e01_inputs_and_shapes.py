@@ -148,7 +148,7 @@ tokens_to_x = FunctionExercise(
             "These are the first rows of the table, whatever the sentence says. Pick the rows by token_ids.",
         ),
     ],
-    praise="This is the input of every Transformer: a row looked up for each token, plus one for each place.",
+    praise="This is the input of the paper's Transformer: one row for each token, plus one for each place.",
     hints=[
         "A tensor can be indexed with a tensor of whole numbers: it picks a row for each of them.",
         "The rows you picked have shape (…, n, d_model). How many rows of positions fit to them?",

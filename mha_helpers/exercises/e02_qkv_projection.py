@@ -46,7 +46,7 @@ query_of_fish = ValueExercise(
             "The two numbers have changed places: the third column of W_Q gives the first of them.",
         ),
     ],
-    praise="A 2 in x counts twice: fish says strongly that it is what is eaten.",
+    praise="W_Q turns the sign of the 2 in x. What fish asks, (−2, 1), is not what it offers, (1, 2).",
     hints=[
         "Take the row of fish in x, and the third and fourth column of W_Q.",
         "For the first number, multiply the six features of fish with the six numbers of the third column,"

@@ -129,8 +129,8 @@ stable_softmax = FunctionExercise(
     ],
     praise="Your softmax takes scores of any size, and −∞ as well.",
     hints=[
-        "Subtract the largest number of each row first: scores.amax(dim=-1, keepdim=True).",
-        "With keepdim=True the axis stays, so that each row is treated with its own number.",
+        "Which number can you take from all scores of a row, so that none overflows and no weight changes?",
+        "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
         "Then e to the power of it, then divide by the sum of each row.",
     ],
     solution="""

@@ -200,7 +200,7 @@ new_configuration = ValueExercise(
     variable="shapes",
     answer=SHAPES,
     mistakes=SHAPE_MISTAKES,
-    praise="Only W_O knows both h · d_v and d_model: that is why d_k and d_v are free.",
+    praise="W_O makes d_model numbers of h · d_v, however many they are: that is why d_k and d_v are free.",
     hints=(
         "W_Q makes all queries at once: h · d_k columns. Splitting gives (b, h, n, d_k).",
         "d_k disappears in the dot product; from then on d_v counts.",
