@@ -21,7 +21,7 @@ one_weight = ValueExercise(
     minutes=3,
     variable="weight_of_fish",
     answer=lambda: torch.softmax(SCALED, dim=-1)[2].item(),
-    decimals=2,
+    decimals=3,
     mistakes=[
         Mistake(
             "no scale",
