@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from mha_helpers import trained_explorer
+from mha_helpers.explorers.e10_trained_heads import heads_on
 from mha_helpers.trained import as_numbers, checkpoint_steps, trained_model
 
 
@@ -25,6 +26,12 @@ def test_state_is_the_models_own(panel):
     guesses, weights = trained_model(step=225)(as_numbers("KQWMADZT" * 3)[None])
     assert torch.allclose(state["weights"], torch.stack(weights)[:, 0], atol=1e-6)
     assert torch.allclose(state["guesses"], guesses[0], atol=1e-5)
+
+
+def test_the_switches_are_true_but_for_the_heads_named():
+    assert torch.equal(heads_on(None), torch.ones(2, 4, dtype=torch.bool))
+    expected = torch.tensor([[True, True, False, True], [False, True, True, True]])
+    assert torch.equal(heads_on((0, 2), None, (1, 0)), expected)
 
 
 def test_accuracy_and_scores_move_with_the_step(panel):

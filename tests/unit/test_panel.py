@@ -181,6 +181,10 @@ def test_rows_must_place_every_control_once():
 # What a notebook stores
 
 
+def test_a_panel_that_is_still_being_made_has_a_name():
+    assert repr(Panel.__new__(Panel)) == "Panel"  # widgets print themselves in errors of their constructor
+
+
 def test_the_bundle_holds_words_a_picture_and_the_view(panel):
     data, metadata = panel._repr_mimebundle_(include=None, exclude=None)
     assert data["text/plain"] == repr(panel) == "Panel: A <panel>"
