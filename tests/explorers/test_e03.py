@@ -32,6 +32,7 @@ def test_every_setting(panel, d_k, heads, mask):
             torch.testing.assert_close(state["scores"][head, i, j], expected)
     torch.testing.assert_close(state["products"].sum(), state["scores"][heads - 1, 4, 1])
     assert state["products"].shape == (d_k,)
+    assert panel.description().startswith(f"Scores of {heads} head{'' if heads == 1 else 's'}, 6 tokens.")
     future = torch.ones(6, 6, dtype=torch.bool).triu(1)
     if mask == "causal":
         assert (state["masked"][:, future] == -math.inf).all()

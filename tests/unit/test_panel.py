@@ -3,8 +3,10 @@
 import base64
 import gc
 import io
+import sys
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import ipywidgets as widgets
 import matplotlib
@@ -389,3 +391,22 @@ def test_a_cell_that_runs_again_closes_the_panels_of_its_last_run(monkeypatch):
     running[0] = (None, None)  # a front end that does not tell: nothing is closed
     make_panel()
     assert not third._closed
+
+
+def test_the_running_cell_is_what_the_kernel_says(monkeypatch):
+    request = {"metadata": {"cellId": "cell 1"}, "header": {"msg_id": "run 1"}}
+    kernel = SimpleNamespace(get_parent=lambda channel: request if channel == "shell" else {})
+    shell = SimpleNamespace(kernel=kernel)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert panel_module._running_cell() == ("cell 1", "run 1")
+    request["metadata"] = {}  # Colab tells no cell
+    assert panel_module._running_cell() == (None, None)
+    shell.kernel = SimpleNamespace()  # an old kernel has no get_parent
+    assert panel_module._running_cell() == (None, None)
+    del shell.kernel
+    assert panel_module._running_cell() == (None, None)
+
+
+def test_nothing_is_wider_than_the_page(panel):
+    assert panel.layout.max_width == panel._image.layout.max_width == "100%"
+    assert panel._image.layout.width == "max-content"  # not stretched
