@@ -410,3 +410,9 @@ def test_the_running_cell_is_what_the_kernel_says(monkeypatch):
 def test_nothing_is_wider_than_the_page(panel):
     assert panel.layout.max_width == panel._image.layout.max_width == "100%"
     assert panel._image.layout.width == "max-content"  # not stretched
+
+
+def test_other_names_of_the_heads_are_drawn_anew():
+    state = {"weights": weights_of(3), "tokens": ["a", "b", "c"], "head_names": ["who acts", "what"]}
+    others = {**state, "head_names": ["who acts", "where"]}
+    assert HeadGrid().layout(state) == HeadGrid().layout(dict(state)) != HeadGrid().layout(others)
