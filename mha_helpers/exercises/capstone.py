@@ -2,10 +2,11 @@
 
 import torch
 
+from mha_helpers.attention import merge_heads
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import Mistake, case, numbers
 from mha_helpers.exercises.mistakes import pick
-from mha_helpers.exercises.whole_mistakes import CLASS, attention_class, remaining_faults
+from mha_helpers.exercises.whole_mistakes import CLASS, FAULTS, attention_class, remaining_faults
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 
@@ -123,6 +124,7 @@ def class_cases():
         *hunt_cases(),
         case(numbers(2, 5, 12), causal_mask(5), build={"d_model": 12, "num_heads": 3}),
         case(numbers(3, 4, 8), padding_mask([4, 3, 0], 4), build={"d_model": 8, "num_heads": 2}),
+        case(30 * numbers(2, 5, 12), causal_mask(5), build={"d_model": 12, "num_heads": 3}),
     ]
 
 
@@ -191,5 +193,31 @@ _BY_COLUMN = Mistake(
     pick(CLASS, "softmax over queries")[0].sentence,
 )
 
-HUNT_MISTAKES = [*remaining_faults(BUGS), *REPAIRS]
+
+def _partly_cut(names):
+    """The projections of which some are cut as in ``Suspect``, for a class whose split is right."""
+
+    def project(module, x):
+        made = {name: getattr(module, f"w_{name}")(x) for name in "qkv"}
+        for name in names:
+            made[name] = merge_heads(made[name].view(len(x), module.num_heads, x.shape[1], -1))
+        return tuple(made.values())
+
+    return project
+
+
+def _partly_repaired():
+    """What is left when the cut of q, k and v is repaired in one or two of its three lines."""
+    for names in ("q", "k", "v", "qk", "qv", "kv"):
+        for left in ((), ("no scale",), ("mask polarity",), ("no scale", "mask polarity")):
+            parts = {key: part for name in left for key, part in FAULTS[name].items()}
+            bugs = "1 bug is left" if not left else f"{len(left) + 1} bugs are left"
+            yield Mistake(
+                ", ".join([f"{bugs} and the cut is half repaired", f"wrong in {names}", *left]),
+                attention_class(project=_partly_cut(names), **parts),
+                f"{bugs}. The cut is right in some of the three lines, not in all: compare q, k and v.",
+            )
+
+
+HUNT_MISTAKES = [*remaining_faults(BUGS), *_partly_repaired(), *REPAIRS]
 CLASS_MISTAKES = [*CLASS, _BY_COLUMN, *WRONG_AXES]

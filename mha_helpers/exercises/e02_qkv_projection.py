@@ -33,7 +33,7 @@ query_of_fish = ValueExercise(
         Mistake(
             "value",
             torch.tensor([2.0, 1.0]),
-            "That is the value of fish in head 2. Which matrix makes queries?",
+            "That is the value of fish in head 2. Which matrix makes queries? (If it was W_Q: the sign.)",
         ),
         Mistake(
             "eats",
@@ -70,7 +70,7 @@ def _cases():
     ]
     return [
         case(*golden),
-        case(numbers(5, 4), numbers(4, 3, name="q"), numbers(4, 3, name="k"), numbers(4, 2, name="v")),
+        case(numbers(5, 4), numbers(4, 3, name="q"), numbers(4, 3, name="k"), numbers(4, 5, name="v")),
         case(numbers(2, 3, 5), numbers(5, 5, name="q"), numbers(5, 5, name="k"), numbers(5, 5, name="v")),
     ]
 

@@ -59,7 +59,7 @@ one_score = FunctionExercise(
         Mistake(
             "sums multiplied",
             lambda query, key: sum(query) * sum(key),
-            "You add first and multiply afterwards: each feature of the query meets its own of the key.",
+            "Every feature of the query meets every feature of the key: each should meet its own alone.",
         ),
         Mistake(
             "added instead of multiplied",
@@ -146,7 +146,7 @@ best_match = ChoiceExercise(
         (1, 0): "That is “cat”, who acts: in this head “eats” looks for somebody else.",
         (1, 1): "That is “eats” itself: another key in this row has a larger score.",
     },
-    otherwise="That cell is in another row: “eats” is the token in row 1, counted from 0.",
+    otherwise="Give two numbers, row and column. “eats” asks, so its row is meant: row 1, counted from 0.",
     praise="Rows ask, columns answer: “eats” fits “fish” best in the head that finds what is eaten.",
     hints=[
         "A row belongs to the token that asks. Rows are counted from 0.",

@@ -208,6 +208,11 @@ def _near_one(*d_ks, low=0.8, high=1.25):
     return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
 
 
+def _to_the_last_bit(scale):
+    scores = numbers(5, 5)
+    return all(torch.equal(scale(scores, d_k), scores / math.sqrt(d_k)) for d_k in (2, 16, 37, 256))
+
+
 scale_test = FunctionExercise(
     "4.4",
     "Write the test that catches a wrong scale",
@@ -246,6 +251,12 @@ scale_test = FunctionExercise(
             "d_k = 16 alone",
             _near_one(16),
             "Your test lets ÷4 pass for every head: it is right where d_k is 16. How does that show?",
+        ),
+        Mistake(
+            "to the last bit",
+            _to_the_last_bit,
+            "You compare to the last bit. scores * d_k**-0.5 is right, too, and rounded differently: allow a"
+            " little, as torch.allclose does.",
         ),
         Mistake(
             "no lower limit",

@@ -109,6 +109,7 @@ def _golden_scaled():
 def _weights_cases():
     large = numbers(4, 4, name="large scores")
     large[0, 3] = 200.0  # hidden by the causal mask
+    large[3, 0] = 150.0  # visible
     return [
         case(_golden_scaled(), causal_mask(3)),
         case(numbers(2, 3, 4, 5), padding_mask([3, 5], 5)),

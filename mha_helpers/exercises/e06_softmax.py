@@ -82,7 +82,7 @@ def _softmax_cases():
     masked = numbers(3, 4)
     masked[0, 2:] = -math.inf
     large = 60 * numbers(2, 3, 5, name="large")
-    large[0, 0, 0] = 300.0
+    large[0, 0, :2] = torch.tensor([300.0, 299.0])
     return [
         case(torch.tensor([[4.0, 0, 2], [4, -1, 0], [2, 0, 1]]) / math.sqrt(2)),
         case(numbers(2, 3, 4, 5)),
@@ -109,6 +109,11 @@ stable_softmax = FunctionExercise(
             "softmax without the maximum",
             "exp without dividing",
             "divided by the sum of scores",
+        ),
+        Mistake(
+            "large scores cut off",
+            lambda scores: scores.clamp(max=80).exp() / scores.clamp(max=80).exp().sum(dim=-1, keepdim=True),
+            "You cut large scores off, so 300 and 299 get equal weights: subtract the maximum of the row.",
         ),
         Mistake(
             "maximum of everything",

@@ -236,6 +236,7 @@ def _attention_cases():
         case(*four, mask=window),
         case(*four, mask=causal_mask(5)),
         case(100 * four[0], 100 * four[1], four[2]),
+        case(100 * four[0], 100 * four[1], four[2], mask=causal_mask(5)),
         case(numbers(4, 3, name="q"), numbers(5, 3, name="k"), numbers(5, 3, name="v")),
         case(numbers(4, 3, name="q"), numbers(6, 3, name="k"), numbers(6, 2, name="v")),
     ]

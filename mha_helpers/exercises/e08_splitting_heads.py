@@ -255,6 +255,8 @@ def _split_functions():
         case(_Split("head 0 one token late", lambda m, n, h, d: _one_late(m, h, 0))),
         case(_Split("a head in the middle one token late", lambda m, n, h, d: _one_late(m, h, h // 2))),
         case(_Split("the last head one token late", lambda m, n, h, d: _one_late(m, h, h - 1))),
+        case(_Split("first two tokens swapped", lambda m, n, h, d: _swapped(m, h, 0, min(1, n - 1)))),
+        case(_Split("last two tokens swapped", lambda m, n, h, d: _swapped(m, h, n - 1, max(0, n - 2)))),
     ]
 
 
@@ -262,6 +264,12 @@ def _one_late(matrix, num_heads, late):
     heads = [*split_heads(matrix, num_heads)]
     heads[late] = heads[late].roll(1, dims=0)
     return torch.stack(heads)
+
+
+def _swapped(matrix, num_heads, one, other):
+    rows = matrix.clone()
+    rows[[one, other]] = matrix[[other, one]]
+    return split_heads(rows, num_heads)
 
 
 def _compares_all(n, num_heads, d_k):

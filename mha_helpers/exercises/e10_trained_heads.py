@@ -272,6 +272,25 @@ def _after_copies(weights, letters):
     return (weights * found).sum(dim=-1)
 
 
+def _after_any_copy(weights, letters):
+    found = (letters[:, None] == letters.roll(1, dims=-1)) & (torch.arange(len(letters)) > 0)
+    return (weights * found).sum(dim=-1)
+
+
+def _after_itself_as_well(weights, letters):
+    places = torch.arange(len(letters))
+    return _after_copies(weights, letters) + (weights * (places == places[:, None] + 1)).sum(dim=-1)
+
+
+def _up_to_the_query(mistake):
+    """The same mistake by somebody who has left out what comes after the query."""
+    return Mistake(
+        f"{mistake.name}, up to the query",
+        lambda weights, letters: mistake.wrong(weights.tril(), letters),
+        mistake.sentence,
+    )
+
+
 def _copies(letters):
     n = len(letters)
     return (letters[:, None] == letters[None, :]) & torch.ones(n, n).tril(-1).bool()
@@ -279,10 +298,31 @@ def _copies(letters):
 
 def _copy_cases():
     texts = ([10, 22, 12, 0, 10, 22, 12, 0, 10], [3, 3, 1, 3, 0, 1], [0, 1, 2, 3], [5, 4, 5, 5, 4])
+    open_weights = torch.softmax(numbers(2, 5, 5, name="no mask"), dim=-1)
+    masked = [_weights(3, len(text), len(text), name=f"copies {text}") for text in texts]
     return [
-        case(_weights(3, len(text), len(text), name=f"copies {text}"), torch.tensor(text)) for text in texts
+        *(case(weights, torch.tensor(text)) for weights, text in zip(masked, texts, strict=True)),
+        case(open_weights, torch.tensor([2, 2, 1, 2, 1])),  # the future weighs something here
     ]
 
+
+_BESIDE_THE_COPIES = [
+    Mistake(
+        "copies and the letter itself",
+        lambda weights, letters: (weights * (letters[:, None] == letters)).sum(dim=-1),
+        "That is the weight on all equal letters. The letter to copy stands one place after each.",
+    ),
+    Mistake(
+        "wrapped around",
+        lambda weights, letters: (weights * (letters[:, None] == letters.roll(1))).sum(dim=-1),
+        "With roll the last letter comes round to place 0. Nothing stands before place 0: leave it out.",
+    ),
+    Mistake(
+        "the letter before a copy",
+        lambda weights, letters: (weights * (letters[:, None] == letters.roll(-1))).sum(dim=-1),
+        "You look one place before the copies. Which way does roll(-1) shift?",
+    ),
+]
 
 weight_after_copies = FunctionExercise(
     "10.5",
@@ -298,20 +338,17 @@ weight_after_copies = FunctionExercise(
             lambda weights, letters: (weights * _copies(letters)).sum(dim=-1),
             "That is the weight on the earlier copies. The letter to copy stands one place further.",
         ),
+        *_BESIDE_THE_COPIES,
+        *map(_up_to_the_query, _BESIDE_THE_COPIES),
         Mistake(
-            "copies and the letter itself",
-            lambda weights, letters: (weights * (letters[:, None] == letters)).sum(dim=-1),
-            "That is the weight on all equal letters. The letter to copy stands one place after each.",
+            "places after the query",
+            _after_any_copy,
+            "You count places after the query as well: only those up to the query count.",
         ),
         Mistake(
-            "wrapped around",
-            lambda weights, letters: (weights * (letters[:, None] == letters.roll(1))).sum(dim=-1),
-            "With roll the last letter comes round to place 0. Nothing stands before place 0: leave it out.",
-        ),
-        Mistake(
-            "the letter before a copy",
-            lambda weights, letters: (weights * (letters[:, None] == letters.roll(-1))).sum(dim=-1),
-            "You look one place before the copies. Which way does roll(-1) shift?",
+            "the query taken for a copy",
+            _after_itself_as_well,
+            "You take the query for a copy of itself and read the place after it: count earlier copies.",
         ),
         Mistake(
             "nearest copy only",

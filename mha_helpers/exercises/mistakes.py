@@ -193,7 +193,7 @@ MASKING = [
     Mistake(
         "−1e9",
         _fill(-1e9),
-        "−1e9 is a large number, not −∞: in a row without any key it gives equal weights to what is blocked.",
+        "Your blocked score is low, but a number: in a row without any key, all keys get equal weights.",
     ),
     Mistake(
         "+∞",

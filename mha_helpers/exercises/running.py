@@ -24,6 +24,11 @@ _CAUSES = (
     ("Dimension out of range", "The tensor has fewer axes than that: count axes from the end, -1 and -2."),
     ("dimension in transpose", "The tensor has fewer axes than that: count axes from the end, -1 and -2."),
     ("too many indices", "The tensor has fewer axes than that: does your code fix the number of axes?"),
+    (
+        "shape of the mask",
+        "In square brackets a mask is not broadcast: it needs the shape of the tensor.",
+    ),
+    ("to an index", "A single whole number is needed there, not a whole tensor."),
     ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
     ("same dtype", "Two kinds of number meet: print the .dtype of both."),
     ("mat1 and mat2", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
@@ -115,7 +120,9 @@ def describe(inputs, names):
 def _describe_one(name, value):
     if isinstance(value, torch.Tensor):
         return f"{name} of shape {tuple(value.shape)}"
-    return f"{name} = {getattr(value, '__name__', 'a function') if callable(value) else value}"
+    if callable(value):  # a suspect of an exercise has a name of its own
+        value = getattr(value, "__name__", getattr(value, "name", "a function"))
+    return f"{name} = {value}"
 
 
 def explain(outcome):

@@ -15,7 +15,7 @@ COUNTED = torch.arange(6.0).reshape(2, 3)
 CUBE = torch.arange(24.0).reshape(2, 3, 4)
 EYE = torch.eye(2)
 NAN = math.nan
-NOT_DEFINED = "0/0, ∞/∞ or ∞ − ∞ was computed."
+NOT_DEFINED = "0/0, 0 · ∞, ∞/∞ or ∞ − ∞ was computed."
 
 RIGHT_TENSORS = [
     (ONES, ONES.clone(), {}),

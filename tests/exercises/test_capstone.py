@@ -53,6 +53,20 @@ def test_the_check_counts_the_bugs_that_are_left(suspect, left):
         assert (said, sentence) == ("not yet", f"{count}. {BUGS[left[0]]}")
 
 
+@pytest.mark.parametrize("repaired", [("q",), ("k",), ("v",), ("q", "k"), ("q", "v"), ("k", "v")])
+@pytest.mark.parametrize("left", [(), ("no scale",), ("mask polarity",), ("no scale", "mask polarity")])
+def test_a_cut_that_is_repaired_in_some_lines_is_still_a_bug(suspect, repaired, left):
+    code = suspect
+    for bug in {"no scale", "mask polarity"} - set(left):
+        code = changed(code, *REPAIRS[bug])
+    for name in repaired:
+        line = f"self.w_{name}(x){SPLIT}"
+        code = changed(code, line, line.replace(*REPAIRS["reshape without transpose"]))
+    bugs = f"{len(left) + 1} bugs are left" if left else "1 bug is left"
+    words = "The cut is right in some of the three lines, not in all: compare q, k and v."
+    assert status(exercises.three_bugs, built(code, "Suspect")) == ("not yet", f"{bugs}. {words}")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

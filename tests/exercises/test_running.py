@@ -36,6 +36,15 @@ def test_numbers_are_fixed_and_differ_by_name_and_shape():
     assert torch.equal(numbers(4), numbers(4, name="exercise"))
 
 
+class Named:
+    """A function of an exercise, with a name that tells what it does."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self): ...
+
+
 class Mute(Exception):
     def __str__(self):
         raise RuntimeError
@@ -133,6 +142,7 @@ def test_errors_are_caught_without_their_trace():
         (case(X, 1, build={"d": 6, "h": 2}), ["x", "n"], "d = 6, h = 2, x of shape (3,) and n = 1"),
         (case(len), ["split"], "split = len"),
         (case(functools.partial(len)), ["split"], "split = a function"),
+        (case(Named("upside down")), ["split"], "split = upside down"),
         (case("a" * 300), ["text"], "text = " + "a" * 192 + "…"),
     ],
 )

@@ -42,3 +42,14 @@ def test_a_split_is_right_but_for_the_head_it_names(name, late):
     if late is not None:
         expected[late] = expected[late][[3, 0, 1, 2]]  # the last token's numbers come first
     assert torch.equal(splits[name](matrix, 3), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [("first two tokens swapped", [1, 0, 2, 3]), ("last two tokens swapped", [0, 1, 3, 2])],
+)
+def test_a_split_swaps_the_tokens_it_names(name, order):
+    splits = {split.name: split for split in (case.args[0] for case in catch_the_scramble.cases())}
+    matrix = torch.arange(24.0).view(4, 6)
+    assert torch.equal(splits[name](matrix, 3), split_heads(matrix, 3)[:, order])
+    assert torch.equal(splits[name](matrix[:1], 3), split_heads(matrix[:1], 3))  # one token has no other

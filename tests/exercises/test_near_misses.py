@@ -1,0 +1,149 @@
+"""Answers that look right: each is wrong on one kind of input, or right in other words."""
+
+import math
+
+import pytest
+import torch
+from exercise_rules import status
+from sample_exercises import told
+
+from mha_helpers.exercises import (
+    e02_qkv_projection,
+    e03_qk_scores,
+    e04_scaling,
+    e05_causal_mask,
+    e06_softmax,
+    e07_weighted_values,
+    e08_splitting_heads,
+    e10_trained_heads,
+)
+
+
+def cut_in_three(x, w_q, w_k, w_v):
+    return (x @ torch.cat([w_q, w_k, w_v], dim=-1)).chunk(3, dim=-1)
+
+
+def plain_exponentials(scores, mask):
+    exponentials = scores.masked_fill(~mask, -math.inf).exp()
+    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+def masked_late(q, k, v, mask=None):
+    weights = torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1)
+    if mask is not None:
+        weights = weights * mask
+        weights = (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num()
+    return weights @ v, weights
+
+
+def one_token(split):
+    x = torch.arange(24.0).view(4, 6)
+    return torch.equal(split(x, 3)[:, 0].flatten(), x[0])
+
+
+def last_token(split):
+    x = torch.arange(24.0).view(4, 6)
+    return torch.equal(split(x, 3)[:, -1].flatten(), x[-1])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        (e02_qkv_projection.all_three, cut_in_three),
+        (e05_causal_mask.masked_weights, plain_exponentials),
+        (e07_weighted_values.whole_attention, masked_late),
+        (e08_splitting_heads.catch_the_scramble, one_token),
+        (e08_splitting_heads.catch_the_scramble, last_token),
+    ],
+)
+def test_an_answer_that_fails_on_one_kind_of_input_is_refused(exercise, answer):
+    assert status(exercise, answer)[0] == "not yet"
+
+
+def read_by_the_query(weights, letters):
+    score = torch.zeros(weights.shape[:2])
+    for i in range(len(letters)):
+        for j in range(i + 1):
+            if letters[j] == letters[i] and j + 1 < len(letters):
+                score[:, i] += weights[:, i, j + 1]
+    return score
+
+
+def after_any_copy(weights, letters):
+    found = letters[:, None] == letters.roll(1)
+    found[:, 0] = False
+    return (weights * found).sum(dim=-1)
+
+
+def before_a_copy(weights, letters):
+    return (weights.tril() * (letters[:, None] == letters.roll(-1))).sum(dim=-1)
+
+
+def exact(scale):
+    scores = torch.randn(10, 10)
+    return all(torch.equal(scale(scores, d_k), scores / math.sqrt(d_k)) for d_k in (4, 37, 300))
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "words"),
+    [
+        (e04_scaling.scale_test, exact, "You compare to the last bit."),
+        (
+            e06_softmax.stable_softmax,
+            lambda s: torch.softmax(s.clamp(max=90), -1),
+            "You cut large scores off",
+        ),
+        (e10_trained_heads.weight_after_copies, read_by_the_query, "You take the query for a copy of itself"),
+        (e10_trained_heads.weight_after_copies, after_any_copy, "You count places after the query as well"),
+        (e10_trained_heads.weight_after_copies, before_a_copy, "You look one place before the copies."),
+        (e03_qk_scores.best_match, ("eats", "fish"), "Give two numbers, row and column."),
+        (e06_softmax.one_weight, 0.735, "Your answer is close, but its last decimal is not right."),
+        (e06_softmax.one_weight, 0.73, "Your answer is close; give it with 3 decimals."),
+    ],
+)
+def test_such_an_answer_is_told_what_it_does(exercise, answer, words):
+    assert told(exercise, answer).startswith(words)
+
+
+def forgets_that_there_may_be_no_mask(q, k, v, mask=None):
+    scores = (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+
+
+def marks_by_index(scores, mask):
+    scores = scores.clone()
+    scores[~mask] = -math.inf
+    return torch.softmax(scores, dim=-1).nan_to_num()
+
+
+def whole_lengths(lengths, n):
+    mask = torch.zeros(len(lengths), 1, 1, n, dtype=torch.bool)
+    mask[..., :lengths] = True
+    return mask
+
+
+def multiplied_too_early(n):
+    place = torch.arange(n)
+    return torch.ones(n, n) & (place[:, None] >= place)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "words"),
+    [
+        (
+            e07_weighted_values.whole_attention,
+            forgets_that_there_may_be_no_mask,
+            "it raises TypeError: bad op",
+        ),
+        (e05_causal_mask.masked_weights, marks_by_index, "In square brackets a mask is not broadcast"),
+        (
+            e05_causal_mask.padding,
+            whole_lengths,
+            "A single whole number is needed there, not a whole tensor.",
+        ),
+        (e05_causal_mask.causal, multiplied_too_early, "it raises NotImplementedError: "),
+    ],
+)
+def test_an_error_is_told_with_its_own_cause(exercise, answer, words):
+    assert words in told(exercise, answer)
