@@ -6,7 +6,13 @@ from mha_helpers.attention import merge_heads
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import Mistake, case, numbers
 from mha_helpers.exercises.mistakes import pick
-from mha_helpers.exercises.whole_mistakes import CLASS, FAULTS, attention_class, remaining_faults
+from mha_helpers.exercises.whole_mistakes import (
+    CLASS,
+    attention_class,
+    bugs_left,
+    faulty_class,
+    remaining_faults,
+)
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 
@@ -210,12 +216,11 @@ def _partly_repaired():
     """What is left when the cut of q, k and v is repaired in one or two of its three lines."""
     for names in ("q", "k", "v", "qk", "qv", "kv"):
         for left in ((), ("no scale",), ("mask polarity",), ("no scale", "mask polarity")):
-            parts = {key: part for name in left for key, part in FAULTS[name].items()}
-            bugs = "1 bug is left" if not left else f"{len(left) + 1} bugs are left"
+            bugs = bugs_left(1 + len(left))
             yield Mistake(
-                ", ".join([f"{bugs} and the cut is half repaired", f"wrong in {names}", *left]),
-                attention_class(project=_partly_cut(names), **parts),
-                f"{bugs}. The cut is right in some of the three lines, not in all: compare q, k and v.",
+                ", ".join([f"{bugs} The cut is half repaired", f"wrong in {names}", *left]),
+                faulty_class(*left, project=_partly_cut(names)),
+                f"{bugs} The cut is right in some of the three lines, not in all: compare q, k and v.",
             )
 
 

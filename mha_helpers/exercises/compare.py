@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
+NOT_DEFINED = "0/0, 0 · ∞, ∞/∞ or ∞ − ∞ was computed."
 RELATIVE = 1e-5  # above the rounding of float32 for the small sums of the course, below every mistake
 HALF = (torch.float16, torch.bfloat16)
 
@@ -171,7 +172,7 @@ def _wrong_cells(values, wanted, wrong, subject):
     if lost.any():
         return (
             f"{subject} has NaN in {int(lost.sum())} of {wrong.numel()} cells, first"
-            f" at {lost.nonzero()[0].tolist()}: 0/0, 0 · ∞, ∞/∞ or ∞ − ∞ was computed."
+            f" at {lost.nonzero()[0].tolist()}: {NOT_DEFINED}"
         )
     if (values.isinf() & ~wanted.isinf()).any():
         return f"{subject} is infinite where it should not be: the first wrong cell is {place}."
@@ -195,14 +196,14 @@ def _number_difference(got, expected, subject, decimals):
             )
         return Difference(f"{subject} is {kind_of(got)}; one number is needed.", form=True)
     if math.isnan(number):
-        return Difference(f"{subject} is NaN: 0/0, 0 · ∞, ∞/∞ or ∞ − ∞ was computed.")
+        return Difference(f"{subject} is NaN: {NOT_DEFINED}")
     if _close(_double(number), _double(expected), decimals):
         return None
     if decimals is not None and _close(_double(number), _double(expected), max(decimals - 1, 0)):
+        if round(number, decimals - 1) != number:
+            return Difference(f"{subject} is close, but its last decimal is not right.")
         places = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        if round(number, decimals - 1) == number:
-            return Difference(f"{subject} is close; give it with {places}.")
-        return Difference(f"{subject} is close, but its last decimal is not right.")
+        return Difference(f"{subject} is close; give it with {places}.")
     if number == -expected:
         return Difference(f"{subject} has the right size and the wrong sign.")
     return Difference(f"{subject} is a number, but not the right one.")

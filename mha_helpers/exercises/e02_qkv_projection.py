@@ -33,7 +33,7 @@ query_of_fish = ValueExercise(
         Mistake(
             "value",
             torch.tensor([2.0, 1.0]),
-            "That is the value of fish in head 2. Which matrix makes queries? (If it was W_Q: the sign.)",
+            "That is the value of fish in head 2, or its query without the minus: which matrix did you use?",
         ),
         Mistake(
             "eats",

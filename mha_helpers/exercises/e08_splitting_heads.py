@@ -255,8 +255,8 @@ def _split_functions():
         case(_Split("head 0 one token late", lambda m, n, h, d: _one_late(m, h, 0))),
         case(_Split("a head in the middle one token late", lambda m, n, h, d: _one_late(m, h, h // 2))),
         case(_Split("the last head one token late", lambda m, n, h, d: _one_late(m, h, h - 1))),
-        case(_Split("first two tokens swapped", lambda m, n, h, d: _swapped(m, h, 0, min(1, n - 1)))),
-        case(_Split("last two tokens swapped", lambda m, n, h, d: _swapped(m, h, n - 1, max(0, n - 2)))),
+        case(_Split("first two tokens swapped", lambda m, n, h, d: _of_rows(m[:2].flip(0), m[2:], h))),
+        case(_Split("last two tokens swapped", lambda m, n, h, d: _of_rows(m[:-2], m[-2:].flip(0), h))),
     ]
 
 
@@ -266,10 +266,8 @@ def _one_late(matrix, num_heads, late):
     return torch.stack(heads)
 
 
-def _swapped(matrix, num_heads, one, other):
-    rows = matrix.clone()
-    rows[[one, other]] = matrix[[other, one]]
-    return split_heads(rows, num_heads)
+def _of_rows(above, below, num_heads):
+    return split_heads(torch.cat([above, below]), num_heads)
 
 
 def _compares_all(n, num_heads, d_k):

@@ -348,7 +348,8 @@ weight_after_copies = FunctionExercise(
         Mistake(
             "the query taken for a copy",
             _after_itself_as_well,
-            "You take the query for a copy of itself and read the place after it: count earlier copies.",
+            "You take the query for a copy of itself, and read the place after it. Only earlier copies"
+            " count.",
         ),
         Mistake(
             "nearest copy only",

@@ -232,9 +232,13 @@ _SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES
 CLASS = [Mistake(name, attention_class(**parts), _SENTENCES[name]) for name, parts in FAULTS.items()]
 
 
-def faulty_class(*names):
-    """Return a class with these faults of ``FAULTS`` at once."""
-    return attention_class(**{key: part for name in names for key, part in FAULTS[name].items()})
+def faulty_class(*names, **parts):
+    """Return a class with these faults of ``FAULTS`` at once, and other parts replaced as said."""
+    return attention_class(**{key: part for name in names for key, part in FAULTS[name].items()}, **parts)
+
+
+def bugs_left(count):
+    return "1 bug is left." if count == 1 else f"{count} bugs are left."
 
 
 def remaining_faults(sentences):
@@ -246,7 +250,6 @@ def remaining_faults(sentences):
     mistakes = []
     for count in range(len(sentences), 0, -1):
         for names in itertools.combinations(sentences, count):
-            bugs = "1 bug is left" if count == 1 else f"{count} bugs are left"
-            wrong = faulty_class(*names)
-            mistakes.append(Mistake(", ".join(names), wrong, f"{bugs}. {sentences[names[0]]}"))
+            sentence = f"{bugs_left(count)} {sentences[names[0]]}"
+            mistakes.append(Mistake(", ".join(names), faulty_class(*names), sentence))
     return mistakes
