@@ -29,8 +29,8 @@ if REPOSITORY and "google.colab" in sys.modules and not find_spec("mha_helpers")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", address])
 if not find_spec("mha_helpers"):
     raise ModuleNotFoundError(
-        "The helper module mha_helpers is not here. Open this notebook inside the whole course folder, "
-        "or use its one-file copy (dist/portable), which carries the helpers with it."
+        "The helper module mha_helpers is not here. Open this notebook inside the whole course "
+        "folder, or use its one-file copy (dist/portable), which carries the helpers with it."
     )
 torch.set_printoptions(precision=3, sci_mode=False)"""
 

@@ -13,6 +13,7 @@ from refresh_notebooks import CELL_TIMEOUT, LARGEST, NOTEBOOK_METADATA, WIDGET_V
 from setup_cell import is_setup_cell, repository_of, setup_cell
 
 LONGEST_CODE = 25  # lines
+WIDEST_CODE = 100  # characters: what a laptop shows beside the list of files, and a projector
 LONGEST_PROSE = 130  # words
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 MACHINE_PATH = re.compile(r"(?:/(?:home|root|Users|tmp|work|usr|opt|var)/\w)|\b[A-Z]:\\\\?\w|site-packages")
@@ -144,6 +145,9 @@ def code_is_for_reading(page: Page) -> list[str]:
         code, length = cell.source, len(cell.source.splitlines())
         if length > LONGEST_CODE:
             faults.append(f"{cell.id}: {length} lines of code; at most {LONGEST_CODE}")
+        for line in code.splitlines():
+            if len(line) > WIDEST_CODE:
+                faults.append(f"{cell.id}: a line of {len(line)} characters, at most {WIDEST_CODE}: {line}")
         if re.search(r";[ \t]*(?:$|\n)", code):
             faults.append(f"{cell.id}: a `;` at the end of a line hides nothing here; assign to `_` instead")
         if re.search(r"\b(interact|interactive|interact_manual|interactive_output|clear_output)\b", code):

@@ -121,6 +121,7 @@ BROKEN = [
     ("pictures_have_words", _add(prose("![](picture.png)"))),
     ("pictures_have_words", _add(prose('<img src="picture.png">'))),
     ("code_is_for_reading", _add(code("\n".join(f"x{i} = {i}" for i in range(26))))),
+    ("code_is_for_reading", _add(code(f"total = {' + '.join(['1'] * 25)}"))),
     ("code_is_for_reading", _add(code("x = 1;"))),
     ("code_is_for_reading", _add(code("widgets.interact(f, d_k=(1, 8))"))),
     ("code_is_for_reading", _add(code("out = widgets.Output()"))),
