@@ -240,7 +240,8 @@ three_bugs = ModuleExercise(
 class Repaired(Suspect):
     def forward(self, x, mask=None):
         b, n, d_model = x.shape
-        q = self.w_q(x).view(b, n, self.num_heads, self.d_k).transpose(1, 2)  # first cut, then move the axis
+        # first cut, then move the axis: (b, n, d_model) -> (b, n, h, d_k) -> (b, h, n, d_k)
+        q = self.w_q(x).view(b, n, self.num_heads, self.d_k).transpose(1, 2)
         k = self.w_k(x).view(b, n, self.num_heads, self.d_k).transpose(1, 2)
         v = self.w_v(x).view(b, n, self.num_heads, self.d_k).transpose(1, 2)
         scores = q @ k.transpose(-2, -1) / self.d_k**0.5  # the scale was missing
@@ -296,7 +297,7 @@ class BlankAttention(nn.Module):
 
     def split(self, x):
         b, n, d_model = x.shape
-        return x.view(b, n, self.num_heads, self.d_k).transpose(1, 2)  # (b, n, d_model) -> (b, h, n, d_k)
+        return x.view(b, n, self.num_heads, self.d_k).transpose(1, 2)  # -> (b, h, n, d_k)
 
     def forward(self, x, mask=None):
         b, n, d_model = x.shape
@@ -306,7 +307,7 @@ class BlankAttention(nn.Module):
             scores = scores.masked_fill(~mask, -torch.inf)
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
-            weights = weights.masked_fill(~mask, 0.0)  # a row without any key: zeros in place of NaN
+            weights = weights.masked_fill(~mask, 0.0)  # a row without a key: zeros, not NaN
         heads = weights @ v  # (b, h, n, n) @ (b, h, n, d_v) -> (b, h, n, d_v)
         concat = heads.transpose(1, 2).reshape(b, n, d_model)  # (b, h, n, d_v) -> (b, n, h·d_v)
         return self.w_o(concat), weights

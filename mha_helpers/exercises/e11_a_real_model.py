@@ -119,7 +119,8 @@ fused = FunctionExercise(
     ],
     solution="""
 def my_parts(weight):
-    q_part, k_part, v_part = weight.chunk(3, dim=1)  # (d_model, 3·d_model) -> 3 of (d_model, d_model)
+    # (d_model, 3·d_model) -> 3 of (d_model, d_model)
+    q_part, k_part, v_part = weight.chunk(3, dim=1)
     return q_part.T, k_part.T, v_part.T  # (in, out) -> (out, in)
 """,
 )

@@ -38,6 +38,7 @@ from mha_helpers.exercises import ChoiceExercise, Exercise, FunctionExercise, Mo
 BANNED = re.compile(r"\b(simply|just|obviously|clearly|easy|trivial)\b", re.IGNORECASE)
 AMERICAN = re.compile(r"\b\w*(color|center|gray|normaliz|neighbor|behavior|labeled)\w*", re.IGNORECASE)
 HEADING = re.compile(r"Exercise \d+\.\d+ ★{1,3} · \d+ min · \S.*")
+WIDEST_CODE = 100  # characters, as on the pages
 STUB_SAYS, WRONG_SAYS, RIGHT_SAYS = "not attempted yet", "not yet", "correct"
 
 
@@ -95,7 +96,8 @@ def is_described(exercise):
         faults.append(f"{exercise.minutes} minutes")
     if not str.isidentifier(exercise.variable):
         faults.append(f"variable {exercise.variable!r} is no name")
-    return faults
+    wide = [line for line in exercise.solution_code.splitlines() if len(line) > WIDEST_CODE]
+    return faults + [f"a line of {len(line)} characters in the solution: {line}" for line in wide]
 
 
 def speaks_plainly(exercise):

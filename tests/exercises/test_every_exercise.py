@@ -155,6 +155,7 @@ SPOILT = {
     "machine's digits": (speaks_plainly, {"praise": "The mean is 0.123456."}),
     "one hint": (is_described, {"hints": ["Look."]}),
     "four stars": (is_described, {"stars": 4}),
+    "a wide solution": (is_described, {"solution": f"total = {' + '.join(['1'] * 25)}"}),
     "hints of two lines": (helps_step_by_step, {"hints": ["Look\nhere.", "And there."]}),
 }
 
