@@ -124,6 +124,19 @@ REPAIRS = pick(
 )
 
 
+# The class is written with torch and nn alone; whatever else the course offers goes through one of these.
+STEPS = (
+    "split_heads",
+    "merge_heads",
+    "project_qkv",
+    "attention_scores",
+    "scale_scores",
+    "mask_scores",
+    "attention_weights",
+    "weighted_values",
+)
+
+
 def class_cases():
     """As above, with causal masks, and with a sentence that is all padding."""
     return [

@@ -162,6 +162,7 @@ linear_by_hand = FunctionExercise(
     variable="my_linear",
     reference=_linear,
     cases=_linear_cases,
+    without=["torch.linear"],
     mistakes=[
         Mistake(
             "weight not transposed",

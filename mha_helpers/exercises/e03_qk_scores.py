@@ -155,6 +155,20 @@ best_match = ChoiceExercise(
     solution="my_cell = (1, 2)  # row of “eats”, column of “fish”",
 )
 
+PRODUCTS = (
+    "matmul",
+    "__matmul__",
+    "mm",
+    "bmm",
+    "mv",
+    "dot",
+    "inner",
+    "vdot",
+    "einsum",
+    "tensordot",
+    "linear",
+)
+
 by_loops = FunctionExercise(
     "3.4",
     "The same table without @",
@@ -168,6 +182,7 @@ by_loops = FunctionExercise(
         case(numbers(5, 2, name="q"), numbers(3, 2, name="k")),
         case(numbers(4, 4, name="q"), numbers(4, 4, name="k")),
     ],
+    without=[f"torch.{name}" for name in PRODUCTS],
     mistakes=pick(
         SCORES,
         "transposed picture",
@@ -177,7 +192,7 @@ by_loops = FunctionExercise(
         "keys with keys",
         "scaled already",
     ),
-    praise="Three loops: over queries, keys and features. `@` runs the same three, only faster.",
+    praise="Each cell is a sum of products, one for each feature. `@` computes the same table, only faster.",
     hints=[
         "The table has one row for each query and one column for each key: make it first, filled with zeros.",
         "Two loops go through the cells, i over the queries and j over the keys.",

@@ -261,6 +261,7 @@ whole_attention = FunctionExercise(
     reference=scaled_dot_product_attention,
     returns=("output", "weights"),
     cases=_attention_cases,
+    without=["mha_helpers.scaled_dot_product_attention", "scaled_dot_product_attention"],  # the page's own
     mistakes=[*ATTENTION, _POLARITY_AND_PLAIN_SOFTMAX],
     praise="You have written the first equation of the paper, with masks, and for rows without any key.",
     hints=[

@@ -144,6 +144,7 @@ cut_into_heads = FunctionExercise(
     variable="my_split_heads",
     reference=split_heads,
     cases=_split_cases,
+    without=["mha_helpers.split_heads"],
     mistakes=[
         *SPLITTING,
         Mistake(

@@ -17,6 +17,7 @@ from mha_helpers.exercises.capstone import (
     HUNT_MISTAKES,
     SHAPE_MISTAKES,
     SHAPES,
+    STEPS,
     class_cases,
     hunt_cases,
 )
@@ -96,6 +97,7 @@ merge_the_heads = FunctionExercise(
     variable="my_merge_heads",
     reference=lambda heads: merge_heads(heads),  # the name that the learner sees
     cases=_merge_cases,
+    without=["mha_helpers.merge_heads", "my_merge"],
     mistakes=[
         *MERGING,
         Mistake(
@@ -275,6 +277,7 @@ the_class = ModuleExercise(
     variable="BlankAttention",
     reference=MultiHeadAttention,
     cases=class_cases,
+    without=[f"mha_helpers.{step}" for step in STEPS],
     returns=("output", "weights"),
     mistakes=CLASS_MISTAKES,
     praise="This is multi-head attention, written by you. It takes PyTorch's weights and gives its numbers.",

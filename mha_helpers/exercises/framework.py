@@ -30,6 +30,8 @@ number, bool, shape, or a tuple or dict of them. ``ChoiceExercise``: a letter, w
 - ``praise``: what the learner has shown, one sentence after "correct.".
 - ``hints``: two to four, each a step on from the last; none is the answer.
 - ``solution``: code, as a learner would write it. The tests run it and check it.
+- ``without``, for functions and classes: what the task rules out, ``["torch.softmax"]``. A right answer that
+  calls it is told to do without.
 - ``given``: code that makes the names of the notebook which the solution uses. ``torch``, ``math``,
   ``nn``, ``F`` and everything public of ``mha_helpers`` are there already.
 

@@ -5,6 +5,7 @@ import inspect
 import torch
 from torch import nn
 
+from mha_helpers.exercises.called import noting_calls
 from mha_helpers.exercises.compare import Difference, difference, kind_of, same
 from mha_helpers.exercises.framework import NOT_ATTEMPTED, NOT_YET, Exercise, Verdict, untouched
 from mha_helpers.exercises.running import (
@@ -18,20 +19,24 @@ from mha_helpers.exercises.running import (
     run,
 )
 
+AT_SIGN = ("matmul", "__matmul__")  # which of the two PyTorch calls for @ depends on its version
+
 
 class FunctionExercise(Exercise):
     """The answer is a function, tried on all inputs of ``cases``.
 
     ``reference``: computes the right result. ``cases``: a function without arguments that returns a list
     of ``case(…)``, the page's example first. ``returns``: names of the values if several are returned.
+    ``without``: what the task rules out, as ``noting_calls`` names it: ``torch.softmax``.
     """
 
     stub_words = "Write the body in place of the `...`, then run the cell again."
     asked_for = "function"
 
-    def __init__(self, number, title, *, reference, cases, returns=(), **rest):
+    def __init__(self, number, title, *, reference, cases, returns=(), without=(), **rest):
         super().__init__(number, title, **rest)
         self.reference, self.cases, self.returns = reference, cases, tuple(returns)
+        self.without = tuple(without)
 
     @property
     def arguments(self):
@@ -69,7 +74,23 @@ class FunctionExercise(Exercise):
         changed = sorted({name for outcome in outcomes for name in outcome.changed})
         if changed:
             return Verdict(NOT_YET, _changes(changed, "The result is right, but"))
-        return self._correct()
+        return self._shortcut(answer, cases) or self._correct()
+
+    def _shortcut(self, answer, cases):
+        """Return the ``Verdict`` on a right answer that uses what the task rules out, else None."""
+        if not self.without:
+            return None
+        with noting_calls() as called:
+            for inputs in cases:
+                self._run(answer, inputs)
+        used = [name.split(".")[-1] for name in self.without if name in called]
+        if not used:
+            return None
+        left_out = "@" if used[0] in AT_SIGN else used[0]
+        return Verdict(
+            NOT_YET,
+            f"The result is right, but this task does without {left_out}: write that step yourself.",
+        )
 
     def _difference(self, outcome, right):
         """Return None if the outcome is right, else the ``Difference``."""

@@ -1,0 +1,48 @@
+"""Which functions a learner's code calls, for tasks that leave one out: "without softmax"."""
+
+import contextlib
+import sys
+
+from torch.overrides import TorchFunctionMode
+
+_LIBRARIES = ("torch", "mha_helpers")
+
+
+@contextlib.contextmanager
+def noting_calls():
+    """Collect the names of what is called meanwhile, in whichever way it is written.
+
+    A function of a library has the library's name in front, so that nobody is blamed for a helper of
+    their own: ``softmax`` is the learner's, ``torch.softmax`` is also ``x.softmax(-1)`` and ``F.softmax``.
+
+    >>> import torch
+    >>> with noting_calls() as names:
+    ...     weights = torch.ones(2, 2).softmax(dim=-1)
+    >>> "torch.softmax" in names, "torch.exp" in names
+    (True, False)
+    """
+    names = set()
+
+    def note(frame, event, _):
+        if event == "call":
+            library = str(frame.f_globals.get("__name__")).split(".")[0]
+            name = frame.f_code.co_name
+            names.add(f"{library}.{name}" if library in _LIBRARIES else name)
+
+    before = sys.getprofile()
+    try:
+        with _TorchCalls(names):
+            sys.setprofile(note)  # sees functions written in Python; most of PyTorch is not
+            yield names
+    finally:
+        sys.setprofile(before)
+
+
+class _TorchCalls(TorchFunctionMode):
+    def __init__(self, names):
+        super().__init__()
+        self.names = names
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.names.add(f"torch.{function.__name__}")
+        return function(*args, **(kwargs or {}))

@@ -1,0 +1,173 @@
+"""Tasks that rule something out: a right answer that uses it is told so, in whichever way it is written."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+from exercise_rules import exercises_of, modules, status
+from sample_exercises import double, told
+from torch import nn
+from torch.nn import functional as F
+
+import mha_helpers
+from mha_helpers.exercises import (
+    e02_qkv_projection,
+    e03_qk_scores,
+    e06_softmax,
+    e07_weighted_values,
+    e08_splitting_heads,
+    e09_concat_and_output,
+)
+from mha_helpers.exercises.called import noting_calls
+
+
+def jacobian(weights):
+    return torch.autograd.functional.jacobian(
+        lambda s: torch.softmax(s, dim=-1), weights.log().clamp(min=-99)
+    )
+
+
+def with_backward(weights):
+    scores = weights.log().clamp(min=-99).requires_grad_()
+    rows = []
+    for i in range(len(weights)):
+        scores.grad = None
+        torch.softmax(scores, dim=-1)[i].backward()
+        rows.append(scores.grad.clone())
+    return torch.stack(rows)
+
+
+def my_merge(heads):
+    return heads.transpose(1, 2).flatten(2)
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):  # as page 07 defines it
+    scores = mha_helpers.scale_scores(mha_helpers.attention_scores(q, k), q.shape[-1])
+    if mask is not None:
+        scores = mha_helpers.mask_scores(scores, mask)
+    weights = mha_helpers.attention_weights(scores)
+    return mha_helpers.weighted_values(weights, v), weights
+
+
+class OfTheCourse(mha_helpers.MultiHeadAttention):
+    pass
+
+
+class MaskOfTheCourse(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        cut = [
+            w(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v)
+        ]
+        scores = cut[0] @ cut[1].mT / cut[0].shape[-1] ** 0.5
+        if mask is not None:
+            scores = mha_helpers.mask_scores(scores, mask)
+        weights = torch.softmax(scores, dim=-1).nan_to_num()
+        return self.w_o((weights @ cut[2]).transpose(1, 2).flatten(2)), weights
+
+
+WHOLE = "scaled_dot_product_attention"
+SHORTCUTS = [
+    (e02_qkv_projection.linear_by_hand, F.linear, "linear"),
+    (e03_qk_scores.by_loops, lambda q, k: q @ k.T, "@"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.matmul(q, k.mT), "@"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.stack([torch.stack([a @ b for b in k]) for a in q]), "@"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.stack([k.mv(row) for row in q]), "mv"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.einsum("id,jd->ij", q, k), "einsum"),
+    (e03_qk_scores.by_loops, mha_helpers.attention_scores, "@"),
+    (e06_softmax.stable_softmax, lambda scores: scores.softmax(-1), "softmax"),
+    (e06_softmax.stable_softmax, lambda scores: F.softmax(scores, dim=-1), "softmax"),
+    (e06_softmax.stable_softmax, lambda scores: nn.Softmax(dim=-1)(scores), "softmax"),
+    (e06_softmax.stable_softmax, lambda scores: torch.log_softmax(scores, dim=-1).exp(), "log_softmax"),
+    (e06_softmax.derivative, jacobian, "jacobian"),
+    (e06_softmax.derivative, with_backward, "backward"),
+    (e07_weighted_values.whole_attention, mha_helpers.scaled_dot_product_attention, WHOLE),
+    (e07_weighted_values.whole_attention, scaled_dot_product_attention, WHOLE),
+    (e08_splitting_heads.cut_into_heads, mha_helpers.split_heads, "split_heads"),
+    (
+        e08_splitting_heads.cut_into_heads,
+        lambda x, num_heads: mha_helpers.split_heads(x, num_heads),
+        "split_heads",
+    ),
+    (e09_concat_and_output.merge_the_heads, mha_helpers.merge_heads, "merge_heads"),
+    (e09_concat_and_output.merge_the_heads, my_merge, "my_merge"),
+    (e09_concat_and_output.the_class, mha_helpers.MultiHeadAttention, "split_heads"),
+    (e09_concat_and_output.the_class, OfTheCourse, "split_heads"),
+    (e09_concat_and_output.the_class, MaskOfTheCourse, "mask_scores"),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer", "left_out"), SHORTCUTS)
+def test_a_shortcut_is_told_to_do_without(exercise, answer, left_out):
+    assert told(exercise, answer) == (
+        f"The result is right, but this task does without {left_out}: write that step yourself."
+    )
+
+
+@pytest.mark.parametrize("name", modules())
+def test_each_exercise_that_rules_something_out_has_a_shortcut_here(name):
+    ruled_out = [one for one in exercises_of(name).values() if getattr(one, "without", ())]
+    assert all(any(one is exercise for exercise, _, _ in SHORTCUTS) for one in ruled_out)
+
+
+def test_a_helper_of_ones_own_may_have_any_name():
+    def softmax(row):
+        powers = (row - row.max()).exp()
+        return powers / powers.sum()
+
+    def my_softmax(scores):
+        rows = [softmax(row) for row in scores.flatten(0, -2)]
+        return torch.stack(rows).view(scores.shape)
+
+    assert status(e06_softmax.stable_softmax, my_softmax)[0] == "correct"
+
+
+def test_other_ways_without_it_are_right():
+    assert status(e03_qk_scores.by_loops, lambda q, k: (q[:, None] * k).sum(-1))[0] == "correct"
+    assert (
+        status(e06_softmax.stable_softmax, lambda s: (s - s.logsumexp(-1, keepdim=True)).exp())[0]
+        == "correct"
+    )
+    assert (
+        status(e02_qkv_projection.linear_by_hand, lambda x, weight, bias: x @ weight.mT + bias)[0]
+        == "correct"
+    )
+
+
+def test_a_wrong_answer_hears_what_is_wrong_first():
+    assert "does without" not in told(e06_softmax.stable_softmax, lambda scores: scores.softmax(-2))
+
+
+def test_it_is_seen_on_every_input():
+    only_large = double(without=["torch.add"])
+    assert "without add" in told(only_large, lambda x: 2 * x if x.dim() < 3 else torch.add(x, x))
+
+
+def test_the_first_that_is_named_is_told():
+    both = double(without=["torch.mul", "torch.add"])
+    assert "without mul:" in told(both, lambda x: torch.add(torch.mul(x, 1), x))
+
+
+def test_a_profiler_that_was_there_is_there_again():
+    before = sys.getprofile()
+    watcher = SimpleNamespace(seen=0)
+
+    def watch(frame, event, argument):
+        watcher.seen += 1
+
+    sys.setprofile(watch)
+    try:
+        with pytest.raises(ZeroDivisionError), noting_calls():
+            1 / 0  # noqa: B018
+        assert sys.getprofile() is watch
+    finally:
+        sys.setprofile(before)
+    with noting_calls() as names:
+        torch.ones(2)
+    torch.zeros(2).exp()
+    assert "torch.exp" not in names
