@@ -33,7 +33,8 @@ MATHS = ["tests/unit/test_attention.py", "tests/unit/test_masks.py"]
 COMPARE = ["tests/exercises/test_compare.py", "tests/exercises/test_same.py"]
 MISTAKES = [f"tests/exercises/test_{name}.py" for name in ("fingerprints", "capstone", "mistakes")]
 FRAMEWORK = [
-    f"tests/exercises/test_{name}.py" for name in ("framework", "functions", "classes", "values_and_choices")
+    f"tests/exercises/test_{name}.py"
+    for name in ("framework", "functions", "classes", "values_and_choices", "without")
 ]
 # The quick tests of a module that many slow ones pass through; of every other module see `tests_of`.
 TESTS = {
@@ -42,6 +43,7 @@ TESTS = {
     "checks": MATHS,
     "examples": ["tests/unit/test_examples.py"],
     "exercises.compare": COMPARE,
+    "exercises.called": ["tests/exercises/test_without.py"],
     "exercises.framework": FRAMEWORK,
     "exercises.functions": FRAMEWORK,
     "exercises.values": FRAMEWORK,
