@@ -99,7 +99,7 @@ stable_softmax = FunctionExercise(
     variable="my_softmax",
     reference=_softmax,
     cases=_softmax_cases,
-    without=["torch.softmax", "torch.special_softmax", "torch.log_softmax"],
+    without=[f"torch.{name}" for name in ("softmax", "special_softmax", "log_softmax", "softmin")],
     mistakes=[
         *pick(
             SOFTMAX,
@@ -194,6 +194,8 @@ def _derivative(weights):
     return torch.diag(weights) - torch.outer(weights, weights)
 
 
+AUTOGRAD = ("jacobian", "jacrev", "jacfwd", "vjp", "jvp", "grad", "backward")
+
 derivative = FunctionExercise(
     "6.4",
     "The derivative of one row",
@@ -207,7 +209,7 @@ derivative = FunctionExercise(
         case(torch.tensor([1.0, 0.0, 0.0, 0.0])),
         case(torch.softmax(4 * numbers(3, name="steep"), dim=-1)),
     ],
-    without=["torch.jacobian", "torch.jacrev", "torch.jacfwd", "torch.grad", "torch.backward"],
+    without=[f"torch.{name}" for name in AUTOGRAD],
     mistakes=[
         Mistake(
             "diagonal alone",
