@@ -85,9 +85,9 @@ def run_part(part, variables, seed):
         ]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         counts, places = run_tests.read_report(report)
-    if done.returncode and not places:
-        print(done.stdout[-3000:] + done.stderr[-1000:])
-        places = [f"pytest stopped with exit code {done.returncode}"]
+    if done.returncode:  # what failed now may not fail again: say all that is known
+        print(done.stdout[-5000:] + done.stderr[-1000:])
+        places = places or [f"pytest stopped with exit code {done.returncode}"]
     print(f"  {part.name}: {counts['passed']} passed, {len(places)} failed", flush=True)
     return [f"{part.name}: {place}" for place in places]
 

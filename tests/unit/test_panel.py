@@ -334,16 +334,24 @@ def test_a_thousand_updates_over_changing_layouts_leave_memory_where_it_was():
         for i in range(updates):  # a new layout every ten updates
             made.set(n=1 + (i // 10) % (LAYOUTS_KEPT + 3), shift=i % 9)
 
+    def growth():
+        before = kept_alive()
+        drive(1000)
+        return [now - then for now, then in zip(kept_alive(), before, strict=True)]
+
+    def small(objects, figures, megabytes):
+        return objects < 1000 and figures <= 0 and megabytes < 60  # pixels of a hundred layouts: 100
+
     drive(300)
-    objects, figures, megabytes = kept_alive()
-    drive(1000)
-    objects_now, figures_now, megabytes_now = kept_alive()
-    assert figures_now <= figures
-    assert objects_now < objects + 1000, "objects pile up"
-    assert megabytes_now < megabytes + 60  # the pixels of a hundred layouts would be 100
+    # The system may lend a process more memory once, for reasons of its own. A leak grows every time.
+    grown = []
+    while len(grown) < 3 and not (grown and small(*grown[-1])):
+        grown.append(growth())
+    assert small(*grown[-1]), f"objects, figures and MB that each thousand updates left behind: {grown}"
     assert len(made._renderer._drawn) == LAYOUTS_KEPT
+    figures = kept_alive()[1]
     made.close()
-    assert kept_alive()[1] <= figures_now - LAYOUTS_KEPT
+    assert kept_alive()[1] <= figures - LAYOUTS_KEPT
 
 
 def test_two_panels_do_not_disturb_each_other():
