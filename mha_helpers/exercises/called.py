@@ -1,6 +1,8 @@
 """Which functions a learner's code calls, for tasks that leave one out: "without softmax"."""
 
 import contextlib
+import dis
+import functools
 import sys
 
 from torch.overrides import TorchFunctionMode
@@ -14,6 +16,7 @@ def noting_calls():
 
     A function of a library has the library's name in front, so that nobody is blamed for a helper of
     their own: ``softmax`` is the learner's, ``torch.softmax`` is also ``x.softmax(-1)`` and ``F.softmax``.
+    ``@`` stands for the sign in code outside the libraries, whatever it multiplies: tensors or NumPy arrays.
 
     >>> import torch
     >>> with noting_calls() as names:
@@ -28,6 +31,8 @@ def noting_calls():
             library = str(frame.f_globals.get("__name__")).split(".")[0]
             name = frame.f_code.co_name
             names.add(f"{library}.{name}" if library in _LIBRARIES else name)
+            if library not in _LIBRARIES and _has_at_sign(frame.f_code):
+                names.add("@")
 
     before = sys.getprofile()
     try:
@@ -36,6 +41,12 @@ def noting_calls():
             yield names
     finally:
         sys.setprofile(before)
+
+
+@functools.cache  # a learner's inner function may be called for every cell of a table
+def _has_at_sign(code):
+    steps = dis.get_instructions(code)
+    return any("MATRIX_MULTIPLY" in step.opname or step.argrepr in ("@", "@=") for step in steps)
 
 
 class _TorchCalls(TorchFunctionMode):

@@ -1,5 +1,7 @@
 """The capstone of notebook 09: wrong shapes, planted bugs, wrong transposes in the class, and the inputs."""
 
+import itertools
+
 import torch
 
 from mha_helpers.attention import merge_heads
@@ -112,16 +114,25 @@ BUGS = {
     "mask polarity": "Weight falls on the very keys that the mask should hide: what does True mean here?",
 }
 
-# What the repair of one bug may turn into another.
-REPAIRS = pick(
-    CLASS,
-    "÷d_k",
-    "×√d_k",
-    "d_k taken as d_model",
-    "mask left out",
-    "mask after softmax",
-    "heads merged without transpose",
-)
+# What the repair of a bug may turn it into; the merge was right before.
+REPAIRS = {
+    "no scale": ("÷d_k", "×√d_k", "d_k taken as d_model", "÷√n_k", "÷√num_heads"),
+    "mask polarity": ("mask left out", "mask after softmax", "multiplied by the mask", "padding on rows"),
+    "merge": ("heads merged without transpose",),
+}
+
+
+def _wrongly_repaired():
+    """Each wrong repair, with each set of the other bugs still there."""
+    for bug, repairs in REPAIRS.items():
+        others = [name for name in BUGS if name != bug]
+        sets = [left for count in range(len(others) + 1) for left in itertools.combinations(others, count)]
+        for mistake, left in itertools.product(pick(CLASS, *repairs), sets):
+            yield Mistake(
+                ", ".join([mistake.name, *left]),
+                faulty_class(*left, mistake.name),
+                f"{bugs_left(1 + len(left))} {mistake.sentence}",
+            )
 
 
 # The class is written with torch and nn alone; whatever else the course offers goes through one of these.
@@ -237,5 +248,5 @@ def _partly_repaired():
             )
 
 
-HUNT_MISTAKES = [*remaining_faults(BUGS), *_partly_repaired(), *REPAIRS]
+HUNT_MISTAKES = [*remaining_faults(BUGS), *_partly_repaired(), *_wrongly_repaired()]
 CLASS_MISTAKES = [*CLASS, _BY_COLUMN, *WRONG_AXES]

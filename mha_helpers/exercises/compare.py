@@ -101,7 +101,7 @@ def kind_of(value):
 
 def _tensor_difference(got, expected, subject, decimals, any_dtype):
     if not isinstance(got, torch.Tensor):
-        return Difference(_no_tensor(got, subject), form=True)
+        return Difference(_no_tensor(got, expected, subject), form=True)
     if type(got) not in (torch.Tensor, torch.nn.Parameter):  # a class of its own could answer for itself
         with torch._C.DisableTorchFunctionSubclass():
             got = got.as_subclass(torch.Tensor)
@@ -127,11 +127,16 @@ def _tensor_difference(got, expected, subject, decimals, any_dtype):
     return None
 
 
-def _no_tensor(got, subject):
+def _no_tensor(got, expected, subject):
     kind = kind_of(got)
     if kind == "a NumPy array":
         return f"{subject} is a NumPy array; a torch tensor is needed. torch.from_numpy(…) converts it."
     if kind in ("a list", "a tuple"):
+        if _are_parts(got, expected):
+            return (
+                f"{subject} is {kind} of {len(got)} tensors; one tensor is needed:"
+                " torch.stack(…, dim=…) puts them together."
+            )
         if any(isinstance(item, torch.Tensor) for item in got):
             return (
                 f"{subject} is {kind} of {len(got)} values; one tensor is needed. Which of them is asked for?"
@@ -142,6 +147,14 @@ def _no_tensor(got, subject):
     if kind in ("a function", "a module"):
         return f"{subject} is {kind}; a tensor is needed: call it, with brackets and its arguments."
     return f"{subject} is {kind}; a torch tensor is needed."
+
+
+def _are_parts(got, expected):
+    """Tell whether these are the parts of which the expected tensor is a stack, along whichever axis."""
+    shapes = {tuple(item.shape) for item in got if isinstance(item, torch.Tensor)}
+    wanted = tuple(expected.shape)
+    stacks = {wanted[:axis] + wanted[axis + 1 :] for axis, size in enumerate(wanted) if size == len(got)}
+    return len(shapes) == 1 and all(isinstance(item, torch.Tensor) for item in got) and shapes <= stacks
 
 
 def _other_shape(got, expected, subject, decimals):

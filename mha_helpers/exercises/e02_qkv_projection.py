@@ -41,6 +41,16 @@ query_of_fish = ValueExercise(
             "That is what eats asks in head 2. Which row of x belongs to fish?",
         ),
         Mistake(
+            "one column late",
+            torch.tensor([1.0, 1.0]),
+            "You took the fourth and fifth column of W_Q: columns are counted from 0, the end is left out.",
+        ),
+        Mistake(
+            "one column early",
+            torch.tensor([0.0, -2.0]),
+            "You took the second and third column of W_Q: columns are counted from 0, the end is left out.",
+        ),
+        Mistake(
             "the other way round",
             torch.tensor([1.0, -2.0]),
             "The two numbers have changed places: the third column of W_Q gives the first of them.",
@@ -51,7 +61,7 @@ query_of_fish = ValueExercise(
         "Take the row of fish in x, and the third and fourth column of W_Q.",
         "For the first number, multiply the six features of fish with the six numbers of the third column,"
         " and add.",
-        "Only two features of fish meet a number that is not zero: who acts, and what is eaten.",
+        "At only two features are both numbers not zero: who acts, and what is eaten.",
     ],
     solution="""
 fish = example.x[2]

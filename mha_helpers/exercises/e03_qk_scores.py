@@ -57,6 +57,11 @@ one_score = FunctionExercise(
             "Only the first product is counted: is the `return` inside the loop?",
         ),
         Mistake(
+            "the first two products",
+            lambda query, key: query[0] * key[0] + query[1] * key[1],
+            "Only the first two features are counted: len(query) says how many there are.",
+        ),
+        Mistake(
             "sums multiplied",
             lambda query, key: sum(query) * sum(key),
             "Every feature of the query meets every feature of the key: each should meet its own alone.",
@@ -167,6 +172,12 @@ PRODUCTS = (
     "einsum",
     "tensordot",
     "linear",
+    "addmm",
+    "addbmm",
+    "baddbmm",
+    "addmv",
+    "chain_matmul",
+    "multi_dot",
 )
 
 by_loops = FunctionExercise(
@@ -182,16 +193,33 @@ by_loops = FunctionExercise(
         case(numbers(5, 2, name="q"), numbers(3, 2, name="k")),
         case(numbers(4, 4, name="q"), numbers(4, 4, name="k")),
     ],
-    without=[f"torch.{name}" for name in PRODUCTS],
-    mistakes=pick(
-        SCORES,
-        "transposed picture",
-        "elementwise product",
-        "sum of elementwise product",
-        "queries with queries",
-        "keys with keys",
-        "scaled already",
-    ),
+    without=["@", *(f"torch.{name}" for name in PRODUCTS)],
+    mistakes=[
+        *pick(
+            SCORES,
+            "transposed picture",
+            "elementwise product",
+            "sum of elementwise product",
+            "queries with queries",
+            "keys with keys",
+            "scaled already",
+        ),
+        Mistake(
+            "only the last product",
+            lambda q, k: q[:, None, -1] * k[None, :, -1],
+            "Only the last product is left: does your loop add to the cell, or start it afresh each time?",
+        ),
+        Mistake(
+            "one total for all cells",
+            lambda q, k: _table(q, k).flatten().cumsum(dim=0).view(len(q), len(k)),
+            "Every cell also holds all cells before it: the total must start at 0 for each cell.",
+        ),
+        Mistake(
+            "one total for each row",
+            lambda q, k: _table(q, k).cumsum(dim=1),
+            "Every cell also holds the cells before it in its row: the total must start at 0 for each cell.",
+        ),
+    ],
     praise="Each cell is a sum of products, one for each feature. `@` computes the same table, only faster.",
     hints=[
         "The table has one row for each query and one column for each key: make it first, filled with zeros.",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -50,6 +50,21 @@ scale_any_head = FunctionExercise(
             "÷√num_heads",
             lambda scores, d_model, num_heads: scores / math.sqrt(num_heads),
             "You divide by the root of the number of heads: how many features does each of them get?",
+        ),
+        Mistake(
+            "÷num_heads",
+            lambda scores, d_model, num_heads: scores / num_heads,
+            "You divide by the number of heads: how many features does each of them get?",
+        ),
+        Mistake(
+            "÷√(d_model · num_heads)",
+            lambda scores, d_model, num_heads: scores / math.sqrt(d_model * num_heads),
+            "You multiply d_model by the number of heads: do heads share the features, or multiply them?",
+        ),
+        Mistake(
+            "the page's d_k",
+            lambda scores, d_model, num_heads: scores / math.sqrt(2),
+            "You divide by √2, right for this page's d_k alone: compute d_k from d_model and num_heads.",
         ),
         Mistake(
             "÷d_model",
@@ -106,7 +121,7 @@ published_scale = ValueExercise(
         Mistake(
             "weights",
             lambda: torch.softmax(torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128), dim=-1),
-            "These are weights, after softmax: the scaled scores are asked for.",
+            "Your 100 became 1. By softmax? It comes later. Divided by 100? √128 is not as large.",
         ),
     ],
     praise="Softmax still turns this row into [1.00, 0.00, 0.00]: 100 lies nearly 9 spreads from 0,"
@@ -187,6 +202,17 @@ class Scale:
         return self.name
 
 
+@dataclass(frozen=True)
+class KeptScale(Scale):
+    """Divides by the root of the first d_k it is handed, ever after: right in every test of one d_k."""
+
+    kept: list = field(default_factory=list)
+
+    def __call__(self, scores, d_k):
+        self.kept.append(d_k)
+        return scores / math.sqrt(self.kept[0])
+
+
 _SCALES = (
     Scale("÷√d_k", scale_scores),
     Scale("no scale", lambda scores, d_k: scores),
@@ -195,6 +221,7 @@ _SCALES = (
     Scale("÷√512, whatever d_k is", lambda scores, d_k: scores / math.sqrt(512)),
     Scale("÷8, whatever d_k is", lambda scores, d_k: scores / 8),
     Scale("÷4, whatever d_k is", lambda scores, d_k: scores / 4),
+    KeptScale("÷√d_k of the first call, ever after", scale_scores),
     Scale("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5),
 )
 
@@ -221,6 +248,9 @@ scale_test = FunctionExercise(
     variable="my_test",
     reference=_near_one(16, 256),
     cases=lambda: [case(scale) for scale in _SCALES],
+    calls=6,
+    unsteady="Your test says True and False of one and the same scale: it measures the spread of too few"
+    " scores, or its limits are too close to 1.",
     mistakes=[
         Mistake(
             "accepts everything",
@@ -253,6 +283,11 @@ scale_test = FunctionExercise(
             "Your test lets ÷4 pass for every head: it is right where d_k is 16. How does that show?",
         ),
         Mistake(
+            "another d_k alone",
+            _near_one(128),
+            "Your test tries one d_k, or two that are close: a divisor that stays the same slips through.",
+        ),
+        Mistake(
             "to the last bit",
             _to_the_last_bit,
             "You compare to the last bit. scores * d_k**-0.5 is right, too, and rounded differently: allow a"
@@ -274,8 +309,8 @@ scale_test = FunctionExercise(
             "You test with d_k = 1, where √d_k, d_k and no scale at all are the same.",
         ),
     ],
-    praise="Your test passes the right scale in both spellings and none of the six wrong ones."
-    " At one d_k alone, a fixed divisor would slip through.",
+    praise="Your test passes the right scale in both spellings and none of the seven wrong ones."
+    " A divisor that never changes shows only where two values of d_k are tested.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
         "What is the spread (.std()) after the right scale? Allow some distance: it is measured, not exact.",

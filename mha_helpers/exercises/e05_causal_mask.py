@@ -155,7 +155,12 @@ masked_weights = FunctionExercise(
         *(
             Mistake(m.name, _then(mask_scores, m.wrong), m.sentence)
             for m in pick(
-                SOFTMAX, "NaN in a fully masked row", "softmax over queries", "softmax over everything"
+                SOFTMAX,
+                "NaN in a fully masked row",
+                "softmax over queries",
+                "softmax over axis 0",
+                "softmax over axis 1",
+                "softmax over everything",
             )
         ),
         Mistake(

@@ -78,6 +78,17 @@ def _softmax(scores):
     return torch.softmax(scores, dim=-1)
 
 
+def _exponentials(scores):
+    return (scores - scores.amax(dim=-1, keepdim=True)).exp()
+
+
+def _shares(exponentials):
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+_AXIS_LOST = "The {} of a row has lost its axis, so it meets a column: keepdim=True in the {} lets it stay."
+
+
 def _softmax_cases():
     masked = numbers(3, 4)
     masked[0, 2:] = -math.inf
@@ -123,6 +134,36 @@ stable_softmax = FunctionExercise(
             ),
             "You subtract one maximum from all rows. A row far below it loses every number: each row needs"
             " its own maximum.",
+        ),
+        Mistake(
+            "sum without keepdim",
+            lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=-1),
+            _AXIS_LOST.format("sum", "sum"),
+        ),
+        Mistake(
+            "sum without keepdim, without the maximum",
+            lambda scores: scores.exp() / scores.exp().sum(dim=-1),
+            _AXIS_LOST.format("sum", "sum"),
+        ),
+        Mistake(
+            "maximum without keepdim",
+            lambda scores: _shares((scores - scores.amax(dim=-1)).exp()),
+            _AXIS_LOST.format("maximum", "maximum"),
+        ),
+        Mistake(
+            "sum over queries",
+            lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=-2, keepdim=True),
+            "The columns sum to 1, not the rows: which axis do you add up?",
+        ),
+        Mistake(
+            "minimum subtracted",
+            lambda scores: _shares((scores - scores.amin(dim=-1, keepdim=True)).exp()),
+            "You subtract the smallest score of a row, so the others grow, and can overflow: which is safe?",
+        ),
+        Mistake(
+            "mean subtracted",
+            lambda scores: _shares((scores - scores.mean(dim=-1, keepdim=True)).exp()),
+            "You subtract the mean of a row. A score far above it can still overflow: which number is safe?",
         ),
         Mistake(
             "sum over everything",
@@ -232,6 +273,16 @@ derivative = FunctionExercise(
             "plus",
             lambda weights: torch.diag(weights) + torch.outer(weights, weights),
             "Beside the diagonal the sign is wrong: raising one score takes from the others.",
+        ),
+        Mistake(
+            "taken off twice on the diagonal",
+            lambda weights: torch.diag(weights * (1 - weights)) - torch.outer(weights, weights),
+            "On the diagonal w_i² is taken off twice: once in w_i · (1 − w_i), once in the outer product.",
+        ),
+        Mistake(
+            "1 − w everywhere",
+            lambda weights: torch.outer(weights, 1 - weights),
+            "The diagonal is right. Beside it stands no 1 and no plus: raising one score lowers the others.",
         ),
         Mistake(
             "weights on the diagonal",

@@ -13,10 +13,10 @@ from mha_helpers.attention import (
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises.framework import Mistake
 from mha_helpers.exercises.functions import FunctionExercise
-from mha_helpers.exercises.mistakes import MASKING, SOFTMAX, VALUES, pick
+from mha_helpers.exercises.mistakes import VALUES, pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
-from mha_helpers.exercises.whole_mistakes import ATTENTION, attention_with
+from mha_helpers.exercises.whole_mistakes import ATTENTION
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 
@@ -242,16 +242,6 @@ def _attention_cases():
     ]
 
 
-# Most learners write torch.softmax; then the rows that a reversed mask empties are NaN.
-_POLARITY_AND_PLAIN_SOFTMAX = Mistake(
-    "mask polarity, plain softmax",
-    attention_with(
-        masking=pick(MASKING, "mask polarity")[0].wrong,
-        softmax=pick(SOFTMAX, "NaN in a fully masked row")[0].wrong,
-    ),
-    pick(MASKING, "mask polarity")[0].sentence,
-)
-
 whole_attention = FunctionExercise(
     "7.5",
     "Attention in one function",
@@ -261,8 +251,12 @@ whole_attention = FunctionExercise(
     reference=scaled_dot_product_attention,
     returns=("output", "weights"),
     cases=_attention_cases,
-    without=["mha_helpers.scaled_dot_product_attention", "scaled_dot_product_attention"],  # the page's own
-    mistakes=[*ATTENTION, _POLARITY_AND_PLAIN_SOFTMAX],
+    without=[  # the course's, PyTorch's, the page's own
+        "mha_helpers.scaled_dot_product_attention",
+        "torch.scaled_dot_product_attention",
+        "scaled_dot_product_attention",
+    ],
+    mistakes=ATTENTION,
     praise="You have written the first equation of the paper, with masks, and for rows without any key.",
     hints=[
         "Five steps: scores, scale, mask, softmax, mixture. Each is one line.",

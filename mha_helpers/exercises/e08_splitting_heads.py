@@ -258,6 +258,7 @@ def _split_functions():
         case(_Split("the last head one token late", lambda m, n, h, d: _one_late(m, h, h - 1))),
         case(_Split("first two tokens swapped", lambda m, n, h, d: _of_rows(m[:2].flip(0), m[2:], h))),
         case(_Split("last two tokens swapped", lambda m, n, h, d: _of_rows(m[:-2], m[-2:].flip(0), h))),
+        case(_Split("tokens in reverse order", lambda m, n, h, d: split_heads(m.flip(0), h))),
     ]
 
 
@@ -275,6 +276,17 @@ def _compares_all(n, num_heads, d_k):
     def test(split):
         x = torch.arange(float(n * num_heads * d_k)).view(n, num_heads * d_k)
         return torch.equal(split(x, num_heads), split_heads(x, num_heads))
+
+    return test
+
+
+def _changes_one_token(n, token):
+    def test(split):
+        x = torch.arange(n * 6.0).view(n, 6)
+        changed = x.clone()
+        changed[token] += 1
+        moved = (split(x, 3) != split(changed, 3)).any(dim=-1)  # (h, n, d_k) -> (h, n)
+        return bool((moved == (torch.arange(n) == token)).all())
 
     return test
 
@@ -322,6 +334,15 @@ catch_the_scramble = FunctionExercise(
             )
             for head in range(3)
         ),
+        *(
+            Mistake(
+                f"one token changed alone, token {token} of {n}",
+                _changes_one_token(n, token),
+                "You change one token alone. A split that swaps two others gets past it: take each in turn.",
+            )
+            for n in (3, 4)
+            for token in range(n)
+        ),
         Mistake(
             "looks at one corner",
             lambda split: torch.equal(split(_TAGS, 3)[0, 0], _TAGS[0, :2]),
@@ -337,7 +358,7 @@ catch_the_scramble = FunctionExercise(
     hints=(
         "Make a small matrix whose numbers all differ, with torch.arange. Take 4 tokens and 3 heads.",
         "You know where each number must go: head i, token t, place d holds row t, column i · d_k + d.",
-        "Either compare every cell with that rule, or change one row of the matrix and see which rows move.",
+        "Either compare every cell with that rule, or change row after row, and see which rows move.",
     ),
     solution="""
 def keeps_tokens_apart(split):

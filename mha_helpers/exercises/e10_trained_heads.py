@@ -104,6 +104,11 @@ previous_letter_score = FunctionExercise(
             "That is one number for all heads together. Average over the queries alone.",
         ),
         Mistake(
+            "diagonal of the first two axes",
+            lambda weights: weights.diagonal(offset=-1).mean(dim=-1),
+            "Without dim1=-2, dim2=-1 the diagonal runs through the first two axes, heads and queries.",
+        ),
+        Mistake(
             "share of queries whose largest weight it is",
             lambda weights: (
                 (weights.argmax(dim=-1)[..., 1:] == torch.arange(weights.shape[-1] - 1)).float().mean(dim=-1)
@@ -125,10 +130,14 @@ def my_previous_score(weights):
 )
 
 
-def _without(heads, w_o, head):
+def _off(heads, head):
     kept = heads.clone()
     kept[..., head, :, :] = 0
-    return merge_heads(kept) @ w_o
+    return kept
+
+
+def _without(heads, w_o, head):
+    return merge_heads(_off(heads, head)) @ w_o
 
 
 def _with_columns_off(heads, w_o, head):
@@ -154,6 +163,21 @@ def _one_token(heads, w_o, head):
     kept = heads.clone()
     kept[..., head, :] = 0
     return merge_heads(kept) @ w_o
+
+
+def _one_number(heads, w_o, head):
+    kept = heads.clone()
+    kept[..., head] = 0
+    return merge_heads(kept) @ w_o
+
+
+def _counted_from_1(heads, w_o, head):
+    return _without(heads, w_o, head - 1)
+
+
+def _merged_without_transpose(heads, w_o, head):
+    b, h, n, d_v = heads.shape
+    return _off(heads, head).reshape(b, n, h * d_v) @ w_o
 
 
 def _averaged(heads, w_o, head):
@@ -214,6 +238,26 @@ switch_off = FunctionExercise(
             "You set a token to 0, in every head. The axes of heads are (b, h, n, d_v): which one is h?",
         ),
         Mistake(
+            "one number of each head",
+            _one_number,
+            "You set one number of every head to 0. The axes of heads are (b, h, n, d_v): which one is h?",
+        ),
+        Mistake(
+            "counted from 1",
+            _counted_from_1,
+            "You switch off the head before it: head counts from 0.",
+        ),
+        Mistake(
+            "merged without transpose",
+            _merged_without_transpose,
+            "The right head is off, but tokens are scrambled: which step comes before the merge?",
+        ),
+        Mistake(
+            "W_O left out",
+            lambda heads, w_o, head: merge_heads(_off(heads, head)),
+            "That is the concatenation, with the right head off: W_O is missing.",
+        ),
+        Mistake(
             "average in its place",
             _averaged,
             "You put the head's average in its place, another way to switch off. Here it writes zeros.",
@@ -236,7 +280,7 @@ from mha_helpers import merge_heads
 def without_head(heads, w_o, head):
     kept = heads.clone()
     kept[..., head, :, :] = 0  # this head writes nothing
-    return merge_heads(kept) @ w_o  # (b, h, n, d_k) -> (b, n, h·d_k) -> (b, n, d_model)
+    return merge_heads(kept) @ w_o  # (b, h, n, d_v) -> (b, n, h·d_v) -> (b, n, d_model)
 """,
 )
 
@@ -315,7 +359,7 @@ _BESIDE_THE_COPIES = [
     Mistake(
         "wrapped around",
         lambda weights, letters: (weights * (letters[:, None] == letters.roll(1))).sum(dim=-1),
-        "With roll the last letter comes round to place 0. Nothing stands before place 0: leave it out.",
+        "At place 0 you read letters[-1], the last letter (roll does the same): leave place 0 out.",
     ),
     Mistake(
         "the letter before a copy",

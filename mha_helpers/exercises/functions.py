@@ -6,11 +6,12 @@ import torch
 from torch import nn
 
 from mha_helpers.exercises.called import noting_calls
-from mha_helpers.exercises.compare import Difference, difference, kind_of, same
+from mha_helpers.exercises.compare import Difference, difference, kind_of, numbers_of, same
 from mha_helpers.exercises.framework import NOT_ATTEMPTED, NOT_YET, Exercise, Verdict, untouched
 from mha_helpers.exercises.running import (
     AnswerError,
     Case,
+    Outcome,
     argument_problem,
     describe,
     explain,
@@ -27,16 +28,22 @@ class FunctionExercise(Exercise):
 
     ``reference``: computes the right result. ``cases``: a function without arguments that returns a list
     of ``case(…)``, the page's example first. ``returns``: names of the values if several are returned.
-    ``without``: what the task rules out, as ``noting_calls`` names it: ``torch.softmax``.
+    ``without``: what the task rules out, as ``noting_calls`` names it: ``torch.softmax``. ``calls``: how
+    often each input is tried. ``unsteady``: what to say if the results of these calls differ.
     """
 
     stub_words = "Write the body in place of the `...`, then run the cell again."
     asked_for = "function"
 
-    def __init__(self, number, title, *, reference, cases, returns=(), without=(), **rest):
+    def __init__(
+        self, number, title, *, reference, cases, returns=(), without=(), calls=2, unsteady=None, **rest
+    ):
         super().__init__(number, title, **rest)
         self.reference, self.cases, self.returns = reference, cases, tuple(returns)
-        self.without = tuple(without)
+        self.without, self.calls = tuple(without), calls
+        self.unsteady = unsteady or (
+            f"Two calls with the same input differ: what is random, or kept, in your {self.asked_for}?"
+        )
 
     @property
     def arguments(self):
@@ -67,6 +74,8 @@ class FunctionExercise(Exercise):
         outcomes = [self._run(answer, inputs) for inputs in cases]
         if self._not_begun(answer, outcomes[0]):
             return Verdict(NOT_ATTEMPTED, self.stub_words)
+        if not self._steady(answer, cases, outcomes):  # by chance it could look right, or like a mistake
+            return Verdict(NOT_YET, self.unsteady)
         rights = [self._run(self.reference, inputs).value for inputs in cases]
         found = [self._difference(*pair) for pair in zip(outcomes, rights, strict=True)]
         if any(found):
@@ -75,6 +84,18 @@ class FunctionExercise(Exercise):
         if changed:
             return Verdict(NOT_YET, _changes(changed, "The result is right, but"))
         return self._shortcut(answer, cases) or self._correct()
+
+    def _steady(self, answer, cases, outcomes):
+        """Tell whether every further call with these inputs comes to the same."""
+        for _ in range(self.calls - 1):
+            for inputs, outcome in zip(cases, outcomes, strict=True):
+                again = self._run(answer, inputs)
+                if type(outcome.error) is not type(again.error):
+                    return False
+                comparable = not outcome.error and _agree(outcome, outcome)
+                if comparable and not _agree(outcome, again):
+                    return False
+        return True
 
     def _shortcut(self, answer, cases):
         """Return the ``Verdict`` on a right answer that uses what the task rules out, else None."""
@@ -113,9 +134,6 @@ class FunctionExercise(Exercise):
         outcome, sentence = outcomes[first], found[first].sentence
         if isinstance(outcome.error, AnswerError):
             return sentence
-        again = self._run(answer, cases[first])
-        if _agree(outcome, outcome) and not _agree(outcome, again):
-            return f"Two calls with the same input differ: what is random, or kept, in your {self.asked_for}?"
         if first > 0 and all(_agree(outcomes[0], other) for other in outcomes[1:]):
             return "Right for the example, but every input gives that same result: use the arguments."
         if outcome.changed:
@@ -128,7 +146,7 @@ class FunctionExercise(Exercise):
         return f"W{sentence[1:]}"
 
     def _mistake(self, cases, outcomes, rights):
-        """Return the first mistake that does the same on every input, or wherever the answer gives values."""
+        """Return the first mistake that does the same on every input, or wherever there are numbers."""
         tried = [
             (mistake, [self._run(mistake.wrong, inputs) for inputs in cases]) for mistake in self.mistakes
         ]
@@ -139,8 +157,9 @@ class FunctionExercise(Exercise):
             return None
         for mistake, wrongs in tried:
             given = [place for place, outcome in enumerate(outcomes) if not outcome.error]
-            alike = given and all(_agree(outcomes[place], wrongs[place]) for place in given)
-            if alike and any(not same(wrongs[place].value, rights[place]) for place in given):
+            alike = given and all(_agree_but_for_nan(outcomes[place], wrongs[place]) for place in given)
+            # Its numbers must be wrong: with NaN in place of zeros alone, every mistake would agree.
+            if alike and any(not _right_but_for_nan(outcomes[place], rights[place]) for place in given):
                 return mistake
         return None
 
@@ -157,6 +176,29 @@ def _agree(outcome, other):
         return same(outcome.value, other.value)
     except (TypeError, RuntimeError, ValueError, OverflowError, NotImplementedError):
         return False
+
+
+def _agree_but_for_nan(outcome, other):
+    """As ``_agree``, but NaN is passed over: a plain softmax gives it where a row has no key."""
+    if other.error:
+        return False
+    value, wrong = outcome.value, other.value
+    return _agree(Outcome(_filled(value, wrong)), Outcome(_filled(wrong, value)))
+
+
+def _right_but_for_nan(outcome, right):
+    return _agree(Outcome(_filled(outcome.value, right)), Outcome(right))
+
+
+def _filled(value, other):
+    """Return the value with numbers of the other where it is NaN, if both have the same form."""
+    if isinstance(value, (tuple, list)) and isinstance(other, (tuple, list)) and len(value) == len(other):
+        return tuple(map(_filled, value, other))
+    tensors = isinstance(value, torch.Tensor) and isinstance(other, torch.Tensor)
+    if not tensors or value.shape != other.shape or value.is_meta or other.is_meta:
+        return value
+    value, other = numbers_of(value), numbers_of(other)
+    return torch.where(value.isnan(), other, value)
 
 
 def _changes(names, opening):

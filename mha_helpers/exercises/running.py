@@ -29,7 +29,21 @@ _CAUSES = (
         "In square brackets a mask is not broadcast: it needs the shape of the tensor.",
     ),
     ("to an index", "A single whole number is needed there, not a whole tensor."),
+    (
+        "tuple index",
+        "A tuple, as .shape is one, has fewer entries than that: count them from the end, -1 and -2.",
+    ),
     ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
+    ("failed to unpack the object", "A size must be a whole number: // in place of / keeps it one."),
+    (
+        "object cannot be interpreted as an integer",
+        "A size must be a whole number: // in place of / keeps it one.",
+    ),
+    ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
+    (
+        "is ambiguous",
+        "An `if` needs one True or False, and a tensor holds many: `is not None` asks whether there is one.",
+    ),
     ("same dtype", "Two kinds of number meet: print the .dtype of both."),
     ("mat1 and mat2", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
     ("must match", "The shapes do not fit: print both with .shape before that line."),

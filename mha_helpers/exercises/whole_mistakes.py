@@ -46,9 +46,16 @@ def _one(mistakes, name):
     return pick(mistakes, name)[0].wrong
 
 
-_MASK_AFTER_SOFTMAX = attention_with(
-    masking=lambda scores, mask: scores, finish=lambda weights, mask: weights * mask
-)
+_MASK_AFTER_SOFTMAX = {
+    "masking": lambda scores, mask: scores,
+    "finish": lambda weights, mask: weights * mask,
+}
+
+
+def _weights_turned_over(q, k, v, mask=None):
+    _, weights = attention_with()(q, k, v, mask)
+    return weights.transpose(-2, -1) @ v, weights
+
 
 ATTENTION = [
     *(
@@ -60,7 +67,7 @@ ATTENTION = [
     *(Mistake(m.name, attention_with(scale=m.wrong), m.sentence) for m in SCALING),
     Mistake(
         "mask after softmax",
-        _MASK_AFTER_SOFTMAX,
+        attention_with(**_MASK_AFTER_SOFTMAX),
         "The mask comes after softmax, so what is left no longer sums to 1: which step must it precede?",
     ),
     *(Mistake(m.name, attention_with(masking=m.wrong), m.sentence) for m in MASKING),
@@ -69,6 +76,7 @@ ATTENTION = [
         for m in pick(
             SOFTMAX,
             "softmax over queries",
+            "softmax over axis 1",
             "softmax over everything",
             "softmax without the maximum",
             "NaN in a fully masked row",
@@ -83,6 +91,26 @@ ATTENTION = [
         "keys in place of values",
         lambda q, k, v, mask=None: attention_with()(q, k, k, mask),
         "You mix the keys: what is carried home is another of the three.",
+    ),
+    Mistake(
+        "values in place of keys",
+        lambda q, k, v, mask=None: attention_with()(q, v, v, mask),
+        "Your scores compare queries with values: which of the three does a query meet?",
+    ),
+    Mistake(
+        "weights turned over",
+        _weights_turned_over,
+        "The weights are right, but turned over when they mix: row i of the weights belongs to query i.",
+    ),
+    Mistake(
+        "no softmax",
+        attention_with(softmax=lambda table: table),
+        "Scores have been used as weights: which step turns them into shares that sum to 1?",
+    ),
+    Mistake(
+        "÷√2, whatever d_k is",
+        attention_with(scale=lambda scores, d_k: scores / 2**0.5),
+        "You divide by √2, which is right where d_k is 2: the last axis of q says how large it is.",
     ),
 ]
 
@@ -199,12 +227,16 @@ FAULTS = {
     "÷d_k": {"scale": lambda module, scores: scores / module.d_k},
     "×√d_k": {"scale": lambda module, scores: scores * module.d_k**0.5},
     "d_k taken as d_model": {"scale": lambda module, scores: scores / module.d_model**0.5},
+    "÷√n_k": {"scale": lambda module, scores: scores / scores.shape[-1] ** 0.5},
+    "÷√num_heads": {"scale": lambda module, scores: scores / module.num_heads**0.5},
     "mask polarity": {"masking": _one(MASKING, "mask polarity")},
     "mask left out": {"masking": _one(MASKING, "mask left out")},
-    "mask after softmax": {"attend": _MASK_AFTER_SOFTMAX},
+    "mask after softmax": _MASK_AFTER_SOFTMAX,
+    "multiplied by the mask": {"masking": _one(MASKING, "multiplied by the mask")},
     "padding on rows": {"masking": _one(MASKING, "padding on rows")},
     "−1e9": {"masking": _one(MASKING, "−1e9")},
     "softmax over queries": {"softmax": _one(SOFTMAX, "softmax over queries")},
+    "softmax over axis 1": {"softmax": _one(SOFTMAX, "softmax over axis 1")},
     "NaN in a fully masked row": {"softmax": _one(SOFTMAX, "NaN in a fully masked row")},
     "V from W_K": {"project": lambda module, x: (module.w_q(x), module.w_k(x), module.w_k(x))},
     "Q and K swapped": {"project": lambda module, x: (module.w_k(x), module.w_q(x), module.w_v(x))},
@@ -221,6 +253,8 @@ _SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES
     ),
     "W_O missing": "This is the concatenation itself: one layer is still to come, which mixes the heads.",
     "W_O transposed": "W_O is turned over: a Linear layer is called, its weight is not multiplied by hand.",
+    "÷√num_heads": "You divide by the root of the number of heads: how many features does each get?",
+    "softmax over axis 1": "Softmax ran over axis 1, here the axis of the heads: count it from the end.",
     "d_k taken as d_model": "The scale uses d_model: how many features does one head compare?",
     "mask after softmax": "The mask comes after softmax, so rows no longer sum to 1: where does it belong?",
     "V from W_K": "The values come from W_K: look at which layer makes v.",

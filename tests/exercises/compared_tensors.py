@@ -50,7 +50,29 @@ WRONG_TENSORS = [
         [torch.ones(3), torch.ones(3)],
         {},
         FORM,
-        "is a list of 2 values; one tensor is needed. Which of them is asked for?",
+        "is a list of 2 tensors; one tensor is needed: torch.stack(…, dim=…) puts them together.",
+    ),
+    (
+        ONES,
+        (torch.ones(2), torch.ones(2), torch.ones(2)),
+        {},
+        FORM,
+        "is a tuple of 3 tensors; one tensor is needed: torch.stack(…, dim=…) puts them together.",
+    ),
+    *(
+        (
+            ONES,
+            parts,
+            {},
+            FORM,
+            f"is a list of {len(parts)} values; one tensor is needed. Which of them is asked for?",
+        )
+        for parts in (
+            [torch.ones(3), torch.ones(2)],
+            [torch.ones(2), torch.ones(2)],
+            [torch.ones(2, 3), torch.ones(2, 3)],
+            [torch.ones(3), 1],
+        )
     ),
     (
         ONES,

@@ -7,7 +7,9 @@ import torch
 from exercise_rules import status
 from sample_exercises import told
 
+from mha_helpers import mask_scores
 from mha_helpers.exercises import (
+    e01_inputs_and_shapes,
     e02_qkv_projection,
     e03_qk_scores,
     e04_scaling,
@@ -84,9 +86,67 @@ def exact(scale):
     return all(torch.equal(scale(scores, d_k), scores / math.sqrt(d_k)) for d_k in (4, 37, 300))
 
 
+def spread_at(*d_ks):
+    def test(scale):
+        for d_k in d_ks:
+            q, k = torch.randn(400, d_k), torch.randn(400, d_k)
+            if not 0.8 < scale(q @ k.mT, d_k).std() < 1.25:
+                return False
+        return True
+
+    return test
+
+
+def moves_one_row(split):
+    x = torch.arange(18.0).view(3, 6)
+    changed = x.clone()
+    changed[1] += 1
+    moved = (split(x, 3) != split(changed, 3)).any(dim=-1)
+    return moved.int().tolist() == [[0, 1, 0]] * 3
+
+
+def first_two(query, key):
+    total = 0
+    for feature in range(2):
+        total = total + query[feature] * key[feature]
+    return total
+
+
+def cells(write):
+    def scores(q, k):
+        table, total = torch.zeros(len(q), len(k)), 0
+        for i in range(len(q)):
+            for j in range(len(k)):
+                for feature in range(q.shape[1]):
+                    product = q[i, feature] * k[j, feature]
+                    total = total + product
+                    table[i, j] = product if write == "last" else total
+        return table
+
+    return scores
+
+
+def sum_loses_its_axis(scores):
+    return scores.exp() / scores.exp().sum(dim=-1)
+
+
+def over_columns(scores, mask):
+    return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-2).nan_to_num()
+
+
 @pytest.mark.parametrize(
     ("exercise", "answer", "words"),
     [
+        (e03_qk_scores.one_score, first_two, "Only the first two features are counted"),
+        (e03_qk_scores.by_loops, cells("last"), "Only the last product is left"),
+        (e03_qk_scores.by_loops, cells("all"), "Every cell also holds all cells before it"),
+        (e04_scaling.scale_any_head, lambda s, d_model, h: s / math.sqrt(2), "You divide by √2"),
+        (e04_scaling.published_scale, torch.tensor([1.0, 0.01, 0.02]), "Your 100 became 1."),
+        (e04_scaling.scale_test, spread_at(128), "Your test tries one d_k"),
+        (e04_scaling.scale_test, spread_at(100, 128), "Your test tries one d_k"),
+        (e05_causal_mask.masked_weights, over_columns, "The columns sum to 1"),
+        (e06_softmax.stable_softmax, sum_loses_its_axis, "The sum of a row has lost its axis"),
+        (e08_splitting_heads.catch_the_scramble, moves_one_row, "You change one token alone."),
         (e04_scaling.scale_test, exact, "You compare to the last bit."),
         (
             e06_softmax.stable_softmax,
@@ -123,6 +183,19 @@ def whole_lengths(lengths, n):
     return mask
 
 
+def asks_the_mask_itself(q, k, v, mask=None):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+
+
+def masks_without_asking(q, k, v, mask=None):
+    weights = torch.softmax(mask_scores(q @ k.mT / math.sqrt(q.shape[-1]), mask), dim=-1)
+    return weights @ v, weights
+
+
 def multiplied_too_early(n):
     place = torch.arange(n)
     return torch.ones(n, n) & (place[:, None] >= place)
@@ -143,6 +216,31 @@ def multiplied_too_early(n):
             "A single whole number is needed there, not a whole tensor.",
         ),
         (e05_causal_mask.causal, multiplied_too_early, "it raises NotImplementedError: "),
+        (
+            e07_weighted_values.whole_attention,
+            forgets_that_there_may_be_no_mask,
+            "ask `if mask is not None`.",
+        ),
+        (
+            e07_weighted_values.whole_attention,
+            asks_the_mask_itself,
+            "`is not None` asks whether there is one.",
+        ),
+        (
+            e07_weighted_values.whole_attention,
+            masks_without_asking,
+            "got NoneType. Without a mask, leave the step out",
+        ),
+        (
+            e08_splitting_heads.cut_into_heads,
+            lambda x, h: x.view(*x.shape[:2], h, x.shape[-1] / h).transpose(1, 2),
+            "A size must be a whole number: // in place of / keeps it one.",
+        ),
+        (
+            e01_inputs_and_shapes.tokens_to_x,
+            lambda token_ids, table, positions: table[token_ids] + positions[: token_ids.shape[1]],
+            "A tuple, as .shape is one, has fewer entries than that",
+        ),
     ],
 )
 def test_an_error_is_told_with_its_own_cause(exercise, answer, words):

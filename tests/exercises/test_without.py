@@ -71,6 +71,26 @@ class MaskOfTheCourse(nn.Module):
         return self.w_o((weights @ cut[2]).transpose(1, 2).flatten(2)), weights
 
 
+def by_identity(q, k, v, mask=None):
+    identity = torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1)
+    weights = F.scaled_dot_product_attention(q, k, identity, attn_mask=mask)
+    return weights @ v, weights
+
+
+class FusedTwice(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        q, k, v = (
+            w(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v)
+        )
+        heads, weights = by_identity(q, k, v, mask)
+        return self.w_o(heads.transpose(1, 2).flatten(2)), weights
+
+
 WHOLE = "scaled_dot_product_attention"
 SHORTCUTS = [
     (e02_qkv_projection.linear_by_hand, F.linear, "linear"),
@@ -94,6 +114,7 @@ SHORTCUTS = [
     ),
     (e07_weighted_values.whole_attention, mha_helpers.scaled_dot_product_attention, WHOLE),
     (e07_weighted_values.whole_attention, scaled_dot_product_attention, WHOLE),
+    (e07_weighted_values.whole_attention, by_identity, WHOLE),
     (e08_splitting_heads.cut_into_heads, mha_helpers.split_heads, "split_heads"),
     (
         e08_splitting_heads.cut_into_heads,
@@ -105,6 +126,10 @@ SHORTCUTS = [
     (e09_concat_and_output.the_class, mha_helpers.MultiHeadAttention, "split_heads"),
     (e09_concat_and_output.the_class, OfTheCourse, "split_heads"),
     (e09_concat_and_output.the_class, MaskOfTheCourse, "mask_scores"),
+    (e09_concat_and_output.the_class, FusedTwice, WHOLE),
+    (e09_concat_and_output.three_bugs, mha_helpers.MultiHeadAttention, "split_heads"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.from_numpy(q.numpy() @ k.numpy().T), "@"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.addmm(torch.zeros(len(q), len(k)), q, k.T), "addmm"),
 ]
 
 

@@ -1,0 +1,70 @@
+"""A plain softmax gives NaN where a row has no key; other mistakes beside it are still told by name."""
+
+import pytest
+import torch
+from exercise_rules import status
+from sample_exercises import told
+
+from mha_helpers.exercises import e07_weighted_values, e09_concat_and_output
+from mha_helpers.exercises.mistakes import MASKING, SCALING, SCORES, pick
+from mha_helpers.exercises.whole_mistakes import CLASS, FAULTS, attention_class, attention_with
+
+WHOLE, BLANK = e07_weighted_values.whole_attention, e09_concat_and_output.the_class
+IN_THE_MASK = pick(MASKING, "mask polarity", "mask left out", "padding on rows")
+
+
+def plain(scores):
+    return torch.softmax(scores, dim=-1)
+
+
+def without_nan(scores):
+    return plain(scores).nan_to_num()
+
+
+@pytest.mark.parametrize("softmax", [plain, without_nan])
+@pytest.mark.parametrize(
+    ("step", "mistake"),
+    [
+        *(("scale", mistake) for mistake in SCALING),
+        *(("scores", mistake) for mistake in pick(SCORES, "queries with queries", "keys with keys")),
+        *(("masking", mistake) for mistake in IN_THE_MASK),
+    ],
+    ids=lambda one: getattr(one, "name", one),
+)
+def test_a_mistake_in_whole_attention_is_named_beside_nan(step, mistake, softmax):
+    answer = attention_with(**{step: mistake.wrong}, softmax=softmax)
+    assert told(WHOLE, answer) == mistake.sentence
+
+
+@pytest.mark.parametrize("softmax", [plain, without_nan])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no scale",
+        "÷d_k",
+        "d_k taken as d_model",
+        "mask polarity",
+        "reshape without transpose",
+        "heads merged without transpose",
+        "W_O missing",
+        "V from W_K",
+        "Q and K swapped",
+    ],
+)
+def test_a_mistake_in_the_class_is_named_beside_nan(name, softmax):
+    sentence = pick(CLASS, name)[0].sentence
+    assert told(BLANK, attention_class(**FAULTS[name], softmax=softmax)) == sentence
+
+
+def test_nan_alone_is_told_as_nan():
+    assert told(WHOLE, attention_with(softmax=plain)).startswith("A row that is −∞ everywhere becomes NaN")
+    assert status(WHOLE, attention_with(softmax=without_nan))[0] == "correct"
+
+
+def all_nan(q, k, v, mask=None):
+    output, weights = attention_with()(q, k, v, mask)
+    return output * torch.nan, weights * torch.nan
+
+
+def test_nan_everywhere_is_no_other_mistake():
+    assert "has NaN in" in told(WHOLE, all_nan)
