@@ -12,8 +12,9 @@ the exercises do: what lives through mutmut is tried once more in a new Python, 
 time, because a busy machine may be the reason. A mutant that no test kills is printed with its
 difference, and the exit code is 1 if there is one that ``tests/MUTANTS.md`` does not list as harmless.
 
-mutmut changes the bodies of functions and methods. It leaves alone constants, functions with another
-decorator than ``classmethod`` or ``staticmethod`` (here: one, ``_fixed_numbers``), and docstrings.
+mutmut changes the bodies of functions and methods. It leaves alone constants, docstrings, and functions with
+another decorator than ``classmethod`` or ``staticmethod``: in the modules it runs without arguments that is
+one, ``_fixed_numbers``; elsewhere properties, and functions that are cached or make a context.
 """
 
 import argparse
@@ -34,7 +35,16 @@ COMPARE = ["tests/exercises/test_compare.py", "tests/exercises/test_same.py"]
 MISTAKES = [f"tests/exercises/test_{name}.py" for name in ("fingerprints", "capstone", "mistakes")]
 FRAMEWORK = [
     f"tests/exercises/test_{name}.py"
-    for name in ("framework", "functions", "classes", "values_and_choices", "without")
+    for name in (
+        "framework",
+        "functions",
+        "classes",
+        "values_and_choices",
+        "without",
+        "steady",
+        "plain_softmax",
+        "near_misses",
+    )
 ]
 # The quick tests of a module that many slow ones pass through; of every other module see `tests_of`.
 TESTS = {
@@ -219,6 +229,8 @@ def main():
     parser.add_argument("--sample", type=int, metavar="N", help="run N mutants drawn by lot, not all")
     options = parser.parse_args()
     modules = [module for name in options.modules for module in modules_of(name)]
+    if options.sample is not None and options.sample < 1:
+        parser.error(f"--sample must be at least 1, got {options.sample}")
     unknown = [name for name in options.modules if not modules_of(name)]
     if unknown:
         parser.error(f"mha_helpers has no {', '.join(unknown)} (page 11 has tests of its own)")
