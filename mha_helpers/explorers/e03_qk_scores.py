@@ -1,10 +1,12 @@
 """Notebook 03: the scores of every head, and the products behind one of them."""
 
 import ipywidgets as widgets
+import matplotlib
 from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
 from mha_helpers.attention import attention_scores, mask_scores
+from mha_helpers.checks import check_count
 from mha_helpers.examples import head_projections, sentence_vectors
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.inspector import cell_sum
@@ -27,11 +29,15 @@ def scores_explorer(d_k=4, heads=3, mask="none", sentence=SENTENCE):
     ``state()`` holds q and k ``(h, n, d_k)``, scores and masked ``(h, n, n)``, products ``(d_k)`` and
     mask ``(n, n)`` or None.
 
+    Raises ``TypeError`` or ``ValueError`` for a number that its slider does not have.
+
     >>> panel = scores_explorer(d_k=4)
     >>> state = panel.state()
     >>> state["scores"].shape, state["products"].shape
     (torch.Size([3, 6, 6]), torch.Size([4]))
     """
+    check_count("d_k", d_k, largest=LARGEST_D_K)
+    check_count("heads", heads, largest=MOST_HEADS)
     tokens, x = sentence_vectors(sentence, D_MODEL)
     places = [(f"{place + 1} {style.short(token)}", place) for place, token in enumerate(tokens)]
     controls = {
@@ -127,8 +133,8 @@ class ScoresPicture(HeadGrid):
             names.append((style.number(product, 2), left + CELL_WIDTH / 2, AXIS - length + above, "centre"))
         bars.set_verts(shapes)
         place_cells(boxes, words, cells, CELL_WIDTH, CELL_HEIGHT, names)
-        colours = {True: style.COLOURS["output"], False: style.COLOURS["masked"]}
-        bars.set_facecolor([colours[product >= 0] for product in products])
+        colours = matplotlib.colormaps[style.SCORE_CMAP]  # as in the heatmaps above: what raises the score
+        bars.set_facecolor([colours(0.8 if product >= 0 else 0.2) for product in products])
 
 
 def describe(state):
