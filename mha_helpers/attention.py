@@ -99,13 +99,15 @@ def mask_scores(scores, mask):
     Shapes: scores ``(…, n_q, n_k)``, mask bool, broadcastable to scores -> same as scores.
     Taught in notebook 05. Source: the paper, section 3.2.3.
 
-    Raises ``TypeError`` if the mask is not bool, ``ValueError`` if it does not fit the scores.
+    Raises ``TypeError`` if the mask is not bool or the scores are no floating-point tensor, ``ValueError``
+    if the mask does not fit the scores.
 
     >>> mask_scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[True, False]]))
     tensor([[1., -inf]])
     """
     check_tensors(scores=scores, mask=mask)
     check_dtypes(scores=scores)
+    check_axes("scores", scores, "(…, n_q, n_k)")
     check_mask(mask, scores.shape)
     return scores.masked_fill(~mask, -math.inf)
 
@@ -118,7 +120,8 @@ def attention_weights(scores):
 
     Shape: ``(…, n_q, n_k)`` -> same. Taught in notebook 06. Source: the paper, equation 1.
 
-    Raises ``TypeError`` if scores is no tensor, ``ValueError`` if it has fewer than two axes.
+    Raises ``TypeError`` if scores is no floating-point tensor, ``ValueError`` if it has fewer than two
+    axes. Looks at the numbers of one column, so it cannot run under ``torch.func.vmap`` or on "meta".
 
     >>> attention_weights(torch.tensor([[0.0, 0.0], [3.0, -math.inf], [-math.inf, -math.inf]]))
     tensor([[0.5000, 0.5000],
@@ -224,7 +227,7 @@ def merge_heads(x):
     return x.transpose(-3, -2).flatten(-2)  # (…, h, n, d) -> (…, n, h, d) -> (…, n, h·d)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # == of tensors is no single True or False
 class AttentionTrace:
     """Every intermediate of one pass through ``MultiHeadAttention``, in order. See notebook 09."""
 
@@ -333,7 +336,8 @@ class MultiHeadAttention(nn.Module):
                 f" equal embed_dim = {module.embed_dim} can be copied."
             )
         if module.bias_k is not None or module.add_zero_attn:
-            raise ValueError("module was made with add_bias_kv or add_zero_attn, which have no counterpart.")
+            option = "add_zero_attn" if module.bias_k is None else "add_bias_kv"
+            raise ValueError(f"module was made with {option}=True, which has no counterpart: leave it out.")
         bias = module.in_proj_bias is not None
         copy = cls(module.embed_dim, module.num_heads, bias=bias).to(module.in_proj_weight)
         with torch.no_grad():

@@ -8,12 +8,30 @@ import torch
 def check_tensors(**tensors):
     for name, value in tensors.items():
         if not isinstance(value, torch.Tensor):
-            hint = (
-                f" Try torch.tensor({name})."
-                if name != "mask"
-                else " Try torch.tensor(mask, dtype=torch.bool)."
+            raise TypeError(
+                f"{name} must be a torch.Tensor, got {type(value).__name__}. {_advice(name, value)}"
             )
-            raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}.{hint}")
+
+
+def _advice(name, value):
+    if value is None:
+        return (
+            "Without a mask, leave the step out: `if mask is not None`."
+            if name == "mask"
+            else "Is a `return` missing?"
+        )
+    return "Try torch.tensor(mask, dtype=torch.bool)." if name == "mask" else f"Try torch.tensor({name})."
+
+
+def as_real_numbers(name, values):
+    """Return what can be drawn as a tensor: a tensor, a NumPy array or nested lists of real numbers."""
+    try:
+        tensor = torch.as_tensor(values).detach().cpu()
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must hold numbers in rows and columns, got {values!r}.") from None
+    if tensor.is_complex():
+        raise TypeError(f"{name} holds complex numbers, which have no place on one scale. Try {name}.real.")
+    return tensor
 
 
 def check_dtypes(**tensors):
@@ -40,11 +58,13 @@ def check_axes(name, tensor, wanted):
         )
 
 
-def check_count(name, value, smallest=1):
+def check_count(name, value, smallest=1, largest=None):
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number such as 64, got {value!r}.")
     if value < smallest:
         raise ValueError(f"{name} must be at least {smallest}, got {value}.")
+    if largest is not None and value > largest:
+        raise ValueError(f"{name} must be at most {largest}, got {value}.")
 
 
 def check_divisible(name, features, num_heads):

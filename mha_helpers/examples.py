@@ -16,7 +16,7 @@ from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.checks import check_count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # == of tensors is no single True or False
 class GoldenExample:
     """ "cat eats fish" with three heads, in integers small enough for paper. See ``golden_example``."""
 
@@ -158,12 +158,17 @@ def token_vectors(tokens, d_model):
     "cat" is no nearer to "kitten" than to "Tuesday".
 
     Shape: n tokens -> ``(n, d_model)``. Used in notebooks 00 and 01.
-    Raises ``TypeError`` or ``ValueError`` if d_model is no whole number from 1 up.
+    Raises ``TypeError`` if tokens is no list, ``ValueError`` if it is empty, either if d_model is no whole
+    number from 1 up.
 
     >>> token_vectors(["cat", "sat", "cat"], d_model=8).shape
     torch.Size([3, 8])
     """
     check_count("d_model", d_model)
+    if not isinstance(tokens, (list, tuple)):
+        raise TypeError(f"tokens must be a list with one text for each token, got {tokens!r}.")
+    if not tokens:
+        raise ValueError("tokens is empty: one token is the least that has a vector.")
     return torch.cat([fixed_matrix(f"token {token}", 1, d_model) for token in tokens])
 
 
@@ -219,11 +224,14 @@ def fixed_matrix(name, rows, columns):
     A wider matrix of the same name begins with the columns of the narrower one. So a slider that adds
     columns changes a picture gradually, instead of drawing new noise.
 
-    Shape: ``(rows, columns)``. Raises ``TypeError`` or ``ValueError`` if a size is no whole number from 1 up.
+    Shape: ``(rows, columns)``. Raises ``TypeError`` if name is no text, ``TypeError`` or ``ValueError`` if a
+    size is no whole number from 1 up.
 
     >>> torch.equal(fixed_matrix("example", 4, 10)[:, :3], fixed_matrix("example", 4, 3))
     True
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a text, got {name!r}.")
     check_count("rows", rows)
     check_count("columns", columns)
     return _fixed_numbers(name, rows * columns).view(columns, rows).T.clone()

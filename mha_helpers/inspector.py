@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from mha_helpers import style
-from mha_helpers.checks import check_mask, check_tensors
+from mha_helpers.checks import as_real_numbers, check_mask, check_tensors
 from mha_helpers.tables import Table, side_by_side, table_html, table_text
 
 __all__ = ["Table", "cell_sum", "matrix_table", "product_table", "side_by_side"]
@@ -217,7 +217,7 @@ def _colour(colour):
 
 
 def _matrix(name, matrix):
-    matrix = torch.as_tensor(matrix).detach().cpu()
+    matrix = as_real_numbers(name, matrix)
     if matrix.dim() == 1:
         matrix = matrix[None]
     if matrix.dim() != 2 or 0 in matrix.shape:

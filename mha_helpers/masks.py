@@ -7,6 +7,9 @@ queries, columns are keys. Masks are combined with ``&``: a key must be allowed 
 ``torch.nn.MultiheadAttention`` reads it the other way round: hand it ``~mask``.
 """
 
+import numbers
+from collections.abc import Iterable
+
 import torch
 
 from mha_helpers.checks import check_count
@@ -48,13 +51,13 @@ def padding_mask(lengths, n):
     check_count("n", n)
     if isinstance(lengths, torch.Tensor):
         lengths = lengths.tolist()
-    if isinstance(lengths, (int, float, str)):
+    if isinstance(lengths, (numbers.Number, str)) or not isinstance(lengths, Iterable):
         raise TypeError(
             f"lengths must be a list with one length for each sentence, got {lengths!r}. Try [{lengths}]."
         )
     lengths = list(lengths)
     for sentence, length in enumerate(lengths):
-        if isinstance(length, bool) or not isinstance(length, int):
+        if isinstance(length, bool) or not isinstance(length, numbers.Integral):
             raise TypeError(f"lengths[{sentence}] must be a whole number, got {length!r}.")
         if not 0 <= length <= n:
             raise ValueError(

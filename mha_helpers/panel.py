@@ -137,9 +137,9 @@ class Panel(widgets.VBox):
         try:
             for name, value in values.items():
                 self._controls[name].value = value
-        finally:
+        finally:  # where a control refuses its value, the picture still shows what the others say
             self._busy = False
-        self._refresh()
+            self._refresh()
         if any(self._controls[name].value != value for name, value in values.items()):
             # The range of one control may follow from another that has changed only now.
             for name, value in values.items():

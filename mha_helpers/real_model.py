@@ -158,7 +158,7 @@ def attention_of_layer(model, layer):
     return copy.eval()
 
 
-def _bert_weights(block, config):
+def _bert_weights(block, _):
     own = block.attention.self
     if getattr(own, "position_embedding_type", None) not in (None, "absolute"):
         raise ValueError("this model adds relative positions to its scores, which the class leaves out.")

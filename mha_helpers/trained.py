@@ -33,7 +33,7 @@ def repeated_sequences(count, distances, seed):
 
     Shapes: -> letters as numbers ``(count, n)`` with n = 24, distances ``(count)``. Used in notebook 10.
 
-    Raises ``ValueError`` for a distance outside 1 … 23.
+    Raises ``TypeError`` for a distance that is no whole number, ``ValueError`` for one outside 1 … 23.
 
     >>> letters, distance = repeated_sequences(1, [3], seed=0)
     >>> bool((letters[:, 3:] == letters[:, :-3]).all()), distance
@@ -41,8 +41,10 @@ def repeated_sequences(count, distances, seed):
     """
     check_count("count", count)
     distances = list(distances)
-    if not distances or not all(1 <= distance < LENGTH for distance in distances):
-        raise ValueError(f"distances must lie between 1 and {LENGTH - 1}, got {distances}.")
+    for distance in distances:
+        check_count("a distance", distance, largest=LENGTH - 1)
+    if not distances:
+        raise ValueError(f"distances is empty: name at least one from 1 to {LENGTH - 1}.")
     generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
     drawn = torch.randint(len(distances), (count,), generator=generator)
     distance = torch.tensor(distances)[drawn]  # (count)
@@ -54,11 +56,14 @@ def repeated_sequences(count, distances, seed):
 def as_numbers(text):
     """Turn letters into numbers from 0 to 25. Shape: a text of n letters -> ``(n)``.
 
-    Raises ``ValueError`` for other characters, and for fewer than 2 or more than 24 letters.
+    Raises ``TypeError`` for anything but a text, ``ValueError`` for other characters, and for fewer than 2
+    or more than 24 letters.
 
     >>> as_numbers("ABBA")
     tensor([0, 1, 1, 0])
     """
+    if not isinstance(text, str):
+        raise TypeError(f'text must be letters, such as "ABBA", got {text!r}.')
     letters = "".join(text.upper().split())
     strange = sorted(set(letters) - set(LETTERS))
     if strange:
@@ -82,6 +87,7 @@ class TinyModel(nn.Module):
 
     No feed-forward layers, no normalisation, no biases: whatever it can do, attention does.
     Shapes: letters ``(b, n)`` -> guesses ``(b, n, 26)`` and, for each layer, weights ``(b, h, n, n)``.
+    Raises ``ValueError`` for more than 24 letters.
     Used in notebook 10. Source: Elhage et al. (2021), "A Mathematical Framework for Transformer
     Circuits", two-layer attention-only models.
     """
@@ -100,6 +106,8 @@ class TinyModel(nn.Module):
         ``heads_on``: bool ``(layers, h)``; a head that is off writes zeros in place of its output.
         """
         n = letters.shape[-1]
+        if n > LENGTH:
+            raise ValueError(f"the model has positions for {LENGTH} letters, got {n}: leave some out.")
         mask = causal_mask(n)
         x = self.embedding(letters) + self.positions[:n]  # (b, n) -> (b, n, d_model)
         weights = []

@@ -6,6 +6,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers import style
+from mha_helpers.checks import check_count
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.figures.cells import add_cells, add_outlines, corners, place_cells
 from mha_helpers.figures.picture import new_figure
@@ -27,10 +28,15 @@ def shapes_explorer(batch=2, n=3, d_model=6):
     ``state()`` holds x ``(b, n, d_model)``, selected ``(b, t, d)``, place (where the number stands in
     memory), numbers and bytes (of the whole tensor).
 
+    Raises ``TypeError`` or ``ValueError`` for a number that its slider does not have.
+
     >>> panel = shapes_explorer(batch=2, n=3, d_model=6)
     >>> panel.state()["bytes"]
     144
     """
+    check_count("batch", batch, largest=MOST_SENTENCES)
+    check_count("n", n, largest=MOST_TOKENS)
+    check_count("d_model", d_model, largest=MOST_FEATURES)
     controls = {
         "batch": widgets.IntSlider(batch, 1, MOST_SENTENCES, description="batch b"),
         "n": widgets.IntSlider(n, 1, MOST_TOKENS, description="tokens n"),

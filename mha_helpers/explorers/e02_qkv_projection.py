@@ -6,6 +6,7 @@ import ipywidgets as widgets
 import matplotlib
 
 from mha_helpers import style
+from mha_helpers.checks import check_count
 from mha_helpers.examples import golden_example
 from mha_helpers.figures.cells import add_cells, add_outlines, corners, place_cells
 from mha_helpers.figures.picture import new_figure
@@ -16,6 +17,7 @@ KINDS = ("query", "key", "value")
 LETTER = {"query": "Q", "key": "K", "value": "V"}
 CELL_WIDTH, CELL_HEIGHT = 46, 29  # pixels
 NAMES, BETWEEN, TOP, GAP = 62, 124, 34, 44
+MOST_COLUMNS = 6  # of W, two for each head of the golden example
 LARGEST = 9  # the colours end here; the numbers stay below 6, so that dark letters are readable
 
 
@@ -27,14 +29,17 @@ def projection_explorer(kind="query", columns=2):
 
     ``state()`` holds x ``(n, d_model)``, w ``(d_model, columns)`` and projected ``(n, columns)``.
 
+    Raises ``TypeError`` or ``ValueError`` for a number that its slider does not have.
+
     >>> panel = projection_explorer(columns=2)
     >>> panel.state()["projected"][1].tolist()
     [2.0, -1.0]
     """
+    check_count("columns", columns, largest=MOST_COLUMNS)
     tokens = golden_example().tokens
     controls = {
         "kind": widgets.Dropdown(options=KINDS, value=kind, description="matrix for"),
-        "columns": widgets.IntSlider(columns, 1, 6, description="columns of W"),
+        "columns": widgets.IntSlider(columns, 1, MOST_COLUMNS, description="columns of W"),
         "token": widgets.SelectionSlider(
             options=[(token, row) for row, token in enumerate(tokens)], value=1, description="row"
         ),

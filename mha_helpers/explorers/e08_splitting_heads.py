@@ -4,6 +4,7 @@ import ipywidgets as widgets
 
 from mha_helpers import style
 from mha_helpers.attention import split_heads
+from mha_helpers.checks import check_count
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.figures.f08_splitting_heads import Stage, Tracks, misplaced, number_labels
 from mha_helpers.panel import Panel
@@ -24,11 +25,15 @@ def splitting_explorer(heads=4, tokens=3, transpose=True, follow=1):
     the switch says; and, as numbers 100·t + 10·h + d, labels ``(n, d_model)`` and cut ``(h, n, d_k)``;
     misplaced ``(h, n, d_k)``, True where a number is not where it belongs.
 
+    Raises ``TypeError`` or ``ValueError`` for a number that its slider does not have.
+
     >>> panel = splitting_explorer(heads=2)
     >>> panel.controls["heads"].value = 8
     >>> panel.state()["heads"].shape
     torch.Size([8, 3, 1])
     """
+    check_count("tokens", tokens, largest=MOST_TOKENS)
+    check_count("follow", follow, smallest=0, largest=tokens - 1)
     controls = {
         "heads": widgets.SelectionSlider(options=HEADS, value=heads, description="heads"),
         "tokens": widgets.IntSlider(tokens, 1, MOST_TOKENS, description="tokens"),

@@ -5,6 +5,7 @@ import functools
 import ipywidgets as widgets
 import torch
 
+from mha_helpers.checks import check_count
 from mha_helpers.explorers.e10_picture import FormingPicture
 from mha_helpers.panel import Panel
 from mha_helpers.style import number
@@ -39,13 +40,16 @@ def trained_explorer(sequence=SEQUENCE, training="many distances", step=None, la
     ``(n, n)``, known ``(n - 1)`` (the next letter can be known), accuracies (a dict), and
     the scores "previous" and "after a copy" of every head, ``(layers, h)``.
 
-    Raises ``ValueError`` for a step that was not kept.
+    Raises ``ValueError`` for a step that was not kept, ``TypeError`` or ``ValueError`` for a layer or a
+    head that there is not.
 
     >>> panel = trained_explorer(step=0)
     >>> panel.controls["step"].value = 1000
     >>> panel.state()["accuracies"]["held-out distances"] > 0.9
     True
     """
+    check_count("layer", layer, largest=NUM_LAYERS)
+    check_count("head", head, largest=NUM_HEADS)
     if training not in TRAININGS:
         raise ValueError(f"training must be one of {', '.join(TRAININGS)}; got {training!r}.")
     steps = checkpoint_steps(TRAININGS[training])

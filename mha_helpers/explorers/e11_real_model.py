@@ -6,6 +6,7 @@ import random
 import ipywidgets as widgets
 import torch
 
+from mha_helpers.checks import check_count
 from mha_helpers.explorers.e11_picture import RealModelPicture
 from mha_helpers.inspector import matrix_table
 from mha_helpers.panel import Panel
@@ -34,11 +35,14 @@ def real_model_explorer(sentence=SENTENCE, layer=1, head=3):
     ``(6, 12)``), ``even`` (the same of even weights) and ``similarity``, the cosine of the sentence's
     vector as shown and as it was before words were shuffled and the head switched off.
 
-    Raises ``ModelMissing`` where transformers or the model is not there.
+    Raises ``ModelMissing`` where transformers or the model is not there, ``TypeError`` or ``ValueError`` for
+    a layer or a head that it does not have.
 
     >>> panel = real_model_explorer()  # doctest: +SKIP
     >>> panel.controls["head"].value = 9  # doctest: +SKIP
     """
+    check_count("layer", layer, largest=NUM_LAYERS)
+    check_count("head", head, largest=NUM_HEADS)
     load_minilm()
     controls = {
         "sentence": widgets.Text(sentence, description="sentence"),

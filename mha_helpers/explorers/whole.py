@@ -14,6 +14,7 @@ from mha_helpers.attention import (
     scale_scores,
     weighted_values,
 )
+from mha_helpers.checks import check_count
 from mha_helpers.examples import fixed_matrix, head_projections, sentence_vectors, tokenize
 from mha_helpers.explorers.whole_contributions import contribution_bars_html
 from mha_helpers.inspector import matrix_table
@@ -41,13 +42,18 @@ def attention_explorer(sentence=SENTENCE, d_k=8, heads=4, mask="none"):
     ``(h, n, d_model)``, what each head adds to the output ``(n, d_model)``; and the matrices w_q, w_k,
     w_v, w_o they come from.
 
-    Raises ``ValueError`` for a mask it does not know.
+    Raises ``ValueError`` for a mask it does not know, ``TypeError`` if sentence is no text, and either for a
+    number that its slider does not have.
 
     >>> panel = attention_explorer("cat eats fish", heads=2)
     >>> panel.controls["d_k"].value = 16
     >>> panel.state()["weights"].shape
     torch.Size([2, 3, 3])
     """
+    if not isinstance(sentence, str):
+        raise TypeError(f"sentence must be a text, got {sentence!r}.")
+    check_count("d_k", d_k, largest=LARGEST_D_K)
+    check_count("heads", heads, largest=MOST_HEADS)
     if mask not in MASKS:
         raise ValueError(f"mask must be one of {', '.join(MASKS)}; got {mask!r}.")
     controls = {

@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from mha_helpers import style
-from mha_helpers.checks import check_mask, check_tensors
+from mha_helpers.checks import as_real_numbers, check_mask, check_tensors
 from mha_helpers.figures.layout import BAR, Layout
 from mha_helpers.figures.picture import Picture, new_figure
 from mha_helpers.figures.words import count, describe
@@ -246,7 +246,7 @@ def _norm(matrices, allowed, kind, limit):
 
 
 def _tensor(matrix, axes, name, wanted, hint):
-    matrix = torch.as_tensor(matrix).detach().cpu()
+    matrix = as_real_numbers(name, matrix)
     if matrix.dim() != axes or 0 in matrix.shape:
         raise ValueError(f"{name} must have shape {wanted}, got {tuple(matrix.shape)}. {hint}")
     return matrix.float() if matrix.dtype != torch.float64 else matrix

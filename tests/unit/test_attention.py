@@ -13,6 +13,7 @@ from mha_helpers import (
     attention_scores,
     attention_weights,
     causal_mask,
+    golden_example,
     mask_scores,
     merge_heads,
     padding_mask,
@@ -119,6 +120,30 @@ def test_merge_heads_puts_head_0_first():
     assert merge_heads(heads)[0].tolist() == [0, 0, 1, 1, 2, 2]
 
 
+@pytest.mark.parametrize("shape", [(), (4,)])
+def test_scores_without_two_axes_are_refused(shape):
+    for step in (attention_weights, lambda scores: mask_scores(scores, causal_mask(4))):
+        with pytest.raises(ValueError, match=r"scores must have shape \(…, n_q, n_k\): at least 2 axes"):
+            step(torch.ones(shape))
+
+
+def test_a_missing_mask_or_value_is_told_without_advice_that_fails():
+    with pytest.raises(
+        TypeError, match=r"got NoneType\. Without a mask, leave the step out: `if mask is not None`\."
+    ):
+        mask_scores(numbers(2, 2), None)
+    with pytest.raises(TypeError, match=r"k must be a torch.Tensor, got NoneType. Is a `return` missing\?"):
+        attention_scores(numbers(2, 2), None)
+
+
+def test_traces_and_examples_are_compared_as_objects():
+    example = golden_example()
+    assert example == example and example != object()
+    attention = example.attention()
+    first, second = attention.trace(example.x), attention.trace(example.x)
+    assert first == first and first != second
+
+
 def test_nothing_is_changed_in_place():
     q, k, v, mask = numbers(2, 3), numbers(2, 3, seed=1), numbers(2, 3, seed=2), causal_mask(2)
     copies = [t.clone() for t in (q, k, v, mask)]
@@ -220,7 +245,7 @@ def test_from_torch_refuses_what_it_cannot_copy():
     for option in ("add_bias_kv", "add_zero_attn"):
         with pytest.raises(
             ValueError,
-            match=r"^module was made with add_bias_kv or add_zero_attn, which have no counterpart\.$",
+            match=rf"^module was made with {option}=True, which has no counterpart: leave it out\.$",
         ):
             MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, **{option: True}))
 

@@ -335,3 +335,18 @@ def test_sizes_start_at_1(call):
         ValueError, match=r"^(d_model|n|rows|columns|num_heads|d_k) must be at least 1, got 0\.$"
     ):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: token_vectors([], 4), ValueError, "tokens is empty"),
+        (lambda: token_vectors("abc", 4), TypeError, "one text for each token, got 'abc'"),
+        (lambda: token_vectors(None, 4), TypeError, "one text for each token, got None"),
+        (lambda: fixed_matrix(None, 2, 2), TypeError, "name must be a text, got None"),
+        (lambda: fixed_matrix([1], 2, 2), TypeError, "name must be a text"),
+    ],
+)
+def test_vectors_of_something_else_are_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mha_helpers import causal_mask, golden_example
+from mha_helpers import causal_mask, golden_example, head_heatmaps, heatmap
 from mha_helpers.inspector import cell_sum, matrix_table, product_table, side_by_side
 
 
@@ -217,3 +217,12 @@ def test_what_does_not_fit_is_said(call, words):
 def test_a_mask_of_numbers_is_refused():
     with pytest.raises(TypeError, match="True means"):
         matrix_table(torch.ones(2, 2), mask=torch.ones(2, 2))
+
+
+@pytest.mark.parametrize("draw", [matrix_table, heatmap, head_heatmaps])
+def test_what_holds_no_real_numbers_is_refused_by_name(draw):
+    for wrong in (None, "abc", [["a"]]):
+        with pytest.raises(TypeError, match="must hold numbers in rows and columns, got"):
+            draw(wrong)
+    with pytest.raises(TypeError, match="holds complex numbers"):
+        draw(torch.ones(2, 2, 2, dtype=torch.complex64))

@@ -1,5 +1,6 @@
 """Masks: True = may attend, in all three."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -22,6 +23,7 @@ def test_padding_mask_blocks_columns_for_every_head_and_query():
 
 def test_padding_mask_takes_a_tensor_of_lengths():
     assert torch.equal(padding_mask(torch.tensor([1, 2]), 4), padding_mask([1, 2], 4))
+    assert torch.equal(padding_mask(np.array([1, 2]), 4), padding_mask([1, 2], 4))
 
 
 def test_padding_mask_of_no_sentences_is_empty():
@@ -51,6 +53,9 @@ def test_sliding_window_mask_reaches_both_ways(window):
         (lambda: padding_mask(3, 4), TypeError, r"one length for each sentence, got 3. Try \[3\]"),
         (lambda: padding_mask("34", 4), TypeError, "one length for each sentence"),
         (lambda: padding_mask(torch.tensor(3), 4), TypeError, "one length for each sentence, got 3"),
+        (lambda: padding_mask(np.int64(3), 4), TypeError, "one length for each sentence, got .*3"),
+        (lambda: padding_mask(None, 4), TypeError, "one length for each sentence, got None"),
+        (lambda: padding_mask(np.array([1.5]), 4), TypeError, r"lengths\[0\] must be a whole number"),
     ],
 )
 def test_bad_input_is_answered_in_the_learners_terms(call, error, words):

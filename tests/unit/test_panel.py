@@ -16,6 +16,7 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 from PIL import Image
+from traitlets import TraitError
 
 from mha_helpers import panel as panel_module
 from mha_helpers import style
@@ -424,3 +425,12 @@ def test_other_names_of_the_heads_are_drawn_anew():
     state = {"weights": weights_of(3), "tokens": ["a", "b", "c"], "head_names": ["who acts", "what"]}
     others = {**state, "head_names": ["who acts", "where"]}
     assert HeadGrid().layout(state) == HeadGrid().layout(dict(state)) != HeadGrid().layout(others)
+
+
+def test_a_value_that_a_control_refuses_leaves_picture_and_controls_together():
+    panel = make_panel()
+    with pytest.raises(TraitError, match="FloatSlider instance expected a float"):
+        panel.set(n=5, shift="far")
+    assert panel.controls["n"].value == 5 and panel.description() == "5 tokens <&>"
+    panel.set(n=4)
+    assert panel.description() == "4 tokens <&>"

@@ -68,10 +68,31 @@ def test_the_same_seed_gives_the_same_lines_and_another_seed_others():
     assert torch.equal(first, again) and not torch.equal(first, other)
 
 
-@pytest.mark.parametrize("distances", [[], [0], [24], [6, 30]])
-def test_impossible_distances_are_refused(distances):
-    with pytest.raises(ValueError, match="between 1 and 23"):
+@pytest.mark.parametrize(
+    ("distances", "error", "words"),
+    [
+        ([], ValueError, "distances is empty: name at least one from 1 to 23"),
+        ([0], ValueError, "a distance must be at least 1, got 0"),
+        ([6, 24], ValueError, "a distance must be at most 23, got 24"),
+        ([2.5], TypeError, "a distance must be a whole number such as 64, got 2.5"),
+    ],
+)
+def test_impossible_distances_are_refused(distances, error, words):
+    with pytest.raises(error, match=words):
         repeated_sequences(1, distances, seed=0)
+
+
+def test_the_longest_distance_and_the_longest_line_are_possible():
+    letters, _ = repeated_sequences(1, [23], seed=0)
+    assert letters.shape == (1, 24)
+    assert TinyModel()(letters)[0].shape == (1, 24, 26)
+    with pytest.raises(ValueError, match="positions for 24 letters, got 25"):
+        TinyModel()(torch.zeros(1, 25, dtype=torch.long))
+
+
+def test_letters_are_a_text():
+    with pytest.raises(TypeError, match='text must be letters, such as "ABBA", got None'):
+        as_numbers(None)
 
 
 def test_text_to_numbers_and_back():
