@@ -18,13 +18,12 @@ import sys
 from pathlib import Path
 
 import nbformat
-from course_notebooks import course_notebooks
+from course_notebooks import course_notebooks, with_links_to_html
 from jinja2 import DictLoader, pass_context
 from maths import MathMLRenderer, font_for
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from pygments.formatters import HtmlFormatter
-from static_html import PAGE as PICTURES_WITH_WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "dist" / "reading"
@@ -45,6 +44,19 @@ FRAME = """\
 {body}
 </body>
 </html>
+"""
+# nbconvert leaves out the text alternative that a picture's metadata holds; its own page then says "No
+# description has been provided for this image" to a screen reader.
+PICTURES_WITH_WORDS = """\
+{%- extends 'lab/index.html.j2' -%}
+{%- block data_png scoped -%}
+{%- set words = output | get_metadata('alt', 'image/png') -%}
+{%- if words -%}
+{{ super() | replace('<img ', '<img alt="' ~ (words | escape_html) ~ '" ', 1) }}
+{%- else -%}
+{{ super() }}
+{%- endif -%}
+{%- endblock -%}
 """
 CELLS = """\
 {%- extends 'pictures_with_words.html.j2' -%}
@@ -77,8 +89,7 @@ class ReadingExporter(HTMLExporter):
 def page_of(notebook, before: str, after: str) -> str:
     """One notebook as a page, with links to the page before, the index and the page after."""
     cells, _ = ReadingExporter().from_notebook_node(notebook)
-    # Here all pages lie in one folder.
-    cells = re.sub(r'href="(?:\.\./|real_model/)?(\w+)\.ipynb(?=["#])', r'href="\1.html', cells)
+    cells = with_links_to_html(cells)
     links = [("index.html", "All pages")]
     links = (
         [(f"{before}.html", "← Before")] * bool(before) + links + [(f"{after}.html", "Next →")] * bool(after)
@@ -143,9 +154,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if out == OUT:  # no page of a notebook that is gone; a folder of somebody's choice keeps what it has
         shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (out / name).write_text(text, encoding="utf-8", newline="\n")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (out / name).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
     print(f"{len(files) - 2} pages. Open {out / 'index.html'} in a browser.")
     return 0
 

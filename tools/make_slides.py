@@ -27,15 +27,17 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 import nbformat
-from course_notebooks import course_notebooks
+from course_notebooks import course_notebooks, with_links_to_html
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
+SLIDES = ROOT / "dist" / "slides"
 OWN = Path(__file__).resolve().parent / "deck"
 LONGEST_CODE = 14
 PACKAGES = {
@@ -161,7 +163,7 @@ def prose(text: str) -> str:
         parts += [MARKDOWN.render(text[place : found.start()]), answer(found)]
         place = found.end()
     parts.append(MARKDOWN.render(text[place:]))
-    linked = re.sub(r'href="(\d\d_\w+)\.ipynb"', r'href="\1.html"', "".join(parts))
+    linked = with_links_to_html("".join(parts))
     return f'<div class="prose">{linked}</div>'
 
 
@@ -231,12 +233,19 @@ def deck(path: Path, folder: Path) -> str:
 
 
 def make(notebooks: list[Path], target: Path, cache: Path) -> list[str]:
-    """Write all decks and the index into `target`, which is emptied before. Returns the titles."""
-    half = target.with_name(target.name + ".half")
-    shutil.rmtree(half, ignore_errors=True)
-    half.mkdir(parents=True)
-    copy_libraries(half, cache)
-    titles = [deck(path, half) for path in notebooks]
+    """Write all decks and the index into `target`. Returns the titles."""
+    with tempfile.TemporaryDirectory() as temporary:  # a fault half-way leaves the older decks as they were
+        half = Path(temporary)
+        titles = write_decks(notebooks, half, cache)
+        if target.resolve() == SLIDES:  # no deck of a notebook that is gone; another folder keeps what it has
+            shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(half, target, dirs_exist_ok=True)
+    return titles
+
+
+def write_decks(notebooks: list[Path], folder: Path, cache: Path) -> list[str]:
+    copy_libraries(folder, cache)
+    titles = [deck(path, folder) for path in notebooks]
     entries = "".join(
         f'<li value="{int(path.stem[:2])}"><a href="{path.stem}.html">{html.escape(title)}</a></li>'
         for path, title in zip(notebooks, titles, strict=True)
@@ -244,19 +253,21 @@ def make(notebooks: list[Path], target: Path, cache: Path) -> list[str]:
     title = "Multi-head attention, step by step"
     index = f'<section><div class="fit"><h2>{title}</h2><ol>{entries}</ol></div></section>'
     text = PAGE.format(title=title, slides=index)
-    (half / "index.html").write_text(text, encoding="utf-8")
-    shutil.rmtree(target, ignore_errors=True)
-    half.rename(target)
+    (folder / "index.html").write_text(text, encoding="utf-8")
     return titles
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all in notebooks/)")
-    parser.add_argument("--to", type=Path, default=ROOT / "dist" / "slides", help="default: dist/slides")
+    parser.add_argument("--to", type=Path, default=SLIDES, help="default: dist/slides")
     options = parser.parse_args(arguments)
     paths = options.notebooks or course_notebooks()
-    titles = make(paths, options.to, ROOT / "dist" / "npm")
+    try:
+        titles = make(paths, options.to, ROOT / "dist" / "npm")
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
     print(f"{len(titles)} decks: open {options.to / 'index.html'} in a browser.")
     return 0
 

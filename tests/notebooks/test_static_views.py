@@ -5,9 +5,14 @@ from html.parser import HTMLParser
 
 import nbformat
 import pytest
+from export import ReadingExporter
 from notebook_page import EXPLORERS, Page, stored_pages
 from sample_page import NAME, code, picture, printed, sample_page, write_page
-from static_html import as_html
+
+
+def as_html(notebook):
+    """A notebook as the reading copy shows it."""
+    return ReadingExporter().from_notebook_node(notebook)[0]
 
 
 class _Images(HTMLParser):

@@ -9,6 +9,7 @@ import make_slides
 import make_teacher_edition
 import nbformat
 import pytest
+from course_notebooks import course_notebooks
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from mha_helpers import style
@@ -159,3 +160,32 @@ def test_a_package_with_another_checksum_is_refused(monkeypatch, tmp_path):
     with pytest.raises(SystemExit, match="checksum"):
         make_slides.package("katex", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def without_libraries(monkeypatch):
+    monkeypatch.setattr(make_slides, "copy_libraries", lambda target, cache: None)
+
+
+def test_links_between_decks_lead_to_decks(tmp_path, without_libraries):
+    make_slides.make(course_notebooks(), tmp_path / "slides", tmp_path)
+    decks = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "slides").glob("*.html")}
+    links = {link for text in decks.values() for link in re.findall(r'<a href="([^"#:]+)', text)}
+    assert links >= {"11_a_real_model.html", "00_start_here.html"} and links <= set(decks)
+
+
+def test_slides_in_a_folder_of_ones_own_leave_what_is_there(tmp_path, without_libraries):
+    own = tmp_path / "thesis.txt"
+    own.write_text("years of work", encoding="utf-8")
+    make_slides.make(course_notebooks()[:1], tmp_path, tmp_path)
+    assert own.read_text(encoding="utf-8") == "years of work" and (tmp_path / "index.html").is_file()
+
+
+def test_the_usual_folder_keeps_no_deck_of_a_notebook_that_is_gone(tmp_path, without_libraries, monkeypatch):
+    monkeypatch.setattr(make_slides, "SLIDES", tmp_path / "slides")
+    for paths in (course_notebooks()[:2], course_notebooks()[:1]):
+        make_slides.make(paths, tmp_path / "slides", tmp_path)
+    assert {path.name for path in (tmp_path / "slides").glob("*.html")} == {
+        "index.html",
+        "00_start_here.html",
+    }
