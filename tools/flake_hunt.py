@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tools import run_tests  # noqa: E402
+from tools.failures import CannotGoOn  # noqa: E402
 
 ROUNDS = 20
 TIME_ZONES = ("UTC", "Asia/Kolkata", "America/St_Johns", "Pacific/Auckland", "America/Los_Angeles")
@@ -99,7 +100,10 @@ def main():
     parser.add_argument("--first", type=int, default=1, help="number of the first round")
     options = parser.parse_args()
     # ruff reads files and runs nothing, so nothing in it can depend on the machine.
-    parts = [part for part in run_tests.choose(run_tests.PARTS, options.parts) if part.name != "ruff"]
+    try:
+        parts = [part for part in run_tests.choose(run_tests.PARTS, options.parts) if part.name != "ruff"]
+    except CannotGoOn as error:
+        parser.error(str(error))
     if not CAN_SHUFFLE:
         print("pytest-randomly is not installed: the tests keep their order.")
     locales, instructions = installed_locales(), capabilities()

@@ -35,6 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where the returned notebooks lie, also in folders inside")
     parser.add_argument("--csv", type=Path, help="write the table here, too")
     options = parser.parse_args(arguments)
+    if not options.folder.is_dir():
+        print(f"{options.folder} is no folder: name the one in which the notebooks lie.", file=sys.stderr)
+        return 1
     paths = [
         path for path in sorted(options.folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts
     ]
@@ -56,8 +59,12 @@ def main(arguments: list[str] | None = None) -> int:
             if status != "correct":
                 print(f"    {number} {status}" + (f": {reason}" if status == "not yet" else ""))
     if options.csv:
-        with options.csv.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("learner", "exercise", "status", "reason"), *table])
+        try:
+            with options.csv.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([("learner", "exercise", "status", "reason"), *table])
+        except OSError as error:
+            print(error, file=sys.stderr)
+            return 1
     return 0
 
 

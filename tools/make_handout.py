@@ -214,11 +214,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, default=ROOT / "dist" / "handout", help="default: dist/handout")
     options = parser.parse_args(arguments)
-    options.to.mkdir(parents=True, exist_ok=True)
-    with style.drawing():
-        figure = handout().figure
-        figure.savefig(options.to / "handout.pdf")
-        figure.savefig(options.to / "handout.png", dpi=DPI)
+    try:
+        options.to.mkdir(parents=True, exist_ok=True)
+        with style.drawing():
+            figure = handout().figure
+            figure.savefig(options.to / "handout.pdf")
+            figure.savefig(options.to / "handout.png", dpi=DPI)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
     print(f"One page A4: {options.to / 'handout.pdf'}, and handout.png beside it.")
     return 0
 

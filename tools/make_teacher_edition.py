@@ -189,7 +189,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     faults = 0
     for path in options.notebooks or course_notebooks(real_model=False):
-        wrong = make(path.resolve(), options.to)
+        try:
+            wrong = make(path.resolve(), options.to)
+        except OSError as error:
+            wrong = [str(error)]
         faults += len(wrong)
         print(f"{path.name}: {'every check says correct' if not wrong else 'NOT SOLVED'}", flush=True)
         for line in wrong:

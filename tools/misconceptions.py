@@ -62,7 +62,9 @@ def read_answers(lines, key) -> list[dict]:
     rows = []
     for row in reader:
         place = f"line {reader.line_num}"
-        form, when = row["form"].strip().upper(), row["when"].strip().lower()
+        if None in row:
+            raise ValueError(f"{place}: more answers than columns, is there a comma too many?")
+        form, when = (row["form"] or "").strip().upper(), (row["when"] or "").strip().lower()
         if form not in ("A", "B") or when not in WHEN:
             raise ValueError(f"{place}: form must be A or B, when before or after; found {form!r}, {when!r}")
         answers = {i: (row[f"q{i}"] or "").strip().lower() for i in range(1, QUESTIONS + 1)}
@@ -102,7 +104,7 @@ def ordered(result: dict[str, dict[int, float]]) -> list[int]:
 def in_words(rows: list[dict], result, names: dict[int, Misconception]) -> str:
     """The picture as text: what is left, how much it was, and the page to go back to."""
     papers = {when: sum(row["when"] == when for row in rows) for when in WHEN}
-    lines = [f"{papers['before']} papers before, {papers['after']} after. Share of papers that show it:"]
+    lines = [f"Papers before: {papers['before']}, after: {papers['after']}. Share of papers that show it:"]
     for number in ordered(result):
         numbers = [f"{when} {result[when][number]:4.0%}" for when in WHEN if result[when]]
         lines.append(f"{', '.join(numbers)}   {number:2} {names[number].words}   -> {names[number].page}")
@@ -151,7 +153,11 @@ def main(arguments: list[str] | None = None) -> int:
     result = shares(rows, key)
     print(in_words(rows, result, names))
     picture = options.to or options.answers.with_suffix(".png")
-    draw(result, names).savefig(picture)
+    try:
+        draw(result, names).savefig(picture)
+    except (OSError, ValueError) as error:  # no such folder; a kind of file that matplotlib does not write
+        print(f"{picture}: {error}", file=sys.stderr)
+        return 1
     print(f"The picture: {picture}")
     return 0
 

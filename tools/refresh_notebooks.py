@@ -33,6 +33,7 @@ import zlib
 from pathlib import Path
 
 import nbformat
+from course_notebooks import course_notebooks
 from ipykernel.kernelspec import RESOURCES, get_kernel_dict
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -193,6 +194,8 @@ def refresh(path: Path, check: bool) -> str | None:
         return f"a cell raised {error.ename}: {error.evalue}\n{error.traceback}"
     except (CellTimeoutError, DeadKernelError) as error:
         return f"{type(error).__name__}: {error}"
+    except nbformat.reader.NotJSONError:
+        return "this is no notebook"
     new = as_text(notebook)
     changed = without_pixels(new) != without_pixels(old) if check else new != old
     if changed and not check:
@@ -209,16 +212,16 @@ def refresh(path: Path, check: bool) -> str | None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all in notebooks/)")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all but page 11)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if one would change")
     options = parser.parse_args(arguments)
-    paths = options.notebooks or sorted((ROOT / "notebooks").glob("*.ipynb"))
+    paths = options.notebooks or course_notebooks(real_model=False)  # page 11 needs its own Python
     if not paths:
         print(f"There is no notebook in {ROOT / 'notebooks'}.", file=sys.stderr)
         return 1
     faults = 0
     for path in paths:
-        fault = refresh(path.resolve(), options.check) if path.is_file() else "there is no such file"
+        fault = refresh(path.resolve(), options.check) if path.is_file() else "this is no file"
         if fault:
             faults += 1
             print(f"{path.name}: {fault}", file=sys.stderr, flush=True)

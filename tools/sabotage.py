@@ -6,6 +6,7 @@
 Run it with the Python of the tests (`.venv/bin/python`). A break that no test notices is a missing test.
 """
 
+import argparse
 import json
 import shutil
 import subprocess
@@ -198,8 +199,14 @@ def noticed(broken):
 
 
 def main():
-    words = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("words", nargs="*", help="only breaks whose name holds one of these; default all")
+    words = parser.parse_args().words
     chosen = [broken for broken in BREAKS if not words or any(word in broken.name for word in words)]
+    if not chosen:
+        parser.error(
+            f"no break is called {' or '.join(words)}; there are {', '.join(b.name for b in BREAKS)}"
+        )
     missed = []
     for broken in chosen:
         failed, named = noticed(broken)

@@ -12,6 +12,7 @@ is no badge and no dead link. Running it twice changes nothing, and `--clear` gi
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import sys
 from pathlib import Path
@@ -97,8 +98,16 @@ def set_repository(root: Path, repository: str, branch: str) -> list[str]:
         old[readme] = readme.read_bytes().decode("utf-8")
         new[readme] = readme_with_badges(old[readme], repository, branch)
     changed = [path for path in new if new[path] != old[path]]
-    for path in changed:
-        path.write_bytes(new[path].encode("utf-8"))
+    written = []
+    try:
+        for path in changed:
+            written.append(path)
+            path.write_bytes(new[path].encode("utf-8"))
+    except OSError as error:
+        for path in written:
+            with contextlib.suppress(OSError):
+                path.write_bytes(old[path].encode("utf-8"))
+        raise ValueError(f"{error.filename} cannot be written ({error.strerror})") from error
     return [path.name for path in changed]
 
 

@@ -146,6 +146,8 @@ def test_a_blank_answer_reveals_nothing():
         ([HEADER, line("A", "during")], "before or after"),
         ([HEADER, line("A", "before", q4="e")], "question 4 of form A has no answer 'e'"),
         ([HEADER], "no line"),
+        ([HEADER, "fox"], "line 2: form must be A or B"),
+        ([HEADER, line("A", "before") + ",a,b"], "line 2: more answers than columns"),
     ],
 )
 def test_a_bad_table_is_explained(lines, words):
@@ -156,7 +158,7 @@ def test_a_bad_table_is_explained(lines, words):
 def test_the_example_class_makes_a_picture_whose_labels_are_whole(tmp_path, capsys):
     picture = tmp_path / "class.png"
     assert misconceptions.main([str(ROOT / "teaching" / "example_answers.csv"), "--to", str(picture)]) == 0
-    assert "8 papers before, 8 after" in capsys.readouterr().out
+    assert "Papers before: 8, after: 8." in capsys.readouterr().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     with (ROOT / "teaching" / "example_answers.csv").open() as file:
         result = misconceptions.shares(misconceptions.read_answers(file, KEY), KEY)
@@ -166,3 +168,10 @@ def test_the_example_class_makes_a_picture_whose_labels_are_whole(tmp_path, caps
     for label in figure.axes[0].get_yticklabels():
         box = label.get_window_extent()
         assert box.x0 >= whole.x0 and box.x1 <= whole.x1
+
+
+@pytest.mark.parametrize("name", ["no/such/folder.png", "picture.docx"])
+def test_a_picture_that_cannot_be_written_is_told(name, tmp_path, capsys):
+    answers = str(ROOT / "teaching" / "example_answers.csv")
+    assert misconceptions.main([answers, "--to", str(tmp_path / name)]) == 1
+    assert name in capsys.readouterr().err

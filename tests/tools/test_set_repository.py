@@ -141,3 +141,17 @@ def test_it_is_a_command():
     tool = str(ROOT / "tools" / "set_repository.py")
     done = subprocess.run([sys.executable, tool, "nonsense"], capture_output=True, text=True)
     assert done.returncode == 1 and "owner/name" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_file_that_cannot_be_written_leaves_all_as_they_were(course, monkeypatch, capsys):
+    shipped, write = _bytes(course), Path.write_bytes
+
+    def refuses_the_readme(path, data):
+        if path.name == "README.md" and b"colab" in data:
+            raise PermissionError(13, "Permission denied", str(path))
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", refuses_the_readme)
+    assert main(["some-one/attention.course"]) == 1
+    assert "Nothing was changed" in capsys.readouterr().err
+    assert _bytes(course) == shipped
