@@ -62,7 +62,7 @@ def main():
             rows.append([name, f"{seconds:.1f} s", f"{seconds / base:.1f}"])
         total = sum(all_times.values())
         rows.append(["all notebooks", f"{total:.1f} s", f"{total / sum(empty):.1f}"])
-    report("startup", ["what", "median", "ratio"], rows, options.write)
+    report("startup", ["what", "seconds", "ratio"], rows, options.write)
 
 
 if __name__ == "__main__":
