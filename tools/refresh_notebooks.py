@@ -221,7 +221,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     faults = 0
     for path in paths:
-        fault = refresh(path.resolve(), options.check) if path.is_file() else "this is no file"
+        if path.is_file():
+            fault = refresh(path.resolve(), options.check)
+        else:
+            fault = "this is a folder" if path.is_dir() else "there is no such file"
         if fault:
             faults += 1
             print(f"{path.name}: {fault}", file=sys.stderr, flush=True)

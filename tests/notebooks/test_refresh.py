@@ -85,6 +85,14 @@ def test_a_missing_file_is_named(tmp_path, capsys):
     assert "99_nothing.ipynb: there is no such file" in capsys.readouterr().err
 
 
+def test_what_is_no_notebook_is_named(tmp_path, capsys):
+    page = tmp_path / "page.ipynb"
+    page.write_text("# Not JSON", encoding="utf-8")
+    assert main([str(tmp_path), str(page)]) == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path.name}: this is a folder" in said and "page.ipynb: this is no notebook" in said
+
+
 def test_a_bare_picture_has_the_same_pixels_and_no_text():
     image = Image.effect_noise((40, 30), 50).convert("RGB")
     file = io.BytesIO()
