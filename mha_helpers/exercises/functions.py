@@ -1,6 +1,8 @@
 """Exercises whose answer is a function or a class. ``framework.py`` is the guide."""
 
+import contextlib
 import inspect
+import io
 
 import torch
 from torch import nn
@@ -89,7 +91,8 @@ class FunctionExercise(Exercise):
         """Tell whether every further call with these inputs comes to the same."""
         for _ in range(self.calls - 1):
             for inputs, outcome in zip(cases, outcomes, strict=True):
-                again = self._run(answer, inputs)
+                with _silence():
+                    again = self._run(answer, inputs)
                 if type(outcome.error) is not type(again.error):
                     return False
                 comparable = not outcome.error and _agree(outcome, outcome)
@@ -101,7 +104,7 @@ class FunctionExercise(Exercise):
         """Return the ``Verdict`` on a right answer that uses what the task rules out, else None."""
         if not self.without:
             return None
-        with noting_calls() as called:
+        with _silence(), noting_calls() as called:
             for inputs in cases:
                 self._run(answer, inputs)
         used = [name.split(".")[-1] for name in self.without if name in called]
@@ -162,6 +165,11 @@ class FunctionExercise(Exercise):
             if alike and any(not _right_but_for_nan(outcomes[place], rights[place]) for place in given):
                 return mistake
         return None
+
+
+def _silence():
+    """What a learner's code prints is seen once for each input, not each time it is tried."""
+    return contextlib.redirect_stdout(io.StringIO())
 
 
 def _says_not_begun(outcome):

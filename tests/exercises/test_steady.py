@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from exercise_rules import status
+from exercise_rules import printed, status
 from sample_exercises import double, told
 
 from mha_helpers.exercises import FunctionExercise, case, e04_scaling
@@ -53,6 +53,15 @@ def test_it_is_asked_as_often_as_the_exercise_says():
         asked.clear()
         assert status(exercise, answer)[0] == "correct"
         assert len(asked) == calls * len(exercise.cases())
+
+
+def test_what_an_answer_prints_is_seen_once_for_each_input():
+    def answer(x):
+        print("here")
+        return 2 * x
+
+    exercise = double(calls=4, without=["torch.softmax"])
+    assert printed(exercise, answer) == "here\n" * len(exercise.cases()) + "Exercise 7.1: correct. Yes.\n"
 
 
 def test_an_exercise_may_have_words_of_its_own():
