@@ -176,8 +176,11 @@ PRODUCTS = (
     "addbmm",
     "baddbmm",
     "addmv",
+    "__rmatmul__",
     "chain_matmul",
-    "multi_dot",
+    "linalg_matmul",
+    "linalg_multi_dot",
+    "linalg_vecdot",
 )
 
 by_loops = FunctionExercise(

@@ -226,6 +226,9 @@ _SCALES = (
 )
 
 
+_RIGHT = ("÷√d_k", "× d_k to the power −0.5")
+
+
 def _spread(scale, d_k):
     queries, keys = numbers(200, d_k, name="queries"), numbers(200, d_k, name="keys")
     return float(scale(attention_scores(queries, keys), d_k).std())
@@ -233,6 +236,18 @@ def _spread(scale, d_k):
 
 def _near_one(*d_ks, low=0.8, high=1.25):
     return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
+
+
+def _wavering(scale):
+    if scale.name in _RIGHT:
+        return (
+            "Your test says True and False of the right scale: it measures the spread of too few scores, or"
+            " its limits are too close to 1."
+        )
+    return (
+        f"Your test says True and False of “{scale}”, which lies at one of its limits: test two values of d_k"
+        " that are far apart."
+    )
 
 
 def _to_the_last_bit(scale):
@@ -249,8 +264,7 @@ scale_test = FunctionExercise(
     reference=_near_one(16, 256),
     cases=lambda: [case(scale) for scale in _SCALES],
     calls=6,
-    unsteady="Your test says True and False of one and the same scale: it measures the spread of too few"
-    " scores, or its limits are too close to 1.",
+    unsteady=lambda inputs: _wavering(*inputs.args),
     mistakes=[
         Mistake(
             "accepts everything",

@@ -16,7 +16,7 @@ from mha_helpers.exercises.functions import FunctionExercise
 from mha_helpers.exercises.mistakes import VALUES, pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
-from mha_helpers.exercises.whole_mistakes import ATTENTION
+from mha_helpers.exercises.whole_mistakes import ATTENTION, attention_with
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 
@@ -242,6 +242,11 @@ def _attention_cases():
     ]
 
 
+def _shared_out_again(weights, mask):
+    kept = weights * mask
+    return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
 whole_attention = FunctionExercise(
     "7.5",
     "Attention in one function",
@@ -256,7 +261,14 @@ whole_attention = FunctionExercise(
         "torch.scaled_dot_product_attention",
         "scaled_dot_product_attention",
     ],
-    mistakes=ATTENTION,
+    mistakes=[
+        *ATTENTION,
+        Mistake(
+            "mask after softmax, renormalised",
+            attention_with(masking=lambda scores, mask: scores, finish=_shared_out_again),
+            "You mask after softmax and divide again. A large hidden score has pushed the others to 0.",
+        ),
+    ],
     praise="You have written the first equation of the paper, with masks, and for rows without any key.",
     hints=[
         "Five steps: scores, scale, mask, softmax, mixture. Each is one line.",

@@ -338,9 +338,9 @@ catch_the_scramble = FunctionExercise(
             Mistake(
                 f"one token changed alone, token {token} of {n}",
                 _changes_one_token(n, token),
-                "You change one token alone. A split that swaps two others gets past it: take each in turn.",
+                "Your test takes one token alone. A split that swaps two others passes: take each in turn.",
             )
-            for n in (3, 4)
+            for n in (3, 4, 5, 6)
             for token in range(n)
         ),
         Mistake(

@@ -31,7 +31,7 @@ class FunctionExercise(Exercise):
     ``reference``: computes the right result. ``cases``: a function without arguments that returns a list
     of ``case(…)``, the page's example first. ``returns``: names of the values if several are returned.
     ``without``: what the task rules out, as ``noting_calls`` names it: ``torch.softmax``. ``calls``: how
-    often each input is tried. ``unsteady``: what to say if the results of these calls differ.
+    often each input is tried. ``unsteady``: returns what to say of an input with which these calls differ.
     """
 
     stub_words = "Write the body in place of the `...`, then run the cell again."
@@ -44,7 +44,9 @@ class FunctionExercise(Exercise):
         self.reference, self.cases, self.returns = reference, cases, tuple(returns)
         self.without, self.calls = tuple(without), calls
         self.unsteady = unsteady or (
-            f"Two calls with the same input differ: what is random, or kept, in your {self.asked_for}?"
+            lambda inputs: (
+                f"Two calls with the same input differ: what is random, or kept, in your {self.asked_for}?"
+            )
         )
 
     @property
@@ -76,10 +78,12 @@ class FunctionExercise(Exercise):
         outcomes = [self._run(answer, inputs) for inputs in cases]
         if self._not_begun(answer, outcomes[0]):
             return Verdict(NOT_ATTEMPTED, self.stub_words)
-        if not self._steady(answer, cases, outcomes):  # by chance it could look right, or like a mistake
-            return Verdict(NOT_YET, self.unsteady)
         rights = [self._run(self.reference, inputs).value for inputs in cases]
         found = [self._difference(*pair) for pair in zip(outcomes, rights, strict=True)]
+        if not any(problem and problem.form for problem in found):
+            unsteady = self._unsteady_case(answer, cases, outcomes)
+            if unsteady:  # by chance it could look right, or like a mistake
+                return Verdict(NOT_YET, self.unsteady(unsteady))
         if any(found):
             return Verdict(NOT_YET, self._reason(answer, cases, outcomes, rights, found))
         changed = sorted({name for outcome in outcomes for name in outcome.changed})
@@ -87,18 +91,18 @@ class FunctionExercise(Exercise):
             return Verdict(NOT_YET, _changes(changed, "The result is right, but"))
         return self._shortcut(answer, cases) or self._correct()
 
-    def _steady(self, answer, cases, outcomes):
-        """Tell whether every further call with these inputs comes to the same."""
-        for _ in range(self.calls - 1):
-            for inputs, outcome in zip(cases, outcomes, strict=True):
+    def _unsteady_case(self, answer, cases, outcomes):
+        """Return the first of these inputs with which further calls come to something else, or None."""
+        for inputs, outcome in zip(cases, outcomes, strict=True):
+            for _ in range(self.calls - 1):
                 with _silence():
                     again = self._run(answer, inputs)
                 if type(outcome.error) is not type(again.error):
-                    return False
+                    return inputs
                 comparable = not outcome.error and _agree(outcome, outcome)
                 if comparable and not _agree(outcome, again):
-                    return False
-        return True
+                    return inputs
+        return None
 
     def _shortcut(self, answer, cases):
         """Return the ``Verdict`` on a right answer that uses what the task rules out, else None."""
@@ -113,7 +117,8 @@ class FunctionExercise(Exercise):
         left_out = "@" if used[0] in AT_SIGN else used[0]
         return Verdict(
             NOT_YET,
-            f"The result is right, but this task does without {left_out}: write that step yourself.",
+            f"The result is right, but this task does without {left_out}, also where it only checks:"
+            " write that step yourself.",
         )
 
     def _difference(self, outcome, right):
@@ -187,15 +192,36 @@ def _agree(outcome, other):
 
 
 def _agree_but_for_nan(outcome, other):
-    """As ``_agree``, but NaN is passed over: a plain softmax gives it where a row has no key."""
-    if other.error:
+    """As ``_agree``, but NaN of the answer is passed over: a plain softmax gives it where a row has no key.
+
+    Where the mistake is NaN, the answer may be 0, as after ``nan_to_num``. NaN alone agrees with nothing.
+    """
+    if other.error or _is_all_nan(outcome.value):
         return False
-    value, wrong = outcome.value, other.value
-    return _agree(Outcome(_filled(value, wrong)), Outcome(_filled(wrong, value)))
+    return _agree(Outcome(_filled(outcome.value, other.value)), other) or _agree(
+        Outcome(_filled(outcome.value, other.value)), Outcome(_nan_as_zero(other.value))
+    )
 
 
 def _right_but_for_nan(outcome, right):
     return _agree(Outcome(_filled(outcome.value, right)), Outcome(right))
+
+
+def _tensors_in(value):
+    if isinstance(value, (tuple, list)):
+        return [tensor for part in value for tensor in _tensors_in(part)]
+    return [value] if isinstance(value, torch.Tensor) and not value.is_meta else []
+
+
+def _is_all_nan(value):
+    tensors = _tensors_in(value)
+    return bool(tensors) and all(bool(numbers_of(tensor).isnan().all()) for tensor in tensors)
+
+
+def _nan_as_zero(value):
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_nan_as_zero, value))
+    return torch.nan_to_num(value, posinf=torch.inf, neginf=-torch.inf) if _tensors_in(value) else value
 
 
 def _filled(value, other):

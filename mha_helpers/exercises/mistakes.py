@@ -143,7 +143,7 @@ SCALING = [
     Mistake(
         "×√d_k",
         lambda scores, d_k: scores * d_k**0.5,
-        "You multiply where you should divide: the scores spread wider instead of less. Watch the sign.",
+        "The scores are multiplied by √d_k, so they spread wider instead of less: which way round is it?",
     ),
     Mistake(
         "÷d_k²",

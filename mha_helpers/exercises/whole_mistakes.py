@@ -20,6 +20,7 @@ from mha_helpers.attention import (
 )
 from mha_helpers.exercises.framework import Mistake
 from mha_helpers.exercises.mistakes import MASKING, SCALING, SCORES, SOFTMAX, pick
+from mha_helpers.masks import causal_mask
 
 
 def attention_with(
@@ -81,6 +82,16 @@ ATTENTION = [
             "softmax without the maximum",
             "NaN in a fully masked row",
         )
+    ),
+    Mistake(
+        "softmax over queries, masked cells 0",
+        attention_with(softmax=lambda table: torch.softmax(table, dim=-2).nan_to_num()),
+        pick(SOFTMAX, "softmax over queries")[0].sentence,
+    ),
+    Mistake(
+        "a causal mask, whatever is handed over",
+        attention_with(masking=lambda scores, mask: mask_scores(scores, causal_mask(scores.shape[-1]))),
+        "You hide the future whatever the mask says: use the mask that is handed over.",
     ),
     Mistake(
         "weights built from V",

@@ -146,7 +146,7 @@ def over_columns(scores, mask):
         (e04_scaling.scale_test, spread_at(100, 128), "Your test tries one d_k"),
         (e05_causal_mask.masked_weights, over_columns, "The columns sum to 1"),
         (e06_softmax.stable_softmax, sum_loses_its_axis, "The sum of a row has lost its axis"),
-        (e08_splitting_heads.catch_the_scramble, moves_one_row, "You change one token alone."),
+        (e08_splitting_heads.catch_the_scramble, moves_one_row, "Your test takes one token alone."),
         (e04_scaling.scale_test, exact, "You compare to the last bit."),
         (
             e06_softmax.stable_softmax,

@@ -65,8 +65,9 @@ def test_what_an_answer_prints_is_seen_once_for_each_input():
 
 
 def test_an_exercise_may_have_words_of_its_own():
-    exercise = double(unsteady="Now this, now that.")
-    assert told(exercise, turn_by_turn(lambda x: 2 * x, lambda x: x)) == "Now this, now that."
+    exercise = double(unsteady=lambda inputs: f"Now this, now that, with {tuple(inputs.args[0].shape)}.")
+    answers = [lambda x: 2 * x] * 4 + [lambda x: x]
+    assert told(exercise, turn_by_turn(*answers)) == "Now this, now that, with (3, 4)."
 
 
 def test_a_test_with_too_few_scores_is_told_that():
@@ -75,7 +76,22 @@ def test_a_test_with_too_few_scores_is_told_that():
         return bool(0.97 < scale(q @ k.mT, 64).std() < 1.03)
 
     torch.manual_seed(0)
-    assert told(e04_scaling.scale_test, test) == e04_scaling.scale_test.unsteady
+    assert told(e04_scaling.scale_test, test).startswith("Your test says True and False of the right scale")
+
+
+def test_a_wrong_scale_at_a_limit_is_named():
+    def test(scale):
+        q, k = torch.randn(400, 100), torch.randn(400, 100)
+        return bool(0.8 < scale(q @ k.mT, 100).std() < 1.25)
+
+    torch.manual_seed(0)
+    assert told(e04_scaling.scale_test, test).startswith(
+        "Your test says True and False of “÷8, whatever d_k is”"
+    )
+
+
+def test_the_form_is_looked_at_before_the_numbers_change():
+    assert told(e04_scaling.scale_test, lambda scale: torch.rand(())) == "The result must be True or False."
 
 
 def test_the_scale_that_keeps_its_first_d_k_starts_afresh_in_every_call():
