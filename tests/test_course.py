@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -101,6 +102,19 @@ def test_a_number_that_is_no_port(port):
         commands.choose_port(port)
 
 
+def page_at(address, seconds=60):
+    """Return the page as text. JupyterLab prints its address a moment before it listens there."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=30) as page:
+                return page.read().decode()
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
 def test_lab_opens_the_first_page_in_a_real_jupyterlab(tmp_path):
     if Path(sys.prefix).resolve() != ROOT / ".venv":
         pytest.skip("this is not the environment that course.py made")
@@ -123,10 +137,8 @@ def test_lab_opens_the_first_page_in_a_real_jupyterlab(tmp_path):
             time.sleep(0.1)
         assert address, said.read_text()
         assert f"/lab/tree/{commands.FIRST_PAGE}?token=" in address.group()
-        with urllib.request.urlopen(address.group(), timeout=30) as page:
-            settings = re.search(
-                r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', page.read().decode(), re.S
-            )
+        page = page_at(address.group())
+        settings = re.search(r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', page, re.S)
         # Or JupyterLab would ask every learner whether it may fetch news.
         assert (
             "@jupyterlab/apputils-extension:announcements"
