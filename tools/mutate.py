@@ -54,6 +54,8 @@ TESTS = {
     "examples": ["tests/unit/test_examples.py"],
     "exercises.compare": COMPARE,
     "exercises.called": ["tests/exercises/test_without.py"],
+    "exercises.agreement": FRAMEWORK,
+    "exercises.classes": FRAMEWORK,
     "exercises.framework": FRAMEWORK,
     "exercises.functions": FRAMEWORK,
     "exercises.values": FRAMEWORK,

@@ -4,8 +4,9 @@ Each notebook has its own file: ``from mha_helpers.exercises import e03_qk_score
 ``framework.py`` opens with a guide for authors.
 """
 
+from mha_helpers.exercises.classes import ModuleExercise
 from mha_helpers.exercises.framework import Exercise, Mistake, progress
-from mha_helpers.exercises.functions import FunctionExercise, ModuleExercise
+from mha_helpers.exercises.functions import FunctionExercise
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
 

@@ -151,10 +151,12 @@ def _no_tensor(got, expected, subject):
 
 def _are_parts(got, expected):
     """Tell whether these are the parts of which the expected tensor is a stack, along whichever axis."""
-    shapes = {tuple(item.shape) for item in got if isinstance(item, torch.Tensor)}
+    if not all(isinstance(item, torch.Tensor) for item in got):
+        return False
+    shapes = {tuple(item.shape) for item in got}
     wanted = tuple(expected.shape)
     stacks = {wanted[:axis] + wanted[axis + 1 :] for axis, size in enumerate(wanted) if size == len(got)}
-    return len(shapes) == 1 and all(isinstance(item, torch.Tensor) for item in got) and shapes <= stacks
+    return len(shapes) == 1 and shapes <= stacks
 
 
 def _other_shape(got, expected, subject, decimals):

@@ -194,6 +194,7 @@ class Scale:
 
     name: str
     function: Callable
+    right: bool = False
 
     def __call__(self, scores, d_k):
         return self.function(scores, d_k)
@@ -210,11 +211,11 @@ class KeptScale(Scale):
 
     def __call__(self, scores, d_k):
         self.kept.append(d_k)
-        return scores / math.sqrt(self.kept[0])
+        return self.function(scores, self.kept[0])
 
 
 _SCALES = (
-    Scale("÷√d_k", scale_scores),
+    Scale("÷√d_k", scale_scores, right=True),
     Scale("no scale", lambda scores, d_k: scores),
     Scale("÷d_k", lambda scores, d_k: scores / d_k),
     Scale("×√d_k", lambda scores, d_k: scores * math.sqrt(d_k)),
@@ -222,11 +223,8 @@ _SCALES = (
     Scale("÷8, whatever d_k is", lambda scores, d_k: scores / 8),
     Scale("÷4, whatever d_k is", lambda scores, d_k: scores / 4),
     KeptScale("÷√d_k of the first call, ever after", scale_scores),
-    Scale("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5),
+    Scale("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, right=True),
 )
-
-
-_RIGHT = ("÷√d_k", "× d_k to the power −0.5")
 
 
 def _spread(scale, d_k):
@@ -239,7 +237,7 @@ def _near_one(*d_ks, low=0.8, high=1.25):
 
 
 def _wavering(scale):
-    if scale.name in _RIGHT:
+    if scale.right:
         return (
             "Your test says True and False of the right scale: it measures the spread of too few scores, or"
             " its limits are too close to 1."

@@ -86,7 +86,7 @@ def _shares(exponentials):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-_AXIS_LOST = "The {} of a row has lost its axis, so it meets a column: keepdim=True in the {} lets it stay."
+_AXIS_LOST = "The {0} of a row has lost its axis, so it meets a column: keepdim=True in the {0} lets it stay."
 
 
 def _softmax_cases():
@@ -138,17 +138,17 @@ stable_softmax = FunctionExercise(
         Mistake(
             "sum without keepdim",
             lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=-1),
-            _AXIS_LOST.format("sum", "sum"),
+            _AXIS_LOST.format("sum"),
         ),
         Mistake(
             "sum without keepdim, without the maximum",
             lambda scores: scores.exp() / scores.exp().sum(dim=-1),
-            _AXIS_LOST.format("sum", "sum"),
+            _AXIS_LOST.format("sum"),
         ),
         Mistake(
             "maximum without keepdim",
             lambda scores: _shares((scores - scores.amax(dim=-1)).exp()),
-            _AXIS_LOST.format("maximum", "maximum"),
+            _AXIS_LOST.format("maximum"),
         ),
         Mistake(
             "sum over queries",

@@ -15,8 +15,8 @@ both stands the heading ``### `` + ``all_scores.heading``.
 
 **Which kind.** ``FunctionExercise``: a function, tried on several inputs. ``ValueExercise``: a tensor,
 number, bool, shape, or a tuple or dict of them. ``ChoiceExercise``: a letter, word, number,
-(row, column) or set of them. ``ModuleExercise``: a class, an ``nn.Module``. See ``values.py`` and
-``functions.py``.
+(row, column) or set of them. ``ModuleExercise``: a class, an ``nn.Module``. See ``functions.py``,
+``values.py`` and ``classes.py``.
 
 **What all take.**
 

@@ -172,6 +172,12 @@ def is_stub(function):
     return True
 
 
+def not_begun(outcome):
+    """Tell whether a call ended in the NotImplementedError of a stub."""
+    # PyTorch raises the same error where an operation does not know a dtype.
+    return isinstance(outcome.error, NotImplementedError) and "not implemented for" not in outcome.message
+
+
 def argument_problem(function, inputs, names):
     """Return a sentence if the function cannot take these arguments at all, else None."""
     try:

@@ -1,6 +1,7 @@
 """Exercises that belong to no notebook, for the tests of how exercises behave."""
 
 from exercise_rules import status
+from torch import nn
 
 from mha_helpers import MultiHeadAttention
 from mha_helpers.exercises import FunctionExercise, ModuleExercise, ValueExercise, case, numbers
@@ -40,6 +41,20 @@ def attention_exercise():
         returns=("output", "weights"),
         **COMMON,
     )
+
+
+class FourLayers(nn.Module):
+    """The layers that each class of the course has; ``forward`` is still to come."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def cut(self, x):  # (b, n, d_model) -> q, k, v (b, h, n, d_k)
+        return (
+            w(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v)
+        )
 
 
 def told(exercise, answer):

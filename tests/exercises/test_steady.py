@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 from exercise_rules import printed, status
-from sample_exercises import double, told
+from sample_exercises import COMMON, double, told
 
 from mha_helpers.exercises import FunctionExercise, case, e04_scaling
 
@@ -106,14 +106,9 @@ def test_the_scale_that_keeps_its_first_d_k_starts_afresh_in_every_call():
     exercise = FunctionExercise(
         "7.1",
         "A scale",
-        stars=1,
-        minutes=2,
-        variable="answer",
         reference=lambda scale: 2.0,
         cases=lambda: [kept, case(*kept.args)],
-        praise="Yes.",
-        hints=["Look."],
-        solution="answer = 1",
+        **COMMON,
     )
     assert status(exercise, answer)[0] == "correct"
     assert set(seen) == {(2.0, 2.0)}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from exercise_rules import exercises_of, modules, status
-from sample_exercises import double, told
+from sample_exercises import FourLayers, double, told
 from torch import nn
 from torch.nn import functional as F
 
@@ -54,21 +54,14 @@ class OfTheCourse(mha_helpers.MultiHeadAttention):
     pass
 
 
-class MaskOfTheCourse(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
-
+class MaskOfTheCourse(FourLayers):
     def forward(self, x, mask=None):
-        cut = [
-            w(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v)
-        ]
-        scores = cut[0] @ cut[1].mT / cut[0].shape[-1] ** 0.5
+        q, k, v = self.cut(x)
+        scores = q @ k.mT / q.shape[-1] ** 0.5
         if mask is not None:
             scores = mha_helpers.mask_scores(scores, mask)
         weights = torch.softmax(scores, dim=-1).nan_to_num()
-        return self.w_o((weights @ cut[2]).transpose(1, 2).flatten(2)), weights
+        return self.w_o((weights @ v).transpose(1, 2).flatten(2)), weights
 
 
 def by_identity(q, k, v, mask=None):
@@ -77,17 +70,9 @@ def by_identity(q, k, v, mask=None):
     return weights @ v, weights
 
 
-class FusedTwice(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
-
+class FusedTwice(FourLayers):
     def forward(self, x, mask=None):
-        q, k, v = (
-            w(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v)
-        )
-        heads, weights = by_identity(q, k, v, mask)
+        heads, weights = by_identity(*self.cut(x), mask)
         return self.w_o(heads.transpose(1, 2).flatten(2)), weights
 
 

@@ -1,0 +1,83 @@
+"""Exercises whose answer is a class, an ``nn.Module``. ``framework.py`` is the guide."""
+
+import inspect
+
+import torch
+from torch import nn
+
+from mha_helpers.exercises.compare import kind_of
+from mha_helpers.exercises.framework import NOT_ATTEMPTED, NOT_YET, Verdict
+from mha_helpers.exercises.functions import FunctionExercise
+from mha_helpers.exercises.running import AnswerError, Case, is_stub, not_begun, numbers, run
+
+
+class ModuleExercise(FunctionExercise):
+    """The answer is a class, an ``nn.Module``, built and called for each input of ``cases``.
+
+    ``reference``: the right class, which also says how each ``nn.Linear`` in ``linears`` must be made.
+    Every case is ``case(x, build={"d_model": 6, "num_heads": 3})``. Both classes get the same fixed
+    weights; a bias that the answer does not have stays out.
+    """
+
+    stub_words = "Write the class in place of the `...`, then run the cell again."
+    asked_for = "forward"
+
+    def __init__(self, number, title, *, linears=("w_q", "w_k", "w_v", "w_o"), **rest):
+        super().__init__(number, title, **rest)
+        self.linears = linears
+
+    @property
+    def arguments(self):
+        return list(inspect.signature(self.reference.forward).parameters)[1:]
+
+    def _refusal(self, answer, inputs):
+        if isinstance(answer, nn.Module):
+            return f"Your answer is a module already built; hand over the class: check({self.variable})."
+        if not isinstance(answer, type):
+            return (
+                f"Your answer is {kind_of(answer)}; hand over the class by its name: check({self.variable})."
+            )
+        if not issubclass(answer, nn.Module):
+            return "Your class must inherit from nn.Module: class …(nn.Module)."
+        return None
+
+    def _not_begun(self, answer, outcome):
+        return not_begun(outcome)
+
+    def _judge(self, answer):
+        if isinstance(answer, type) and issubclass(answer, nn.Module):
+            forward = answer.forward
+            unwritten = forward is nn.Module.forward or is_stub(forward)
+            if unwritten and (answer.__init__ is nn.Module.__init__ or not self._has_linears(answer)):
+                return Verdict(NOT_ATTEMPTED, self.stub_words)
+            if unwritten:
+                return Verdict(NOT_YET, "__init__ is written; forward is still to come.")
+        return super()._judge(answer)
+
+    def _has_linears(self, answer):
+        built = run(lambda: answer(**self.cases()[0].build), Case(()))
+        return any(isinstance(getattr(built.value, name, None), nn.Module) for name in self.linears)
+
+    def _run(self, answer, inputs):
+        def build_and_call(*args, **kwargs):
+            right, module = self.reference(**inputs.build), answer(**inputs.build)
+            for name in self.linears:
+                self._set_weights(name, getattr(right, name), getattr(module, name, None))
+            return module.eval()(*args, **kwargs)
+
+        return run(build_and_call, inputs, self.arguments)
+
+    def _set_weights(self, name, right, linear):
+        if linear is None or linear is ...:
+            raise AnswerError(f"self.{name} is missing: __init__ must make it.")
+        if not isinstance(linear, nn.Linear):
+            raise AnswerError(f"self.{name} is {kind_of(linear)}; it must be an nn.Linear.")
+        if linear.weight.shape != right.weight.shape:
+            raise AnswerError(
+                f"self.{name} turns {linear.in_features} features into {linear.out_features}: how many do"
+                " all heads together take in, and give out?"
+            )
+        with torch.no_grad():
+            linear.weight.copy_(numbers(*right.weight.shape, name=name) / right.in_features**0.5)
+            if linear.bias is not None and right.bias is not None:
+                linear.bias.copy_(numbers(right.out_features, name=f"{name} bias"))
