@@ -19,6 +19,7 @@ from pathlib import Path
 
 import nbformat
 from course_notebooks import course_notebooks, with_links_to_html
+from in_a_sentence import in_a_sentence
 from jinja2 import DictLoader, pass_context
 from maths import MathMLRenderer, font_for
 from nbconvert import HTMLExporter
@@ -143,6 +144,7 @@ def reading_copy(paths: list[Path]) -> dict[str, str]:
     return files
 
 
+@in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=OUT, help="default: dist/reading")
@@ -154,13 +156,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if out == OUT:  # no page of a notebook that is gone; a folder of somebody's choice keeps what it has
         shutil.rmtree(out, ignore_errors=True)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (out / name).write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        print(error, file=sys.stderr)
-        return 1
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (out / name).write_text(text, encoding="utf-8", newline="\n")
     print(f"{len(files) - 2} pages. Open {out / 'index.html'} in a browser.")
     return 0
 

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from in_a_sentence import in_a_sentence
 
 VERDICT = re.compile(r"^Exercise (\d+\.\d+): (not attempted yet|not yet|correct)\. ?(.*)$", re.MULTILINE)
 
@@ -30,6 +31,7 @@ def verdicts(path: Path) -> list[tuple[str, str, str]]:
     return list(found.values())
 
 
+@in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="where the returned notebooks lie, also in folders inside")
@@ -59,12 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
             if status != "correct":
                 print(f"    {number} {status}" + (f": {reason}" if status == "not yet" else ""))
     if options.csv:
-        try:
-            with options.csv.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([("learner", "exercise", "status", "reason"), *table])
-        except OSError as error:
-            print(error, file=sys.stderr)
-            return 1
+        with options.csv.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("learner", "exercise", "status", "reason"), *table])
     return 0
 
 

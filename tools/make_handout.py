@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import torch
+from in_a_sentence import in_a_sentence
 
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
@@ -210,19 +211,16 @@ def handout() -> Page:
     return page
 
 
+@in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, default=ROOT / "dist" / "handout", help="default: dist/handout")
     options = parser.parse_args(arguments)
-    try:
-        options.to.mkdir(parents=True, exist_ok=True)
-        with style.drawing():
-            figure = handout().figure
-            figure.savefig(options.to / "handout.pdf")
-            figure.savefig(options.to / "handout.png", dpi=DPI)
-    except OSError as error:
-        print(error, file=sys.stderr)
-        return 1
+    options.to.mkdir(parents=True, exist_ok=True)
+    with style.drawing():
+        figure = handout().figure
+        figure.savefig(options.to / "handout.pdf")
+        figure.savefig(options.to / "handout.png", dpi=DPI)
     print(f"One page A4: {options.to / 'handout.pdf'}, and handout.png beside it.")
     return 0
 

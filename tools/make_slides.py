@@ -32,6 +32,7 @@ from pathlib import Path
 
 import nbformat
 from course_notebooks import course_notebooks, with_links_to_html
+from in_a_sentence import in_a_sentence
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
@@ -257,17 +258,14 @@ def write_decks(notebooks: list[Path], folder: Path, cache: Path) -> list[str]:
     return titles
 
 
+@in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="files (default: all in notebooks/)")
     parser.add_argument("--to", type=Path, default=SLIDES, help="default: dist/slides")
     options = parser.parse_args(arguments)
     paths = options.notebooks or course_notebooks()
-    try:
-        titles = make(paths, options.to, ROOT / "dist" / "npm")
-    except OSError as error:
-        print(error, file=sys.stderr)
-        return 1
+    titles = make(paths, options.to, ROOT / "dist" / "npm")
     print(f"{len(titles)} decks: open {options.to / 'index.html'} in a browser.")
     return 0
 
