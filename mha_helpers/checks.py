@@ -14,13 +14,11 @@ def check_tensors(**tensors):
 
 
 def _advice(name, value):
-    if value is None:
-        return (
-            "Without a mask, leave the step out: `if mask is not None`."
-            if name == "mask"
-            else "Is a `return` missing?"
-        )
-    return "Try torch.tensor(mask, dtype=torch.bool)." if name == "mask" else f"Try torch.tensor({name})."
+    if name == "mask":
+        if value is None:
+            return "Without a mask, leave the step out: `if mask is not None`."
+        return "Try torch.tensor(mask, dtype=torch.bool)."
+    return "Is a `return` missing?" if value is None else f"Try torch.tensor({name})."
 
 
 def as_real_numbers(name, values):

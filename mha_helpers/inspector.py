@@ -138,8 +138,8 @@ def cell_sum(a_row, b_column, decimals=3, scale=None):
     >>> cell_sum([1, 1], [1, 2], scale=1.5)
     '(1·1 + 1·2) ÷ 1.5 = 2'
     """
-    a = torch.as_tensor(a_row).detach().cpu().double()
-    b = torch.as_tensor(b_column).detach().cpu().double()
+    a = as_real_numbers("a_row", a_row).double()
+    b = as_real_numbers("b_column", b_column).double()
     if a.dim() != 1 or a.shape != b.shape or not len(a):
         raise ValueError(
             f"a row and a column of the same length are needed, got {tuple(a.shape)} and {tuple(b.shape)}."

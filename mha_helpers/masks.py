@@ -51,10 +51,9 @@ def padding_mask(lengths, n):
     check_count("n", n)
     if isinstance(lengths, torch.Tensor):
         lengths = lengths.tolist()
-    if isinstance(lengths, (numbers.Number, str)) or not isinstance(lengths, Iterable):
-        raise TypeError(
-            f"lengths must be a list with one length for each sentence, got {lengths!r}. Try [{lengths}]."
-        )
+    if isinstance(lengths, str) or not isinstance(lengths, Iterable):
+        advice = f" Try [{lengths}]." if isinstance(lengths, numbers.Integral) else ""
+        raise TypeError(f"lengths must be a list with one length for each sentence, got {lengths!r}.{advice}")
     lengths = list(lengths)
     for sentence, length in enumerate(lengths):
         if isinstance(length, bool) or not isinstance(length, numbers.Integral):

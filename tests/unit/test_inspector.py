@@ -219,6 +219,13 @@ def test_a_mask_of_numbers_is_refused():
         matrix_table(torch.ones(2, 2), mask=torch.ones(2, 2))
 
 
+def test_a_sum_of_what_is_no_number_is_refused_by_name():
+    with pytest.raises(TypeError, match="a_row must hold numbers"):
+        cell_sum(None, [1])
+    with pytest.raises(TypeError, match="b_column holds complex numbers"):
+        cell_sum([1], [1j])
+
+
 @pytest.mark.parametrize("draw", [matrix_table, heatmap, head_heatmaps])
 def test_what_holds_no_real_numbers_is_refused_by_name(draw):
     for wrong in (None, "abc", [["a"]]):
