@@ -10,8 +10,9 @@ from mha_helpers.exercises.mistakes import SOFTMAX, pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ValueExercise
 
-# Head 2 of the golden example: what "eats" scores on cat, eats and fish, before scaling.
-SCORES = torch.tensor([-2.0, -1.0, 1.0])
+# Head 3 of the golden example: what "eats" scores on cat, eats and fish, before scaling. No page before
+# this one prints its weights to three decimals.
+SCORES = torch.tensor([5.0, -2.0, 2.0])
 SCALED = SCORES / math.sqrt(2)
 
 one_weight = ValueExercise(
@@ -19,57 +20,55 @@ one_weight = ValueExercise(
     "One weight by hand",
     stars=1,
     minutes=3,
-    variable="weight_of_fish",
-    answer=lambda: torch.softmax(SCALED, dim=-1)[2].item(),
+    variable="weight_of_cat",
+    answer=lambda: torch.softmax(SCALED, dim=-1)[0].item(),
     decimals=3,
     mistakes=[
         Mistake(
             "no scale",
-            lambda: torch.softmax(SCORES, dim=-1)[2].item(),
+            lambda: torch.softmax(SCORES, dim=-1)[0].item(),
             "That uses the scores before they are divided by √2. The row above is divided already.",
         ),
         Mistake(
             "exp without dividing",
-            lambda: SCALED[2].exp().item(),
+            lambda: SCALED[0].exp().item(),
             "That is e to the power of the score. One step is left: what part of the sum is it?",
         ),
         Mistake(
             "the sum",
             lambda: SCALED.exp().sum().item(),
-            "That is the sum of the three. Which part of it belongs to fish?",
+            "That is the sum of the three. Which part of it belongs to cat?",
         ),
         Mistake(
             "divided by the others",
-            lambda: (SCALED[2].exp() / SCALED[:2].exp().sum()).item(),
+            lambda: (SCALED[0].exp() / SCALED[1:].exp().sum()).item(),
             "You divided by the two others. The sum is over all three.",
         ),
         Mistake(
-            "weight of cat",
-            lambda: torch.softmax(SCALED, dim=-1)[0].item(),
-            "That is the weight of cat. The score of fish is the last of the three.",
+            "weight of fish",
+            lambda: torch.softmax(SCALED, dim=-1)[2].item(),
+            "That is the weight of fish. The score of cat is the first of the three.",
         ),
         Mistake(
             "weight of eats",
             lambda: torch.softmax(SCALED, dim=-1)[1].item(),
-            "That is the weight of eats itself. The score of fish is the last of the three.",
+            "That is the weight of eats itself. The score of cat is the first of the three.",
         ),
         Mistake(
             "powers of two",
-            lambda: (2**SCALED / (2**SCALED).sum())[2].item(),
+            lambda: (2**SCALED / (2**SCALED).sum())[0].item(),
             "That uses 2 to the power of the score. Softmax uses e, about 2.718.",
         ),
-        Mistake(
-            "the score", lambda: SCALED[2].item(), "That is the score of fish. A score is no weight yet."
-        ),
+        Mistake("the score", lambda: SCALED[0].item(), "That is the score of cat. A score is no weight yet."),
     ],
     praise="Three steps for a whole row: e to the power, add, divide.",
     hints=[
-        "Compute e to the power of each of the three scores: math.exp(-1.414), and so on.",
-        "Add the three results. The weight of fish is its own result, divided by this sum.",
+        "Compute e to the power of each of the three scores: math.exp(3.536), and so on.",
+        "Add the three results. The weight of cat is its own result, divided by this sum.",
     ],
     solution="""
-exponentials = [math.exp(-1.414), math.exp(-0.707), math.exp(0.707)]
-weight_of_fish = exponentials[2] / sum(exponentials)
+exponentials = [math.exp(3.536), math.exp(-1.414), math.exp(1.414)]
+weight_of_cat = exponentials[0] / sum(exponentials)
 """,
 )
 

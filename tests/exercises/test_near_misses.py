@@ -157,8 +157,8 @@ def over_columns(scores, mask):
         (e10_trained_heads.weight_after_copies, after_any_copy, "You count places after the query as well"),
         (e10_trained_heads.weight_after_copies, before_a_copy, "You look one place before the copies."),
         (e03_qk_scores.best_match, ("eats", "fish"), "Give two numbers, row and column."),
-        (e06_softmax.one_weight, 0.735, "Your answer is close, but its last decimal is not right."),
-        (e06_softmax.one_weight, 0.73, "Your answer is close; give it with 3 decimals."),
+        (e06_softmax.one_weight, 0.886, "Your answer is close, but its last decimal is not right."),
+        (e06_softmax.one_weight, 0.89, "Your answer is close; give it with 3 decimals."),
     ],
 )
 def test_such_an_answer_is_told_what_it_does(exercise, answer, words):
