@@ -26,6 +26,7 @@ STRICT_NBVAL = (
     "no:randomly",
     *SHARED_OUT,
 )
+PANEL = ("tests/unit/test_panel.py", "tests/unit/test_panel_memory.py", "tests/unit/test_head_grid.py")
 TEST_SECONDS = 600  # one test that takes longer hangs
 
 # Ubuntu's chromium-browser is often an empty shell around a snap: it comes last.
@@ -211,7 +212,7 @@ PARTS = [
 
 COLAB_PARTS = [
     Part("portable", (".", *STRICT_NBVAL), run_portable),
-    Part("panel", ("tests/unit/test_panel.py", *SHARED_OUT)),
+    Part("panel", (*PANEL, *SHARED_OUT)),
     Part("explorers", ("tests/explorers", *SHARED_OUT)),
 ]
 
