@@ -8,6 +8,7 @@ and ``merge_heads``. ``CLASS`` holds classes like ``MultiHeadAttention``.
 import itertools
 
 import torch
+from torch.nn import functional as F
 
 from mha_helpers.attention import (
     MultiHeadAttention,
@@ -222,8 +223,7 @@ def attention_class(
 
 
 def _w_o_transposed(module, concat):
-    output = concat @ module.w_o.weight
-    return output if module.w_o.bias is None else output + module.w_o.bias
+    return F.linear(concat, module.w_o.weight.T, module.w_o.bias)
 
 
 FAULTS = {
