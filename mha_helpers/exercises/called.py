@@ -16,7 +16,8 @@ def noting_calls():
 
     A function of a library has the library's name in front, so that nobody is blamed for a helper of
     their own: ``softmax`` is the learner's, ``torch.softmax`` is also ``x.softmax(-1)`` and ``F.softmax``.
-    ``@`` stands for the sign in code outside the libraries, whatever it multiplies: tensors or NumPy arrays.
+    In code outside the libraries, ``@`` stands for the sign and ``.dot`` for ``np.dot`` or ``row.dot``,
+    whatever they multiply: tensors or NumPy arrays.
 
     >>> import torch
     >>> with noting_calls() as names:
@@ -30,9 +31,7 @@ def noting_calls():
         if event == "call":
             library = str(frame.f_globals.get("__name__")).split(".")[0]
             name = frame.f_code.co_name
-            names.add(f"{library}.{name}" if library in _LIBRARIES else name)
-            if library not in _LIBRARIES and _has_at_sign(frame.f_code):
-                names.add("@")
+            names.update([f"{library}.{name}"] if library in _LIBRARIES else [name, *_written(frame.f_code)])
 
     before = sys.getprofile()
     try:
@@ -44,9 +43,13 @@ def noting_calls():
 
 
 @functools.cache  # a learner's inner function may be called for every cell of a table
-def _has_at_sign(code):
-    steps = dis.get_instructions(code)
-    return any("MATRIX_MULTIPLY" in step.opname or step.argrepr in ("@", "@=") for step in steps)
+def _written(code):
+    """Return ``@`` if the code has this sign, and each name after a dot."""
+    steps = list(dis.get_instructions(code))
+    names = {f".{step.argval}" for step in steps if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
+    if any("MATRIX_MULTIPLY" in step.opname or step.argrepr in ("@", "@=") for step in steps):
+        names.add("@")
+    return names
 
 
 class _TorchCalls(TorchFunctionMode):

@@ -182,6 +182,8 @@ PRODUCTS = (
     "linalg_multi_dot",
     "linalg_vecdot",
 )
+# NumPy's own, which PyTorch does not see.
+PRODUCTS_OF_ARRAYS = ("matmul", "dot", "inner", "vdot", "vecdot", "matvec", "vecmat", "einsum", "tensordot")
 
 by_loops = FunctionExercise(
     "3.4",
@@ -196,7 +198,11 @@ by_loops = FunctionExercise(
         case(numbers(5, 2, name="q"), numbers(3, 2, name="k")),
         case(numbers(4, 4, name="q"), numbers(4, 4, name="k")),
     ],
-    without=["@", *(f"torch.{name}" for name in PRODUCTS)],
+    without=[
+        "@",
+        *(f"torch.{name}" for name in PRODUCTS),
+        *(f".{name}" for name in PRODUCTS_OF_ARRAYS),
+    ],
     mistakes=[
         *pick(
             SCORES,

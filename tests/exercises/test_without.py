@@ -3,6 +3,7 @@
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from exercise_rules import exercises_of, modules, status
@@ -114,6 +115,13 @@ SHORTCUTS = [
     (e09_concat_and_output.the_class, FusedTwice, WHOLE),
     (e09_concat_and_output.three_bugs, mha_helpers.MultiHeadAttention, "split_heads"),
     (e03_qk_scores.by_loops, lambda q, k: torch.from_numpy(q.numpy() @ k.numpy().T), "@"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.from_numpy(np.matmul(q.numpy(), k.numpy().T)), "@"),
+    (e03_qk_scores.by_loops, lambda q, k: torch.from_numpy(q.numpy().dot(k.numpy().T)), "dot"),
+    (
+        e03_qk_scores.by_loops,
+        lambda q, k: torch.from_numpy(np.einsum("id,jd->ij", q.numpy(), k.numpy())),
+        "einsum",
+    ),
     (e03_qk_scores.by_loops, lambda q, k: torch.addmm(torch.zeros(len(q), len(k)), q, k.T), "addmm"),
 ]
 
@@ -141,7 +149,14 @@ def test_a_helper_of_ones_own_may_have_any_name():
         rows = [softmax(row) for row in scores.flatten(0, -2)]
         return torch.stack(rows).view(scores.shape)
 
+    def dot(query, key):
+        return sum(a * b for a, b in zip(query, key, strict=True))
+
+    def my_loop(q, k):
+        return torch.stack([torch.stack([dot(query, key) for key in k]) for query in q])
+
     assert status(e06_softmax.stable_softmax, my_softmax)[0] == "correct"
+    assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
 
 
 def test_other_ways_without_it_are_right():
