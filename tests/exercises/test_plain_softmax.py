@@ -10,7 +10,11 @@ from mha_helpers.exercises.mistakes import MASKING, SCALING, SCORES, pick
 from mha_helpers.exercises.whole_mistakes import CLASS, FAULTS, attention_class, attention_with
 
 WHOLE, BLANK = e07_weighted_values.whole_attention, e09_concat_and_output.the_class
-IN_THE_MASK = pick(MASKING, "mask polarity", "mask left out", "padding on rows")
+STEPS = {
+    "scale": SCALING,
+    "scores": pick(SCORES, "queries with queries", "keys with keys"),
+    "masking": pick(MASKING, "mask polarity", "mask left out", "padding on rows"),
+}
 
 
 def plain(scores):
@@ -22,16 +26,9 @@ def without_nan(scores):
 
 
 @pytest.mark.parametrize("softmax", [plain, without_nan])
-@pytest.mark.parametrize(
-    ("step", "mistake"),
-    [
-        *(("scale", mistake) for mistake in SCALING),
-        *(("scores", mistake) for mistake in pick(SCORES, "queries with queries", "keys with keys")),
-        *(("masking", mistake) for mistake in IN_THE_MASK),
-    ],
-    ids=lambda one: getattr(one, "name", one),
-)
-def test_a_mistake_in_whole_attention_is_named_beside_nan(step, mistake, softmax):
+@pytest.mark.parametrize(("step", "name"), [(step, one.name) for step in STEPS for one in STEPS[step]])
+def test_a_mistake_in_whole_attention_is_named_beside_nan(step, name, softmax):
+    (mistake,) = pick(STEPS[step], name)
     answer = attention_with(**{step: mistake.wrong}, softmax=softmax)
     assert told(WHOLE, answer) == mistake.sentence
 
