@@ -52,11 +52,11 @@ def padding_mask(lengths, n):
     if isinstance(lengths, torch.Tensor):
         lengths = lengths.tolist()
     if isinstance(lengths, str) or not isinstance(lengths, Iterable):
-        advice = f" Try [{lengths}]." if isinstance(lengths, numbers.Integral) else ""
+        advice = f" Try [{lengths}]." if _is_whole(lengths) else ""
         raise TypeError(f"lengths must be a list with one length for each sentence, got {lengths!r}.{advice}")
     lengths = list(lengths)
     for sentence, length in enumerate(lengths):
-        if isinstance(length, bool) or not isinstance(length, numbers.Integral):
+        if not _is_whole(length):
             raise TypeError(f"lengths[{sentence}] must be a whole number, got {length!r}.")
         if not 0 <= length <= n:
             raise ValueError(
@@ -66,6 +66,10 @@ def padding_mask(lengths, n):
     positions = torch.arange(n)
     real = positions < torch.tensor(lengths, dtype=torch.long)[:, None]  # (n), (b, 1) -> (b, n)
     return real[:, None, None, :]  # (b, n) -> (b, 1, 1, n)
+
+
+def _is_whole(length):
+    return isinstance(length, numbers.Integral) and not isinstance(length, bool)
 
 
 def sliding_window_mask(n, window):

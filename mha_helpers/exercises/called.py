@@ -7,7 +7,7 @@ import sys
 
 from torch.overrides import TorchFunctionMode
 
-_LIBRARIES = ("torch", "mha_helpers")
+_LIBRARIES = ("torch", "mha_helpers", "numpy")
 
 
 @contextlib.contextmanager
@@ -31,7 +31,10 @@ def noting_calls():
         if event == "call":
             library = str(frame.f_globals.get("__name__")).split(".")[0]
             name = frame.f_code.co_name
-            names.update([f"{library}.{name}"] if library in _LIBRARIES else [name, *_written(frame.f_code)])
+            if library in _LIBRARIES:
+                names.add(f"{library}.{name}")
+            else:
+                names.update([name, *_written(frame.f_code)])
 
     before = sys.getprofile()
     try:

@@ -159,6 +159,14 @@ def test_a_helper_of_ones_own_may_have_any_name():
     assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
 
 
+def test_nobody_is_blamed_for_what_numpy_does_inside():
+    def from_lengths(q, k):
+        both, gap = (q[:, None] + k).numpy(), (q[:, None] - k).numpy()
+        return torch.from_numpy(np.linalg.norm(both, axis=-1) ** 2 - np.linalg.norm(gap, axis=-1) ** 2) / 4
+
+    assert status(e03_qk_scores.by_loops, from_lengths)[0] == "correct"
+
+
 def test_other_ways_without_it_are_right():
     assert status(e03_qk_scores.by_loops, lambda q, k: (q[:, None] * k).sum(-1))[0] == "correct"
     assert (

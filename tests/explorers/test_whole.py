@@ -19,8 +19,7 @@ from mha_helpers.explorers import (
 )
 from mha_helpers.explorers.whole import D_MODEL, LARGEST_D_K, MASKS, MOST_HEADS, MOST_TOKENS, details
 
-# Our warnings are errors; an old matplotlib with a new pyparsing warns about itself.
-pytestmark = pytest.mark.filterwarnings("error", "ignore::DeprecationWarning:matplotlib")
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 
 @pytest.fixture

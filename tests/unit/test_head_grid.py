@@ -13,8 +13,7 @@ from mha_helpers.panel import Panel
 from mha_helpers.placement import Placement
 from mha_helpers.renderer import encode_png
 
-# Our warnings are errors; an old matplotlib with a new pyparsing warns about itself.
-pytestmark = pytest.mark.filterwarnings("error", "ignore::DeprecationWarning:matplotlib")
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 
 @pytest.mark.parametrize("channels", [3, 4])

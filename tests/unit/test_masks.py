@@ -55,6 +55,7 @@ def test_sliding_window_mask_reaches_both_ways(window):
         (lambda: padding_mask(torch.tensor(3), 4), TypeError, "one length for each sentence, got 3"),
         (lambda: padding_mask(np.int64(3), 4), TypeError, "one length for each sentence, got .*3"),
         (lambda: padding_mask(None, 4), TypeError, "one length for each sentence, got None.$"),
+        (lambda: padding_mask(True, 4), TypeError, "one length for each sentence, got True.$"),
         (lambda: padding_mask(2.5, 4), TypeError, "one length for each sentence, got 2.5.$"),
         (lambda: padding_mask(np.array([1.5]), 4), TypeError, r"lengths\[0\] must be a whole number"),
     ],

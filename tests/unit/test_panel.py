@@ -12,8 +12,7 @@ from mha_helpers.head_grid import HeadGrid
 from mha_helpers.panel import Panel
 from mha_helpers.renderer import LAYOUTS_KEPT
 
-# Our warnings are errors; an old matplotlib with a new pyparsing warns about itself.
-pytestmark = pytest.mark.filterwarnings("error", "ignore::DeprecationWarning:matplotlib")
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from sample_panel import make_panel
 from mha_helpers import panel as panel_module
 from mha_helpers.renderer import LAYOUTS_KEPT
 
-# Our warnings are errors; an old matplotlib with a new pyparsing warns about itself.
-pytestmark = pytest.mark.filterwarnings("error", "ignore::DeprecationWarning:matplotlib")
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 
 def kept_alive():
