@@ -103,6 +103,7 @@ def hunt_cases():
         case(x, build=build),
         case(x, sliding_window_mask(5, 1), build=build),
         case(x, padding_mask([4, 2], 5), build=build),
+        case(300 * x, sliding_window_mask(5, 1), build=build),  # visible scores far below 0
     ]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-NOT_DEFINED = "0/0, 0 · ∞, ∞/∞ or ∞ − ∞ was computed."
+NOT_DEFINED = "0/0, 0 · ∞, ∞/∞, ∞ − ∞ or the root or logarithm of a negative number was computed."
 RELATIVE = 1e-5  # above the rounding of float32 for the small sums of the course, below every mistake
 HALF = (torch.float16, torch.bfloat16)
 
@@ -189,8 +189,10 @@ def _wrong_cells(values, wanted, wrong, subject):
             f"{subject} has NaN in {int(lost.sum())} of {wrong.numel()} cells, first"
             f" at {lost.nonzero()[0].tolist()}: {NOT_DEFINED}"
         )
-    if (values.isinf() & ~wanted.isinf()).any():
-        return f"{subject} is infinite where it should not be: the first wrong cell is {place}."
+    infinite = values.isinf() & ~wanted.isinf()
+    if infinite.any():
+        at = f", first at {infinite.nonzero()[0].tolist()}" if infinite.dim() else ""
+        return f"{subject} is infinite where it should not be{at}."
     right = wrong.numel() - int(wrong.sum())
     if wrong.numel() == 1:
         return f"{subject} has the right shape, but its only number is not right."
@@ -215,9 +217,9 @@ def _number_difference(got, expected, subject, decimals):
     if _close(_double(number), _double(expected), decimals):
         return None
     if decimals is not None and _close(_double(number), _double(expected), max(decimals - 1, 0)):
-        if round(number, decimals - 1) != number:
-            return Difference(f"{subject} is close, but its last decimal is not right.")
         places = "1 decimal" if decimals == 1 else f"{decimals} decimals"
+        if round(number, decimals - 1) != number:
+            return Difference(f"{subject} is close, but not to the {places} asked for.")
         return Difference(f"{subject} is close; give it with {places}.")
     if number == -expected:
         return Difference(f"{subject} has the right size and the wrong sign.")
@@ -271,7 +273,18 @@ def _sequence_difference(got, expected, subject, names, decimals, any_dtype):
     for place, (item, right) in enumerate(zip(got, expected, strict=True)):
         part = f"“{names[place]}”" if names else f"Value {place + 1} of {len(expected)}"
         found.append(difference(item, right, part, (), decimals, any_dtype))
+    if any(found) and _right_in_another_order(got, expected, decimals, any_dtype):
+        order = f": {', '.join(names)} is asked for" if names else ""
+        return Difference(f"{subject} holds the right values in another order{order}.")
     return _most_telling(found)
+
+
+def _right_in_another_order(got, expected, decimals, any_dtype):
+    def is_right(order):
+        pairs = zip(order, expected, strict=True)
+        return not any(difference(*pair, decimals=decimals, any_dtype=any_dtype) for pair in pairs)
+
+    return len(expected) <= 4 and any(map(is_right, itertools.permutations(got)))
 
 
 def _dict_difference(got, expected, decimals, any_dtype):
@@ -286,13 +299,14 @@ def _dict_difference(got, expected, decimals, any_dtype):
 
 
 def _most_telling(found):
-    """The first wrong form; else the first wrong value, with how many are right."""
+    """The first wrong form; else the first wrong value, with how many are right if any is."""
     found_wrong = [part for part in found if part]
     forms = [part for part in found_wrong if part.form]
     if forms or not found_wrong:
         return forms[0] if forms else None
     right = len(found) - len(found_wrong)
-    return Difference(f"{found_wrong[0].sentence} ({right} of {len(found)} values are right.)")
+    count = f" ({right} of {len(found)} values are right.)" if right else ""
+    return Difference(f"{found_wrong[0].sentence}{count}")
 
 
 def _close(values, wanted, decimals):

@@ -149,6 +149,7 @@ best_match = ChoiceExercise(
     wrong={
         (2, 1): "That is what “fish” asks of “eats”: which of the two numbers names the row?",
         (1, 0): "That is “cat”, who acts: in this head “eats” looks for somebody else.",
+        (1, 3): "The row is right. Columns are counted from 0 as well.",
         (1, 1): "That is “eats” itself: another key in this row has a larger score.",
     },
     otherwise="Give two numbers, row and column. “eats” asks, so its row is meant: row 1, counted from 0.",

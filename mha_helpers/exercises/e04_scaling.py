@@ -243,8 +243,8 @@ def _wavering(scale):
             " its limits are too close to 1."
         )
     return (
-        f"Your test says True and False of “{scale}”, which lies at one of its limits: test two values of d_k"
-        " that are far apart."
+        f"Your test says True and False of “{scale}”: either two d_k far apart would tell, or what it"
+        " measures can come out large and small alike, as a sum does in which + and − cancel."
     )
 
 

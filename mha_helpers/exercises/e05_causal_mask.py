@@ -5,7 +5,7 @@ import torch
 from mha_helpers.attention import attention_weights, mask_scores
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import ChoiceExercise, FunctionExercise, Mistake, case, numbers, suspects
-from mha_helpers.exercises.mistakes import CAUSAL_MASK, MASKING, SOFTMAX, pick
+from mha_helpers.exercises.mistakes import CAUSAL_MASK, MASKING, SOFTMAX, TO_ADD, pick
 from mha_helpers.masks import causal_mask, padding_mask
 
 causal = FunctionExercise(
@@ -79,6 +79,11 @@ padding = FunctionExercise(
             "This is for sentences padded in front; here the real tokens stand first.",
         ),
         Mistake(
+            "0 and −∞",
+            lambda lengths, n: torch.where(_real(lengths, n), 0.0, -torch.inf)[:, None, None, :],
+            TO_ADD,
+        ),
+        Mistake(
             "rows and columns",
             lambda lengths, n: _real(lengths, n)[:, None, None, :] & _real(lengths, n)[:, None, :, None],
             "The rows of padding are masked too, so they have no key left, where a plain softmax gives NaN:"
@@ -110,11 +115,14 @@ def _weights_cases():
     large = numbers(4, 4, name="large scores")
     large[0, 3] = 200.0  # hidden by the causal mask
     large[3, 0] = 150.0  # visible
+    low = numbers(4, 4, name="low scores") - 20_000.0
+    low = low.masked_fill(~causal_mask(4), 0.0)  # hidden, and far above all that is visible
     return [
         case(_golden_scaled(), causal_mask(3)),
         case(numbers(2, 3, 4, 5), padding_mask([3, 5], 5)),
         case(numbers(2, 3, 5, 5), causal_mask(5) & padding_mask([2, 0], 5)),  # one sentence without a key
         case(large, causal_mask(4)),
+        case(low, causal_mask(4)),
     ]
 
 
@@ -128,6 +136,10 @@ def _then(masking, softmax):
 
 def _late(scores, mask):
     return _plain_softmax(scores) * mask
+
+
+def _minus_100(scores, mask):
+    return _plain_softmax(scores.masked_fill(~mask, -100.0))
 
 
 def _renormalised(scores, mask):
@@ -162,6 +174,17 @@ masked_weights = FunctionExercise(
                 "softmax over axis 1",
                 "softmax over everything",
             )
+        ),
+        Mistake(
+            "−100",
+            lambda scores, mask: _minus_100(scores, mask) * mask.any(dim=-1, keepdim=True),
+            "Your blocked score is a number: where all visible scores are lower still, hidden keys win.",
+        ),
+        Mistake(
+            "−100, and 0 where hidden",
+            lambda scores, mask: _minus_100(scores, mask) * mask,
+            "Your blocked score is a number: where all visible scores are lower still, no weight is left for"
+            " them.",
         ),
         Mistake(
             "masked after softmax",

@@ -45,6 +45,11 @@ one_weight = ValueExercise(
             "You divided by the two others. The sum is over all three.",
         ),
         Mistake(
+            "eats left out",
+            lambda: torch.softmax(SCALED[[0, 2]], dim=-1)[0].item(),
+            "One of the three is missing from the sum: a negative score counts as well.",
+        ),
+        Mistake(
             "weight of fish",
             lambda: torch.softmax(SCALED, dim=-1)[2].item(),
             "That is the weight of fish. The score of cat is the first of the three.",

@@ -220,7 +220,7 @@ switch_off = FunctionExercise(
         Mistake(
             "columns of w_o",
             _with_columns_off,
-            "You set columns of w_o to 0. Columns are features of the output; a head owns rows of w_o.",
+            "Features of the output are 0, so columns of w_o: each holds all heads. A head owns rows of w_o.",
         ),
         Mistake(
             "every h-th feature",

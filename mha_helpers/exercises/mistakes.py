@@ -66,6 +66,11 @@ SCORES = [
         "`.T` turns all axes round, batch and heads too: which two axes of k should change places?",
     ),
     Mistake(
+        "view in place of transpose",
+        lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]),
+        "The numbers of k are cut into other rows. Neither view nor reshape turns an axis round: what does?",
+    ),
+    Mistake(
         "transposed picture",
         lambda q, k: k @ q.transpose(-2, -1),
         "Your table is turned over: keys stand in the rows. Which of the two should give the rows?",
@@ -193,7 +198,8 @@ MASKING = [
     Mistake(
         "−1e9",
         _fill(-1e9),
-        "Your blocked score is low, but a number: in a row without any key, all keys get equal weights.",
+        "In a row without any key all keys get equal weights, as with a number in place of −∞:"
+        " what should they get?",
     ),
     Mistake(
         "+∞",
@@ -289,6 +295,8 @@ VALUES = [
 
 # 05: causal_mask(n)
 
+TO_ADD = "This is a mask to add to the scores; a bool mask is asked for, True where a query may attend."
+
 CAUSAL_MASK = [
     Mistake(
         "triu for tril",
@@ -318,6 +326,6 @@ CAUSAL_MASK = [
     Mistake(
         "0 and 1 with −∞",
         lambda n: torch.zeros(n, n).masked_fill(~torch.ones(n, n, dtype=torch.bool).tril(), -torch.inf),
-        "This is a mask to add to the scores; a bool mask is asked for, True where a query may attend.",
+        TO_ADD,
     ),
 ]

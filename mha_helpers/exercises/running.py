@@ -19,7 +19,11 @@ _CONSTANT_STEPS = {"LOAD_CONST", "RETURN_CONST"}
 # (words in the message, what usually causes it), tried in order.
 _CAUSES = (
     ("'ellipsis'", "A `...` is still in the code: put something in its place."),
-    ("view size is not compatible", "After a transpose, view cannot be used: which other function can?"),
+    (
+        "view size is not compatible",
+        "view needs numbers that lie in memory in the order of the axes, and after a transpose or a slice"
+        " they do not; reshape copies them first. (To turn axes round, neither will do.)",
+    ),
     ("is invalid for input of size", "The new shape must hold as many numbers as the old one."),
     ("Dimension out of range", "The tensor has fewer axes than that: count axes from the end, -1 and -2."),
     ("dimension in transpose", "The tensor has fewer axes than that: count axes from the end, -1 and -2."),
@@ -33,6 +37,14 @@ _CAUSES = (
         "tuple index",
         "A tuple, as .shape is one, has fewer entries than that: count them from the end, -1 and -2.",
     ),
+    (
+        "slice indices must be integers",
+        "A size must be a whole number: // in place of / keeps it one.",
+    ),
+    ("are valid indices", "An index must be a whole number: // in place of / keeps it one."),
+    ("list index", "The list has fewer entries than that: print its len(). append adds one at its end."),
+    ("list assignment index", "The list has fewer entries than that: append adds one at its end."),
+    ("0-dim tensor", "That is a single number already: there is an index too many."),
     ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
     ("failed to unpack the object", "A size must be a whole number: // in place of / keeps it one."),
     (
@@ -42,7 +54,8 @@ _CAUSES = (
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     (
         "is ambiguous",
-        "An `if` needs one True or False, and a tensor holds many: `is not None` asks whether there is one.",
+        "One True or False is needed there, and a tensor holds many: torch.equal or torch.allclose compares"
+        " two, ~ turns a mask round, `is not None` asks whether there is one.",
     ),
     ("same dtype", "Two kinds of number meet: print the .dtype of both."),
     ("mat1 and mat2", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),

@@ -54,7 +54,7 @@ class ChoiceExercise(Exercise):
         for mistake in self.mistakes:
             if answer == _plain_choice(mistake.wrong):
                 return Verdict(NOT_YET, mistake.sentence)
-        if answer[0] != _plain_choice(self.answer)[0]:
+        if _kinds(answer) != _kinds(_plain_choice(self.answer)):
             return Verdict(NOT_YET, form)
         return Verdict(NOT_YET, self.otherwise)
 
@@ -74,10 +74,18 @@ def _plain_choice(value):
     return None
 
 
+def _kinds(choice):
+    """Return what kind of choice it is, and for a set of what kinds its parts are."""
+    kind, value = choice
+    return kind, {part_kind for part_kind, _ in value} if kind == "set" else None
+
+
 def _form_of_choice(answer):
     kind, value = _plain_choice(answer)
     if kind == "set" and all(part_kind == "text" for part_kind, _ in value):
         return 'a set of texts, as in {"x", "y"}'
+    if kind == "set" and all(part_kind == "number" for part_kind, _ in value):
+        return "a set of numbers, as in {1, 2}"
     return {
         "text": "text in quotes",
         "bool": "True or False",

@@ -67,13 +67,13 @@ WRONG = [
     (1.5, "1.5", {}, FORM, "is text; one number is needed."),
     (1.5, NAN, {}, VALUE, f"is NaN: {NOT_DEFINED}"),
     (0.919, 0.92, {"decimals": 3}, VALUE, "is close; give it with 3 decimals."),
-    (0.9, 1.2, {"decimals": 1}, VALUE, "is close, but its last decimal is not right."),
+    (0.9, 1.2, {"decimals": 1}, VALUE, "is close, but not to the 1 decimal asked for."),
     (0.9, 1, {"decimals": 1}, VALUE, "is close; give it with 1 decimal."),
     (3, 4, {"decimals": 0}, VALUE, "is a number, but not the right one."),
-    (0.919, 0.93, {"decimals": 2}, VALUE, "is close, but its last decimal is not right."),
+    (0.919, 0.93, {"decimals": 2}, VALUE, "is close, but not to the 2 decimals asked for."),
     (0.919, 0.9, {"decimals": 2}, VALUE, "is close; give it with 2 decimals."),
     (0.919, 1.5, {"decimals": 2}, VALUE, "is a number, but not the right one."),
-    (100_000, 100_000.5, {"decimals": 1}, VALUE, "is close, but its last decimal is not right."),
+    (100_000, 100_000.5, {"decimals": 1}, VALUE, "is close, but not to the 1 decimal asked for."),
     (1.5, -1.5, {}, VALUE, "has the right size and the wrong sign."),
     (1.5, 1.6, {}, VALUE, "is a number, but not the right one."),
     # True and False
@@ -176,14 +176,14 @@ PARTS = [
         {"a": 0.92},
         {"decimals": 3},
         VALUE,
-        "“a” is close; give it with 3 decimals. (0 of 1 values are right.)",
+        "“a” is close; give it with 3 decimals.",
     ),
     (
         {"a": torch.ones(1)},
         {"a": torch.ones(1).long()},
         {},
         VALUE,
-        "“a” has the right values, but as int64; float32 is needed. (0 of 1 values are right.)",
+        "“a” has the right values, but as int64; float32 is needed.",
     ),
 ]
 

@@ -130,6 +130,14 @@ def sum_loses_its_axis(scores):
     return scores.exp() / scores.exp().sum(dim=-1)
 
 
+def to_add(lengths, n):
+    return torch.where(torch.arange(n) < lengths[:, None], 0.0, -math.inf)[:, None, None]
+
+
+def a_number(blocked):
+    return lambda scores, mask: torch.softmax(scores.masked_fill(~mask, blocked), -1) * mask
+
+
 def over_columns(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-2).nan_to_num()
 
@@ -157,7 +165,18 @@ def over_columns(scores, mask):
         (e10_trained_heads.weight_after_copies, after_any_copy, "You count places after the query as well"),
         (e10_trained_heads.weight_after_copies, before_a_copy, "You look one place before the copies."),
         (e03_qk_scores.best_match, ("eats", "fish"), "Give two numbers, row and column."),
-        (e06_softmax.one_weight, 0.886, "Your answer is close, but its last decimal is not right."),
+        (e06_softmax.one_weight, 0.886, "Your answer is close, but not to the 3 decimals asked for."),
+        (e06_softmax.one_weight, 0.893, "One of the three is missing from the sum"),
+        (e03_qk_scores.best_match, (1, 3), "The row is right."),
+        (
+            e03_qk_scores.all_scores,
+            lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], -1),
+            "The numbers of k are cut into other rows",
+        ),
+        (e04_scaling.scale_any_head, lambda s, d, h: (s / (d // h)).sqrt(), "The result has NaN in 10 of 27"),
+        (e05_causal_mask.padding, to_add, "This is a mask to add"),
+        (e05_causal_mask.masked_weights, a_number(-20), "Your blocked score is a number"),
+        (e05_causal_mask.masked_weights, a_number(-1e4), "Your blocked score is a number"),
         (e06_softmax.one_weight, 0.89, "Your answer is close; give it with 3 decimals."),
     ],
 )

@@ -174,7 +174,24 @@ SHAPES = "The shapes do not fit: print both with .shape"
 FEW_AXES = "The tensor has fewer axes than that"
 KNOWN = [
     (lambda x: x + ..., "A `...` is still in the code: put something in its place."),
-    (lambda x: x.T.view(6), "After a transpose, view cannot be used: which other function can?"),
+    (
+        lambda x: x.T.view(6),
+        "view needs numbers that lie in memory in the order of the axes, and after a transpose or a slice they"
+        " do not; reshape copies them first. (To turn axes round, neither will do.)",
+    ),
+    (lambda x: x[: len(x) / 2], "A size must be a whole number: // in place of / keeps it one."),
+    (lambda x: x[len(x) / 2], "An index must be a whole number: // in place of / keeps it one."),
+    (
+        lambda x: x.tolist()[2],
+        "The list has fewer entries than that: print its len(). append adds one at its end.",
+    ),
+    (lambda x: [].__setitem__(0, x), "The list has fewer entries than that: append adds one at its end."),
+    (lambda x: x[0, 0][0], "That is a single number already: there is an index too many."),
+    (
+        lambda x: not x,
+        "One True or False is needed there, and a tensor holds many: torch.equal or torch.allclose compares"
+        " two, ~ turns a mask round, `is not None` asks whether there is one.",
+    ),
     (lambda x: x.reshape(7), "The new shape must hold as many numbers as the old one."),
     (lambda x: x.transpose(1, 2), f"{FEW_AXES}: count axes from the end, -1 and -2."),
     (lambda x: x[0, 0, 0], f"{FEW_AXES}: does your code fix the number of axes?"),

@@ -90,6 +90,14 @@ def test_several_values_go_by_their_names():
     assert "“weights” is still `...`" in told(exercise, (torch.ones(2), ...))
 
 
+def test_values_in_another_order_are_told_apart_from_wrong_ones():
+    exercise = value((torch.ones(2), torch.zeros(3)), names=("output", "weights"))
+    sentence = told(exercise, (torch.zeros(3), torch.ones(2)))
+    assert sentence == "Your answer holds the right values in another order: output, weights is asked for."
+    assert "another order" not in told(exercise, (torch.zeros(3), torch.ones(3)))
+    assert told(value([1, 2.5]), [2.5, 1]) == "Your answer holds the right values in another order."
+
+
 def test_shapes_by_name():
     exercise = value({"q": (2, 3), "scores": (2, 2)})
     assert status(exercise, collections.OrderedDict(scores=(2, 2), q=[2, 3]))[0] == "correct"
@@ -195,9 +203,11 @@ def test_each_choice_has_its_own_sentence():
         ("b", 2, "text in quotes"),
         (True, "true", "True or False"),
         (3, "three", "a number"),
-        (frozenset({1, 2}), 3, "a set, as in {1, 2}"),
+        (frozenset({1, 2}), 3, "a set of numbers, as in {1, 2}"),
+        (frozenset({1, 2}), {"one", "two"}, "a set of numbers, as in {1, 2}"),
         (frozenset({"a", 1}), "a", "a set, as in {1, 2}"),
         (frozenset({"a", "b"}), "a", 'a set of texts, as in {"x", "y"}'),
+        (frozenset({"a", "b"}), {(0, 1)}, 'a set of texts, as in {"x", "y"}'),
         ((1, 2), "b", "a pair in brackets, as in (0, 1)"),
     ],
 )
