@@ -65,6 +65,24 @@ def check_count(name, value, smallest=1, largest=None):
         raise ValueError(f"{name} must be at most {largest}, got {value}.")
 
 
+def check_number(name, value, smallest, largest):
+    wanted = f"{name} must be a number from {smallest:.4g} to {largest:.4g}, got {value!r}."
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(wanted)
+    if not smallest <= value <= largest:  # so nan is refused too
+        raise ValueError(wanted)
+
+
+def check_choice(name, value, choices):
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}; got {value!r}.")
+
+
+def check_index(name, index, size, what):
+    if not 0 <= index < size:
+        raise ValueError(f"{name} must be 0 to {size - 1}, because there are {size} {what}; got {index}.")
+
+
 def check_divisible(name, features, num_heads):
     check_count("num_heads", num_heads)
     if features % num_heads:

@@ -47,7 +47,7 @@ def golden_example():
     """Return "cat eats fish": n = 3 tokens, d_model = 6 features, h = 3 heads, d_k = d_v = 2.
 
     Each feature has a name. Head 1 finds who acts, head 2 finds what is eaten, head 3 looks at the
-    previous token. Queries, keys, values and scores are integers. Used in every notebook.
+    previous token. Queries, keys, values and scores are integers. Used in notebooks 00 to 09.
 
     >>> example = golden_example()
     >>> (example.x @ example.w_q)[1].tolist()  # what "eats" asks: two numbers for each head
@@ -117,7 +117,7 @@ SHAPE_SENTENCES = (
 def shape_example(d_model=512):
     """Return four sentences of 16 tokens and their vectors, for following shapes at real sizes.
 
-    Shape: x ``(4, 16, d_model)``. Used in notebooks 01, 08 and 09. Raises what ``token_vectors`` raises.
+    Shape: x ``(4, 16, d_model)``. Used in notebooks 01, 03 and 08. Raises what ``token_vectors`` raises.
 
     >>> sentences, x = shape_example()
     >>> x.shape
@@ -134,7 +134,7 @@ def tokenize(sentence):
     """Cut a sentence into tokens: at white space, and at every character of Chinese.
 
     Real models cut words into smaller pieces; whole words are easier to read in a picture.
-    Used in notebooks 00 and 09.
+    Used in notebook 01, and by the explorers of 00, 03, 05 and 09.
 
     Raises ``TypeError`` if the sentence is no text, ``ValueError`` if nothing is left to attend to.
 
@@ -157,7 +157,7 @@ def token_vectors(tokens, d_model):
     The numbers have mean 0 and variance 1. They come from a hash of the token, **not from training**:
     "cat" is no nearer to "kitten" than to "Tuesday".
 
-    Shape: n tokens -> ``(n, d_model)``. Used in notebooks 00 and 01.
+    Shape: n tokens -> ``(n, d_model)``. Used by ``sentence_vectors``.
     Raises ``TypeError`` if tokens is no list, ``ValueError`` if it is empty, either if d_model is no whole
     number from 1 up.
 
@@ -196,7 +196,7 @@ def sinusoidal_positions(n, d_model):
 def sentence_vectors(sentence, d_model):
     """Return the tokens of a sentence and ``x``, their vectors plus their positions.
 
-    Shape: x ``(n, d_model)``. Used in notebooks 00, 01 and 09.
+    Shape: x ``(n, d_model)``. Used by the explorers of notebooks 00, 03, 05 and 09.
     Raises what ``tokenize`` and ``token_vectors`` raise.
 
     >>> tokens, x = sentence_vectors("the cat sat", d_model=8)

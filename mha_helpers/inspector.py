@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from mha_helpers import style
-from mha_helpers.checks import as_real_numbers, check_mask, check_tensors
+from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors
 from mha_helpers.tables import Table, side_by_side, table_html, table_text
 
 __all__ = ["Table", "cell_sum", "matrix_table", "product_table", "side_by_side"]
@@ -36,7 +36,7 @@ def matrix_table(
     colour such as ``"#0072B2"``. Of a large matrix the first rows and columns, the last, and all that is
     lit are shown.
 
-    Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 01 on.
+    Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 00 on.
 
     Raises ``ValueError`` where sizes do not fit, ``TypeError`` for a mask that is not bool.
 
@@ -95,7 +95,7 @@ def product_table(
 
     ``scale`` divides the product (√d_k, for instance). ``colours`` are those of a, b and the product.
 
-    Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 02, 03 and 07.
+    Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 03, 07 and 08.
 
     Raises ``ValueError`` where sizes do not fit or there is no such row or column.
 
@@ -108,8 +108,8 @@ def product_table(
             f"{a_name} {tuple(a.shape)} @ {b_name} {tuple(b.shape)} does not fit: a row of {a_name} has"
             f" {a.shape[1]} numbers, a column of {b_name} has {b.shape[0]}."
         )
-    _check_index("i", i, a.shape[0], f"rows of {a_name}")
-    _check_index("j", j, b.shape[1], f"columns of {b_name}")
+    check_index("i", i, a.shape[0], f"rows of {a_name}")
+    check_index("j", j, b.shape[1], f"columns of {b_name}")
     out = a @ b if scale is None else a @ b / scale
     tables = side_by_side(
         matrix_table(a, a_rows, a_columns, a_name, decimals, {"rows": [i]}, colour=colours[0]),
@@ -172,9 +172,9 @@ class _Lit:
             raise ValueError(f'highlight knows "rows", "columns" and "cells", not {sorted(unknown)}.')
         lit = cls(*(frozenset(highlight.get(key, ())) for key in ("rows", "columns", "cells")))
         for i in lit.rows | {i for i, _ in lit.cells}:
-            _check_index("a lit row", i, shape[0], "rows")
+            check_index("a lit row", i, shape[0], "rows")
         for j in lit.columns | {j for _, j in lit.cells}:
-            _check_index("a lit column", j, shape[1], "columns")
+            check_index("a lit column", j, shape[1], "columns")
         return lit
 
     def kind(self, i, j):
@@ -234,8 +234,3 @@ def _labels(name, labels, size):
     if len(labels) != size:
         raise ValueError(f"{name} has {len(labels)} labels, but the matrix has {size} {name}.")
     return [str(label) for label in labels]
-
-
-def _check_index(name, index, size, what):
-    if not 0 <= index < size:
-        raise ValueError(f"{name} must be 0 to {size - 1}, because there are {size} {what}; got {index}.")

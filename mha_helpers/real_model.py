@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from mha_helpers.attention import MultiHeadAttention
+from mha_helpers.checks import check_index
 
 HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 HUB = "https://huggingface.co"
@@ -136,19 +137,17 @@ def attention_of_layer(model, layer):
 
     ``model``: a BERT (all-MiniLM-L6-v2 is one), with a matrix each for Q, K, V; or a GPT-2, which keeps
     the three side by side in one matrix, stored as (in, out). For GPT-2 hand over ``causal_mask(n)``.
+    Either may carry a head for a task, as ``GPT2LMHeadModel`` does.
     What comes out is the attention layer alone: the sum with x and the normalisation come after it.
     Taught in notebook 11. Source: Devlin et al. (2019), section 3; Radford et al. (2019), section 2.3.
 
     Raises ``ValueError`` for another kind of model, a layer that is not there, and for options that the
     class leaves out.
     """
+    model, kind = _bare(model, "BERT", "GPT-2")
     config = model.config
-    if config.model_type not in ("bert", "gpt2"):
-        raise ValueError(f"model must be a BERT or a GPT-2, got one of type {config.model_type!r}.")
-    layers = model.encoder.layer if config.model_type == "bert" else model.h
-    if not 0 <= layer < len(layers):
-        raise ValueError(f"layer must be 0 to {len(layers) - 1}, got {layer}.")
-    read = _bert_weights if config.model_type == "bert" else _gpt2_weights
+    layers, read = (model.encoder.layer, _bert_weights) if kind == "BERT" else (model.h, _gpt2_weights)
+    check_index("layer", layer, len(layers), "layers")
     copy = MultiHeadAttention(config.hidden_size, config.num_attention_heads).to(model.dtype)
     with torch.no_grad():
         parts = zip((copy.w_q, copy.w_k, copy.w_v, copy.w_o), read(layers[layer], config), strict=True)
@@ -156,6 +155,18 @@ def attention_of_layer(model, layer):
             linear.weight.copy_(weight)
             linear.bias.copy_(bias)
     return copy.eval()
+
+
+def _bare(model, *wanted):
+    """Return a model without the head it may carry for a task, and which of the wanted kinds it is."""
+    from transformers import BertModel, GPT2Model
+
+    classes = {"BERT": BertModel, "GPT-2": GPT2Model}
+    bare = getattr(model, "base_model", model)
+    for kind in wanted:
+        if isinstance(bare, classes[kind]):
+            return bare, kind
+    raise ValueError(f"model must be a {' or a '.join(wanted)}, got {type(model).__name__}.")
 
 
 def _bert_weights(block, _):
@@ -206,18 +217,25 @@ def sentence_vectors_of(hidden, attention_mask):
 
 @contextlib.contextmanager
 def heads_off(model, *places):
-    """Let heads of a BERT write zeros inside a ``with``; each place is (layer, head), counted from 0."""
-    d_k = model.config.hidden_size // model.config.num_attention_heads
+    """Let heads of a BERT write zeros inside a ``with``; each place is (layer, head), counted from 0.
+
+    Raises ``ValueError`` for another kind of model, and for a layer or a head that is not there.
+    """
+    bert, _ = _bare(model, "BERT")
+    num_heads = bert.config.num_attention_heads
+    d_k = bert.config.hidden_size // num_heads
     handles = []
     try:
         for layer, head in places:
+            check_index("layer", layer, len(bert.encoder.layer), "layers")
+            check_index("head", head, num_heads, "heads")
 
             def write_zeros(module, inputs, features=slice(head * d_k, (head + 1) * d_k)):
                 concat = inputs[0].clone()  # (b, n, h·d_k): the heads side by side, before W_O
                 concat[..., features] = 0
                 return (concat, *inputs[1:])
 
-            dense = model.encoder.layer[layer].attention.output.dense
+            dense = bert.encoder.layer[layer].attention.output.dense
             handles.append(dense.register_forward_pre_hook(write_zeros))
         yield model
     finally:

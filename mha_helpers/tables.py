@@ -32,9 +32,20 @@ def side_by_side(*tables, between=""):
     """Set tables next to each other; on a narrow page they stand below each other.
 
     ``between`` is a sign, or a list of one sign for each gap: ``["·", "="]``. Returns a ``Table``.
+
+    Raises ``ValueError`` without a table or where the signs do not fit the gaps, ``TypeError`` for what is
+    no ``Table``.
     """
+    if not tables:
+        raise ValueError("side_by_side got no table: give it at least one, such as matrix_table(x).")
+    for table in tables:
+        if not isinstance(table, Table):
+            raise TypeError(
+                f"side_by_side sets tables next to each other, got {type(table).__name__}."
+                " Try matrix_table, which makes a table of a matrix."
+            )
     signs = [between] * (len(tables) - 1) if isinstance(between, str) else list(between)
-    if len(signs) != max(len(tables) - 1, 0):
+    if len(signs) != len(tables) - 1:
         raise ValueError(
             f"{len(tables)} tables have {len(tables) - 1} gaps, but between has {len(signs)} signs."
         )

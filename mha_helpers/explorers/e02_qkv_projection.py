@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import matplotlib
 
 from mha_helpers import style
-from mha_helpers.checks import check_count
+from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import golden_example
 from mha_helpers.figures.cells import add_cells, add_outlines, corners, place_cells
 from mha_helpers.figures.picture import new_figure
@@ -29,12 +29,14 @@ def projection_explorer(kind="query", columns=2):
 
     ``state()`` holds x ``(n, d_model)``, w ``(d_model, columns)`` and projected ``(n, columns)``.
 
-    Raises ``TypeError`` or ``ValueError`` for a number that its slider does not have.
+    Raises ``ValueError`` for a kind that there is not, ``TypeError`` or ``ValueError`` for a number that its
+    slider does not have.
 
     >>> panel = projection_explorer(columns=2)
     >>> panel.state()["projected"][1].tolist()
     [2.0, -1.0]
     """
+    check_choice("kind", kind, KINDS)
     check_count("columns", columns, largest=MOST_COLUMNS)
     tokens = golden_example().tokens
     controls = {

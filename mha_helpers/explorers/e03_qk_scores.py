@@ -6,15 +6,17 @@ from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
 from mha_helpers.attention import attention_scores, mask_scores
-from mha_helpers.checks import check_count
+from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import head_projections, sentence_vectors
 from mha_helpers.figures.cells import add_cells, corners, place_cells
+from mha_helpers.figures.words import count
 from mha_helpers.inspector import cell_sum
 from mha_helpers.masks import causal_mask
 from mha_helpers.panel import HeadGrid, Panel
 
 D_MODEL = 32
 LARGEST_D_K, MOST_HEADS = 8, 4  # more bars than 8 would be wider than one heatmap
+MASKS = ("none", "causal")
 SENTENCE = "the cat sat on the mat"
 BELOW, AXIS, LONGEST_BAR = 240, 162, 52  # pixels: for all of it, down to the bars' axis, of a bar
 LEFT, CELL_WIDTH, CELL_HEIGHT = 96, 46, 23
@@ -29,7 +31,8 @@ def scores_explorer(d_k=4, heads=3, mask="none", sentence=SENTENCE):
     ``state()`` holds q and k ``(h, n, d_k)``, scores and masked ``(h, n, n)``, products ``(d_k)`` and
     mask ``(n, n)`` or None.
 
-    Raises ``TypeError`` or ``ValueError`` for a number that its slider does not have.
+    Raises ``ValueError`` for a mask that there is not, ``TypeError`` or ``ValueError`` for a number that its
+    slider does not have.
 
     >>> panel = scores_explorer(d_k=4)
     >>> state = panel.state()
@@ -38,12 +41,13 @@ def scores_explorer(d_k=4, heads=3, mask="none", sentence=SENTENCE):
     """
     check_count("d_k", d_k, largest=LARGEST_D_K)
     check_count("heads", heads, largest=MOST_HEADS)
+    check_choice("mask", mask, MASKS)
     tokens, x = sentence_vectors(sentence, D_MODEL)
     places = [(f"{place + 1} {style.short(token)}", place) for place, token in enumerate(tokens)]
     controls = {
         "d_k": widgets.IntSlider(d_k, 1, LARGEST_D_K, description="d_k"),
         "heads": widgets.IntSlider(heads, 1, MOST_HEADS, description="heads"),
-        "mask": widgets.Dropdown(options=["none", "causal"], value=mask, description="mask"),
+        "mask": widgets.Dropdown(options=MASKS, value=mask, description="mask"),
         "head": widgets.IntSlider(1, 1, heads, description="look at: head"),
         "query": widgets.SelectionSlider(options=places, value=min(2, len(tokens) - 1), description="query"),
         "key": widgets.SelectionSlider(options=places, value=len(tokens) - 1, description="key"),
@@ -145,9 +149,8 @@ def describe(state):
     score = state["scores"][head, query, key].item()
     total = cell_sum(state["q"][head, query], state["k"][head, key], decimals=2)
     masked = "" if state["mask"] is None or state["mask"][query, key] else " This cell is masked."
-    heads = state["scores"].shape[0]
     return (
-        f"Scores of {heads} head{'s' if heads > 1 else ''}, {len(tokens)} tokens. Head {head + 1}:"
+        f"Scores of {count(len(state['scores']), 'head')}, {count(len(tokens), 'token')}. Head {head + 1}:"
         f" “{tokens[query]}” asks, “{tokens[key]}” answers with score {style.number(score)}: {total}.{masked}"
         f" The best fit in this row is “{tokens[best]}”."
     )

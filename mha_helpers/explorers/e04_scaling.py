@@ -7,6 +7,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers import style
+from mha_helpers.checks import check_choice, check_number
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.explorers.e04_picture import ScalePicture
 from mha_helpers.panel import Panel
@@ -14,6 +15,7 @@ from mha_helpers.panel import Panel
 D_MODEL = 512
 D_KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 SENTENCES, TOKENS = 64, 16
+SIZES, ALIGNMENTS = (0.5, 2.0), (0.0, 1.0)  # where their sliders begin and end
 MOST_BITS = math.log2(TOKENS)  # entropy of a row in which all keys share equally
 ROW = (0, 5)  # the sentence and the query whose row of weights is shown: one as good as any
 STILL = 0.01  # a row with a smaller gradient learns next to nothing
@@ -38,19 +40,32 @@ def scaling_explorer(d_k=64, scale="none", size=1.0, alignment=0.0):
     ``state()`` holds q, k ``(64, 16, d_k)``; scores, scaled, weights ``(64, 16, 16)``; and, one number
     for each d_k of ``D_KS``: spread, largest, entropy (in bits), gradient, still.
 
+    Raises ``ValueError`` for a value that its control does not have, ``TypeError`` for a size or an alignment
+    that is no number.
+
     >>> panel = scaling_explorer(d_k=64)
     >>> panel.controls["scale"].value = "÷√d_k"
     >>> round(panel.state()["scaled"].std().item(), 1)
     1.0
     """
+    check_choice("d_k", d_k, D_KS)
+    check_choice("scale", scale, SCALES)
+    check_number("size", size, *SIZES)
+    check_number("alignment", alignment, *ALIGNMENTS)
     controls = {
         "d_k": widgets.SelectionSlider(options=D_KS, value=d_k, description="d_k"),
         "scale": widgets.ToggleButtons(
             options=list(SCALES), value=scale, description="scale", style={"button_width": "100px"}
         ),
-        "size": widgets.FloatSlider(size, min=0.5, max=2.0, step=0.1, description="spread in q and k"),
+        "size": widgets.FloatSlider(
+            size, min=SIZES[0], max=SIZES[1], step=0.1, description="spread in q and k"
+        ),
         "alignment": widgets.FloatSlider(
-            alignment, min=0.0, max=1.0, step=0.05, description="q aligned with own key"
+            alignment,
+            min=ALIGNMENTS[0],
+            max=ALIGNMENTS[1],
+            step=0.05,
+            description="q aligned with own key",
         ),
     }
     for name, width in {"d_k": "330px", "scale": "600px", "size": "330px", "alignment": "360px"}.items():
@@ -167,7 +182,7 @@ def _number(value):
 
 
 def _queries_and_keys(d_k, size, alignment):
-    q, noise = _normal_numbers()
+    q, noise = _fixed_numbers()
     own = math.sqrt(1 - alignment**2)
     # A key that repeats part of its token's query: correlation `alignment`, and still variance size².
     k = alignment * q[..., :d_k] + own * noise[..., :d_k]
@@ -182,7 +197,7 @@ def _raw_scores(size, alignment):
 @functools.cache
 def _products():
     """q·q and q·noise for every d_k of D_KS: scores of any alignment are a mixture of the two."""
-    q, noise = _normal_numbers()
+    q, noise = _fixed_numbers()
     pairs = []
     for other in (q, noise):
         by_d_k = [q[..., :d_k] @ other[..., :d_k].transpose(-2, -1) for d_k in D_KS]
@@ -191,7 +206,7 @@ def _products():
 
 
 @functools.cache
-def _normal_numbers():
+def _fixed_numbers():
     shape = (SENTENCES, TOKENS, D_MODEL)
     return tuple(
         fixed_matrix(f"scaling {name}", SENTENCES * TOKENS, D_MODEL).view(shape)

@@ -6,12 +6,15 @@ import torch
 from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
+from mha_helpers.checks import as_real_numbers, check_number
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.figures.picture import new_figure
 from mha_helpers.panel import Panel
 
 TOKENS = ("cat", "eats", "fish", "now")
 SCORES = (2.0, -0.5, 0.0, 1.0)
+LARGEST_SCORE = 5  # and −5 is the smallest
+EXPONENT = 1.3  # temperatures go from 10^−1.3, about 0.05, to 10^1.3, about 20
 WIDTH, PART, LEFT, BAR = 890, 290, 40, 56  # pixels: the picture, one of its three parts, its margin, a bar
 AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar
 HEIGHT = 316
@@ -25,18 +28,41 @@ def softmax_explorer(scores=SCORES, temperature=1.0):
 
     ``state()`` holds scores, divided, exponentials and weights, each ``(4)``.
 
+    Raises ``ValueError`` if there are not four scores, and for a number that its slider does not have,
+    ``TypeError`` for what is no number.
+
     >>> panel = softmax_explorer(scores=(0.0, 0.0, 0.0, 0.0))
     >>> panel.state()["weights"]
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
+    shape = tuple(as_real_numbers("scores", scores).shape)
+    if shape != (len(TOKENS),):
+        raise ValueError(
+            f"scores must hold {len(TOKENS)} numbers, one each for {', '.join(TOKENS)}; got shape {shape}."
+        )
+    scores = [float(score) for score in scores]
+    for place, score in enumerate(scores):
+        check_number(f"scores[{place}]", score, -LARGEST_SCORE, LARGEST_SCORE)
+    check_number("temperature", temperature, 10**-EXPONENT, 10**EXPONENT)
     controls = {
         f"score_{number}": widgets.FloatSlider(
-            score, min=-5, max=5, step=0.1, readout_format=".1f", description=f"score of {token}"
+            score,
+            min=-LARGEST_SCORE,
+            max=LARGEST_SCORE,
+            step=0.1,
+            readout_format=".1f",
+            description=f"score of {token}",
         )
         for number, (token, score) in enumerate(zip(TOKENS, scores, strict=True), start=1)
     }
     controls["temperature"] = widgets.FloatLogSlider(
-        temperature, base=10, min=-1.3, max=1.3, step=0.1, readout_format=".2f", description="temperature"
+        temperature,
+        base=10,
+        min=-EXPONENT,
+        max=EXPONENT,
+        step=0.1,
+        readout_format=".2f",
+        description="temperature",
     )
     controls["shift"] = widgets.IntSlider(0, 0, 200, step=10, description="add to all")
     controls["minus_maximum"] = widgets.Checkbox(True, description="subtract the maximum first", indent=False)

@@ -7,6 +7,7 @@ import torch
 
 from mha_helpers import style
 from mha_helpers.attention import attention_weights
+from mha_helpers.checks import check_choice
 from mha_helpers.examples import golden_example
 from mha_helpers.figures.cells import add_cells, place_cells
 from mha_helpers.figures.f07_weighted_values import (
@@ -37,12 +38,16 @@ def values_explorer(head=1, query="eats"):
     ``state()`` holds scaled and weights ``(n)``, v, contributions and hull ``(n, 2)``, output ``(2)``, and
     outside, how far the output lies outside the hull.
 
+    Raises ``ValueError`` for a head or a query that there is not.
+
     >>> panel = values_explorer()
     >>> [round(number, 3) for number in panel.state()["output"].tolist()]
     [1.784, 1.865]
     """
     example = golden_example()
     heads = [(f"{i + 1} {name}", i + 1) for i, name in enumerate(example.head_names)]
+    check_choice("head", head, [number for _, number in heads])
+    check_choice("query", query, example.tokens)
     controls = {
         "head": widgets.Dropdown(options=heads, value=head, description="head"),
         "query": widgets.SelectionSlider(options=example.tokens, value=query, description="query"),

@@ -4,7 +4,7 @@ import ipywidgets as widgets
 
 from mha_helpers import style
 from mha_helpers.attention import split_heads
-from mha_helpers.checks import check_count
+from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.figures.f08_splitting_heads import Stage, Tracks, misplaced, number_labels
 from mha_helpers.panel import Panel
@@ -32,6 +32,7 @@ def splitting_explorer(heads=4, tokens=3, transpose=True, follow=1):
     >>> panel.state()["heads"].shape
     torch.Size([8, 3, 1])
     """
+    check_choice("heads", heads, HEADS)
     check_count("tokens", tokens, largest=MOST_TOKENS)
     check_count("follow", follow, smallest=0, largest=tokens - 1)
     controls = {

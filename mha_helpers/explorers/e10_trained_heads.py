@@ -5,7 +5,7 @@ import functools
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.checks import check_count
+from mha_helpers.checks import check_choice, check_count
 from mha_helpers.explorers.e10_picture import FormingPicture
 from mha_helpers.panel import Panel
 from mha_helpers.style import number
@@ -50,12 +50,10 @@ def trained_explorer(sequence=SEQUENCE, training="many distances", step=None, la
     """
     check_count("layer", layer, largest=NUM_LAYERS)
     check_count("head", head, largest=NUM_HEADS)
-    if training not in TRAININGS:
-        raise ValueError(f"training must be one of {', '.join(TRAININGS)}; got {training!r}.")
+    check_choice("training", training, TRAININGS)
     steps = checkpoint_steps(TRAININGS[training])
     step = steps[-1] if step is None else step
-    if step not in steps:
-        raise ValueError(f"step must be one of {', '.join(map(str, steps))}; got {step}.")
+    check_choice("step", step, steps)
     controls = {
         "training": widgets.Dropdown(options=list(TRAININGS), value=training, description="trained on"),
         "step": widgets.SelectionSlider(options=list(steps), value=step, description="training step"),

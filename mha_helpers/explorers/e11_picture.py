@@ -18,7 +18,7 @@ NAMES = ("previous", "next", "itself", "same word", "[CLS]", "[SEP]")
 
 
 class RealModelPicture:
-    """A heatmap, a table of 72 small heatmaps, five bars with a mark where even weights would be."""
+    """A heatmap, a table of 72 small heatmaps, six bars with a mark where even weights would be."""
 
     def layout(self, state):
         return (state["tokens"], state["weights"].shape)

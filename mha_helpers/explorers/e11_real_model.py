@@ -143,5 +143,5 @@ def details(state):
     rows["average of 72 heads"] = [state["tendencies"][name].mean() for name in names]
     rows["largest of 72 heads"] = [state["tendencies"][name].max() for name in names]
     rows["even weights"] = [state["even"][name] for name in names]
-    table = torch.stack([torch.stack(values) for values in rows.values()])  # (4, 6)
+    table = torch.stack([torch.stack(values) for values in rows.values()])  # (4, 7)
     return matrix_table(table, list(rows), names, name="tendencies", decimals=2)._repr_html_()

@@ -14,7 +14,7 @@ from mha_helpers.attention import (
     scale_scores,
     weighted_values,
 )
-from mha_helpers.checks import check_count
+from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix, head_projections, sentence_vectors, tokenize
 from mha_helpers.explorers.whole_contributions import contribution_bars_html
 from mha_helpers.inspector import matrix_table
@@ -54,8 +54,7 @@ def attention_explorer(sentence=SENTENCE, d_k=8, heads=4, mask="none"):
         raise TypeError(f"sentence must be a text, got {sentence!r}.")
     check_count("d_k", d_k, largest=LARGEST_D_K)
     check_count("heads", heads, largest=MOST_HEADS)
-    if mask not in MASKS:
-        raise ValueError(f"mask must be one of {', '.join(MASKS)}; got {mask!r}.")
+    check_choice("mask", mask, MASKS)
     controls = {
         "sentence": widgets.Text(sentence, description="sentence"),
         "d_k": widgets.IntSlider(d_k, 1, LARGEST_D_K, description="d_k"),

@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from mha_helpers import style
-from mha_helpers.checks import as_real_numbers, check_mask, check_tensors
+from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors
 from mha_helpers.figures.layout import BAR, Layout
 from mha_helpers.figures.picture import Picture, new_figure
 from mha_helpers.figures.words import count, describe
@@ -41,7 +41,8 @@ def heatmap(
 
     Shape: matrix ``(n_q, n_k)``, mask broadcastable to it. Returns a ``Picture``.
 
-    Raises ``ValueError`` where sizes do not fit, ``TypeError`` for a mask that is not bool.
+    Raises ``ValueError`` where sizes do not fit, for a highlight outside the matrix and for a limit that is
+    not above 0, ``TypeError`` for a mask that is not bool.
 
     >>> heatmap(torch.eye(2), ["cat", "eats"])
     Attention weights, 2 queries × 2 keys. cat attends most to cat (1.00); eats attends most to eats (1.00).
@@ -70,7 +71,7 @@ def head_heatmaps(
 
     Shape: weights ``(h, n_q, n_k)``, mask broadcastable to it. Returns a ``Picture``.
 
-    Raises ``ValueError`` where sizes do not fit, ``TypeError`` for a mask that is not bool.
+    Raises what ``heatmap`` raises.
 
     >>> head_heatmaps(torch.eye(2).expand(2, 2, 2), ["a", "b"]).alt.splitlines()[1]
     'Head 1, 2 queries × 2 keys. a attends most to a (1.00); b attends most to b (1.00).'
@@ -95,8 +96,12 @@ def _grid(
     row_labels = _labels(row_labels, rows, "row_labels", "rows")
     column_labels = _labels(column_labels, columns, "column_labels", "columns")
     allowed = _allowed(matrices, mask)
+    lit = _lit(highlight, rows, columns)
+    if limit is not None and not 0 < limit < math.inf:
+        raise ValueError(f"limit must be a number above 0, where the scale ends; got {limit}.")
+    axes = axes or AXES[kind]
     if alt is None:
-        alt = _describe(matrices, row_labels, column_labels, kind, allowed, head_names, title)
+        alt = _describe(matrices, row_labels, column_labels, kind, allowed, axes, head_names, title)
 
     row_texts, row_legend = style.display_labels(row_labels)
     column_texts, legend = style.display_labels(column_labels)
@@ -108,11 +113,11 @@ def _grid(
         layout = Layout(
             len(matrices), row_texts, column_texts, head_lines, title, [BAR_TITLES[kind], *_bar_ticks(norm)]
         )
-        figure = _draw(layout, matrices, allowed, kind, norm, head_names, highlight, axes or AXES[kind])
+        figure = _draw(layout, matrices, allowed, kind, norm, head_names, lit, axes)
     return Picture(figure, alt, legend_html=legend)
 
 
-def _draw(layout, matrices, allowed, kind, norm, head_names, highlight, axes):
+def _draw(layout, matrices, allowed, kind, norm, head_names, lit, axes):
     figure = new_figure(layout.width, layout.height)
     query, key = axes
     for panel, (matrix, may) in enumerate(zip(matrices, allowed, strict=True)):
@@ -125,7 +130,7 @@ def _draw(layout, matrices, allowed, kind, norm, head_names, highlight, axes):
             ax.set_xlabel(key)
         if head_names is not None:
             _head_title(ax, panel, head_names[panel], layout)
-        for i, j in _highlights(highlight):
+        for i, j in lit:
             _outline(ax, i, j, *matrix.shape)
     if layout.title:
         figure.text(
@@ -221,10 +226,17 @@ def _bar_ticks(norm):
     return [style.number(value) for value in (norm.vmin, (norm.vmin + norm.vmax) / 2, norm.vmax)]
 
 
-def _highlights(highlight):
+def _lit(highlight, rows, columns):
+    """Return what gets a frame as a list of (i, j): without an i a whole column, without a j a whole row."""
     if highlight is None:
         return []
-    return [highlight] if isinstance(highlight, tuple) else list(highlight)
+    lit = [highlight] if isinstance(highlight, tuple) else list(highlight)
+    for i, j in lit:
+        if i is not None:
+            check_index("a lit row", i, rows, "rows")
+        if j is not None:
+            check_index("a lit column", j, columns, "columns")
+    return lit
 
 
 def _outline(ax, i, j, rows, columns):
@@ -271,11 +283,11 @@ def _allowed(matrices, mask):
     return allowed & mask.to(allowed.device)
 
 
-def _describe(matrices, rows, columns, kind, allowed, head_names, title):
+def _describe(matrices, rows, columns, kind, allowed, axes, head_names, title):
     if head_names is None:
-        return describe(matrices[0], rows, columns, kind, allowed[0], title)
+        return describe(matrices[0], rows, columns, kind, allowed[0], axes, title)
     lines = [f"{title or BAR_TITLES[kind].capitalize() + 's'} of {count(len(matrices), 'head')}."]
     for head, (matrix, name) in enumerate(zip(matrices, head_names, strict=True)):
         named = f"Head {head + 1}" + (f" ({name})" if name else "")
-        lines.append(describe(matrix, rows, columns, kind, allowed[head], named))
+        lines.append(describe(matrix, rows, columns, kind, allowed[head], axes, named))
     return "\n".join(lines)

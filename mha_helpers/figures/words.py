@@ -5,17 +5,22 @@ Numbers are rounded to two decimals, so that the text is the same on every machi
 
 from mha_helpers.style import number
 
+OPENINGS = {"weights": "Attention weights", "scores": "Scores", "vectors": "Vectors"}
 SPELT_OUT = 8  # up to so many rows and columns are described one by one
 
 
-def describe(matrix, rows, columns, kind, allowed, title=""):
-    """Describe a (rows, columns) matrix. ``allowed`` is a bool matrix, True = may attend."""
+def describe(matrix, rows, columns, kind, allowed, axes, title=""):
+    """Describe a (rows, columns) matrix. ``allowed`` is a bool matrix, True = may attend.
+
+    ``axes`` are the words for one row and for one column, as ("query", "key").
+    """
     describers = {"weights": _weights, "scores": _scores, "vectors": _vectors}
-    return describers[kind](matrix, rows, columns, allowed, title)
+    opening = f"{title or OPENINGS[kind]}, {count(len(rows), axes[0])} × {count(len(columns), axes[1])}."
+    return " ".join([opening, *describers[kind](matrix, rows, columns, allowed), *_masked(allowed)])
 
 
-def _weights(matrix, rows, columns, allowed, title):
-    sentences = [_opening(title or "Attention weights", rows, columns)]
+def _weights(matrix, rows, columns, allowed):
+    sentences = []
     if len(rows) <= SPELT_OUT:
         sentences.append("; ".join(map(_attends, rows, matrix, allowed, [columns] * len(rows))) + ".")
     else:
@@ -26,7 +31,7 @@ def _weights(matrix, rows, columns, allowed, title):
             f"The largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
             f" {_numbered(j, columns)}. On average the largest weight of a row is {average}."
         )
-    return " ".join(sentences + _masked(allowed))
+    return sentences
 
 
 def _attends(row, weights, allowed, columns):
@@ -43,14 +48,14 @@ def _attends(row, weights, allowed, columns):
     return f"{row} attends most to {columns[winners[0]]} ({weight})"
 
 
-def _scores(matrix, rows, columns, allowed, title):
-    sentences = [_opening(title or "Scores", rows, columns)]
+def _scores(matrix, rows, columns, allowed):
+    sentences = []
     shown = matrix[allowed & matrix.isfinite()]
     if len(shown):
         sentences.append(f"The scores go from {number(shown.min())} to {number(shown.max())}.")
     if len(rows) <= SPELT_OUT:
         sentences.append("; ".join(map(_fits, rows, matrix, allowed, [columns] * len(rows))) + ".")
-    return " ".join(sentences + _masked(allowed))
+    return sentences
 
 
 def _fits(row, scores, allowed, columns):
@@ -62,8 +67,8 @@ def _fits(row, scores, allowed, columns):
     return f"{row} scores highest with {_join([columns[j] for j in winners])} ({number(scores[winners[0]])})"
 
 
-def _vectors(matrix, rows, columns, allowed, title):
-    sentences = [f"{title or 'Vectors'}, {count(len(rows), 'token')} × {count(len(columns), 'feature')}."]
+def _vectors(matrix, rows, columns, allowed):
+    sentences = []
     if len(rows) <= SPELT_OUT and len(columns) <= SPELT_OUT:
         vectors = (
             f"{row}: {', '.join(number(value) for value in values)}"
@@ -73,7 +78,7 @@ def _vectors(matrix, rows, columns, allowed, title):
     elif matrix.isfinite().any():
         shown = matrix[matrix.isfinite()]
         sentences.append(f"The numbers go from {number(shown.min())} to {number(shown.max())}.")
-    return " ".join(sentences + _masked(allowed))
+    return sentences
 
 
 def _numbered(index, labels):
@@ -81,12 +86,14 @@ def _numbered(index, labels):
     return own if labels[index] == own else f"{own} ({labels[index]})"
 
 
-def _opening(title, rows, columns):
-    return f"{title}, {count(len(rows), 'query', 'queries')} × {count(len(columns), 'key')}."
+def count(amount, one):
+    """Return "1 key", "2 keys", "2 queries".
 
-
-def count(amount, one, many=None):
-    return f"{amount} {one if amount == 1 else many or one + 's'}"
+    >>> count(2, "query")
+    '2 queries'
+    """
+    many = f"{one[:-1]}ies" if one.endswith("y") and not one.endswith("ey") else f"{one}s"
+    return f"{amount} {one if amount == 1 else many}"
 
 
 def _masked(allowed):

@@ -73,4 +73,6 @@ def test_a_sentence_of_ones_own():
 
 
 def test_one_word_is_enough():
-    assert scores_explorer(sentence="cat").state()["scores"].shape == (3, 1, 1)
+    panel = scores_explorer(heads=1, sentence="cat")
+    assert panel.state()["scores"].shape == (1, 1, 1)
+    assert panel.description().startswith("Scores of 1 head, 1 token. Head 1: ")

@@ -99,16 +99,89 @@ def test_gpt2_options_that_the_class_leaves_out():
     for option in ({"scale_attn_weights": False}, {"scale_attn_by_inverse_layer_idx": True}):
         with pytest.raises(ValueError, match="other than √d_k"):
             attention_of_layer(GPT2Model(GPT2Config(**sizes, **option)), 0)
-    with pytest.raises(ValueError, match="layer must be 0 to 0, got 1"):
+    with pytest.raises(ValueError, match=r"layer must be 0 to 0, .*; got 1"):
         attention_of_layer(GPT2Model(GPT2Config(**sizes)), 1)
 
 
 def test_another_kind_of_model_is_refused():
-    from transformers import DistilBertConfig, DistilBertModel
+    from transformers import DistilBertConfig, DistilBertForMaskedLM, DistilBertModel, GPT2LMHeadModel
 
-    small = DistilBertModel(DistilBertConfig(dim=8, n_heads=2, n_layers=1, hidden_dim=8, vocab_size=9))
-    with pytest.raises(ValueError, match="must be a BERT or a GPT-2"):
-        attention_of_layer(small, 0)
+    config = DistilBertConfig(dim=8, n_heads=2, n_layers=1, hidden_dim=8, vocab_size=9)
+    bert = load_minilm()[1]
+    for wrong in (
+        DistilBertModel(config),
+        DistilBertForMaskedLM(config),
+        bert.encoder,
+        torch.nn.Linear(2, 2),
+        None,
+    ):
+        name = type(wrong).__name__
+        with pytest.raises(ValueError, match=f"^model must be a BERT or a GPT-2, got {name}.$"):
+            attention_of_layer(wrong, 0)
+        with (
+            pytest.raises(ValueError, match=f"^model must be a BERT, got {name}.$"),
+            heads_off(wrong, (0, 0)),
+        ):
+            pass
+    with (
+        pytest.raises(ValueError, match="must be a BERT, got GPT2LMHeadModel"),
+        heads_off(small(GPT2LMHeadModel)),
+    ):
+        pass
+
+
+def small(kind):
+    """An untrained model of one layer and two heads."""
+    sizes = {"num_hidden_layers": 1, "num_attention_heads": 2, "hidden_size": 8, "vocab_size": 9}
+    return kind(kind.config_class(**sizes)).eval()
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "BertForSequenceClassification", "GPT2LMHeadModel"])
+def test_a_model_with_a_head_for_a_task_is_read_like_the_one_inside(name):
+    import transformers
+
+    model = small(getattr(transformers, name))
+    with_head, inside = (attention_of_layer(each, 0).state_dict() for each in (model, model.base_model))
+    assert all(torch.equal(with_head[key], inside[key]) for key in inside)
+    attention = model.base_model.get_submodule(
+        "h.0.attn.c_proj" if "GPT2" in name else "encoder.layer.0.attention.output.dense"
+    )
+    assert torch.equal(with_head["w_o.weight"], attention.weight.T if "GPT2" in name else attention.weight)
+    with pytest.raises(ValueError, match="layer must be 0 to 0, because there are 1 layers; got -1"):
+        attention_of_layer(model, -1)
+
+
+def test_heads_of_a_bert_with_a_head_for_a_task_are_switched_off():
+    from transformers import BertForMaskedLM
+
+    model, ids = small(BertForMaskedLM), torch.tensor([[1, 2, 3]])
+    kept = []
+    model.bert.encoder.layer[0].attention.output.dense.register_forward_hook(
+        lambda _, inputs, __: kept.append(inputs[0])
+    )
+    with torch.no_grad():
+        model(ids)
+        with heads_off(model, (0, 1)):
+            model(ids)
+    assert torch.equal(kept[1][..., :4], kept[0][..., :4])
+    assert (kept[1][..., 4:] == 0).all() and (kept[0][..., 4:] != 0).all()
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ((0, 12), "head must be 0 to 11, because there are 12 heads; got 12"),
+        ((0, -1), "head must be 0 to 11, .*; got -1"),
+        ((6, 0), "layer must be 0 to 5, because there are 6 layers; got 6"),
+        ((-1, 0), "layer must be 0 to 5, .*; got -1"),
+    ],
+)
+def test_a_head_that_is_not_there_cannot_be_off(place, words):
+    model = load_minilm()[1]
+    with pytest.raises(ValueError, match=words), heads_off(model, (0, 0), place):
+        pass
+    hooks = [block.attention.output.dense._forward_pre_hooks for block in model.encoder.layer]
+    assert not any(hooks)  # nor does the one before it stay off
 
 
 def test_a_head_that_is_off_writes_nothing_and_comes_back(run):

@@ -61,6 +61,14 @@ def test_vectors_are_read_out(golden):
     assert alt.startswith("x, 3 tokens × 6 features. cat: 2, 0, 0, 1, 0, 0; eats: 0, 1, 0, 0, 1, 0;")
 
 
+def test_rows_and_columns_are_named_as_on_the_axes():
+    table = torch.eye(2)
+    alt = heatmap(table, ["a", "b"], kind="vectors", title="slopes", axes=("weight", "score")).alt
+    assert alt.startswith("slopes, 2 weights × 2 scores. a: 1, 0; b: 0, 1.")
+    alt = heatmap(table[:1], ["a"], ["b", "c"], kind="scores", axes=("query", "entry")).alt
+    assert alt.startswith("Scores, 1 query × 2 entries.")
+
+
 def test_many_tokens_are_summarised():
     weights = torch.full((40, 40), 0.01)
     weights[7, 3] = 0.61

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import math
 import re
 import subprocess
 import sys
@@ -114,6 +115,11 @@ def test_cells_that_are_not_numbers_are_neither_hatched_nor_coloured():
 def test_a_mask_may_have_the_axes_of_a_batch():
     weights = torch.rand(2, 3, 3)
     assert head_heatmaps(weights, mask=padding_mask([2], 3)).alt.count("Masked: 3 of 9") == 2
+
+
+def test_several_parts_can_be_lit():
+    (ax,) = panels(heatmap(torch.rand(3, 6), highlight=[(0, 5), (2, None)]))
+    assert {p.get_xy() for p in ax.patches if not p.get_fill()} == {(5, 0), (0, 2)}
 
 
 @pytest.mark.parametrize(
@@ -274,6 +280,15 @@ def test_pyplot_is_not_needed():
         (lambda: heatmap(torch.rand(2, 2), mask=torch.ones(2, 2)), TypeError, "True means"),
         (lambda: heatmap(torch.rand(2, 2), mask=causal_mask(3)), ValueError, "broadcast"),
         (lambda: head_heatmaps(torch.rand(2, 2, 2), head_names=["a"]), ValueError, "1 names.*2 heads"),
+        (lambda: heatmap(torch.rand(3, 6), highlight=(7, 9)), ValueError, "0 to 2, .* 3 rows; got 7"),
+        (lambda: heatmap(torch.rand(3, 6), highlight=(-1, None)), ValueError, "lit row .* got -1"),
+        (lambda: heatmap(torch.rand(3, 6), highlight=(None, 6)), ValueError, "5, .* 6 columns; got 6"),
+        (lambda: heatmap(torch.rand(3, 6), highlight=[(0, 5), (0, -1)]), ValueError, "lit column .* -1"),
+        (lambda: head_heatmaps(torch.rand(2, 3, 3), highlight=(3, 0)), ValueError, "lit row .* got 3"),
+        (lambda: heatmap(torch.eye(2), limit=-1.0), ValueError, r"limit .* above 0.* got -1\.0\.$"),
+        (lambda: heatmap(torch.eye(2), kind="scores", limit=0), ValueError, r"above 0.* got 0\.$"),
+        (lambda: heatmap(torch.eye(2), limit=math.nan), ValueError, "above 0.* got nan"),
+        (lambda: head_heatmaps(torch.rand(2, 2, 2), limit=math.inf), ValueError, "above 0.* got inf"),
     ],
 )
 def test_what_does_not_fit_is_said(call, error, words):

@@ -207,11 +207,19 @@ def test_the_html_is_the_same_each_time():
         (lambda: product_table(torch.ones(2, 3), torch.ones(3, 4), 0, -1), "j must be 0 to 3"),
         (lambda: cell_sum([1, 2], [1]), "same length"),
         (lambda: side_by_side(matrix_table([1]), matrix_table([1]), between=["a", "b"]), "1 gaps"),
+        (lambda: side_by_side(), "got no table: give it at least one"),
+        (lambda: side_by_side(between=["·"]), "got no table"),
     ],
 )
 def test_what_does_not_fit_is_said(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("wrong", [torch.ones(2, 2), [matrix_table([1])], None])
+def test_only_tables_stand_side_by_side(wrong):
+    with pytest.raises(TypeError, match=f"got {type(wrong).__name__}. Try matrix_table"):
+        side_by_side(matrix_table([1]), wrong)
 
 
 def test_a_mask_of_numbers_is_refused():
