@@ -155,6 +155,7 @@ COMMANDS = {
     "test": ("check that everything in the course works", test_options, test),
     "slides": ("make slides of every page: dist/slides", no_options, tool("make_slides")),
     "handout": ("make the handout, one page A4: dist/handout", no_options, tool("make_handout")),
+    "papers": ("make the papers before and after, to print: dist/papers", no_options, tool("make_papers")),
     "teacher": (
         "make the pages with solutions and notes: dist/teacher",
         no_options,

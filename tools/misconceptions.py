@@ -54,7 +54,10 @@ def read_misconceptions(text: str | None = None) -> dict[int, Misconception]:
 
 def read_answers(lines, key) -> list[dict]:
     """The rows of a class's table. ValueError names the line and what is wrong with it."""
-    reader = csv.DictReader(lines)
+    lines = list(lines)
+    first = lines[0] if lines else ""
+    # Where a comma is the sign for decimals, a spreadsheet writes semicolons.
+    reader = csv.DictReader(lines, delimiter=";" if first.count(";") > first.count(",") else ",")
     wanted = ["form", "when", *(f"q{i}" for i in range(1, QUESTIONS + 1))]
     lacking = [name for name in wanted if name not in (reader.fieldnames or [])]
     if lacking:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+import make_papers
 import misconceptions
 import pytest
 import torch
@@ -106,6 +107,20 @@ def test_the_sentences_on_large_scores_are_true():
         torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
 
 
+# --- the pages to print ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", "AB")
+def test_a_page_to_print_holds_the_whole_paper(form, tmp_path):
+    assert make_papers.main(["--to", str(tmp_path)]) == 0
+    page = (tmp_path / f"paper_{form}.html").read_text(encoding="utf-8")
+    questions = re.findall(r"<section>.*?</section>", page, re.DOTALL)
+    assert [len(re.findall("<li>", question)) for question in questions] == list(
+        map(len, paper(form).values())
+    )
+    assert "Your code name" in page and "http" not in page  # it needs no network
+
+
 # --- the tool -------------------------------------------------------------------------------------------
 
 
@@ -123,6 +138,12 @@ def test_shares_count_each_paper_once():
     result = result_of(line("A", "before", q1="a"), line("A", "before", q6="b"), line("A", "after"))
     assert result["before"][20] == 0.5 and result["before"][6] == 0.5 and result["before"][8] == 0
     assert set(result["after"].values()) == {0}
+
+
+def test_a_table_with_semicolons_is_read_as_well():
+    lines = [HEADER, line("A", "before", q1="a"), line("B", "after", q4="")]
+    with_semicolons = [text.replace(",", ";") for text in lines]
+    assert misconceptions.read_answers(with_semicolons, KEY) == misconceptions.read_answers(lines, KEY)
 
 
 def test_what_is_left_most_comes_first():
