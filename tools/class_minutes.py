@@ -5,6 +5,7 @@
 
 An exercise takes the minutes of its heading. The rest of a page takes the minutes of its **Time** line,
 shared out among the cells outside "Exercises": a part with a fifth of the cells gets a fifth of the time.
+Where that line says "without the asides", the cells under a heading "Aside: …" take none of it.
 A part is what stands under a heading, or under a bold number such as "**2. One matrix …**".
 
 A run sheet in TEACHING.md is a table `| clock | min | where | what to do |`. Its third column says what the
@@ -46,7 +47,7 @@ class PageTime:
     minutes: int
     cells: dict = field(default_factory=dict)  # part -> how many cells
     exercises: dict = field(default_factory=dict)  # "Exercise 3.1" -> minutes
-    counted: int = 0  # cells outside "Exercises"
+    counted: int = 0  # cells outside "Exercises", and outside asides that the Time line leaves out
 
     def of(self, part: str) -> float:
         """Minutes of one part. Raises KeyError with the name where the page has no such part."""
@@ -60,7 +61,10 @@ class PageTime:
 def page_time(path: Path) -> PageTime:
     """Read one notebook. A cell counts for its section and for the sub-heading or number it stands under."""
     cells = nbformat.read(path, as_version=4).cells
-    page = PageTime(int(re.search(r"\*\*Time\*\* (\d+) minutes", cells[0].source).group(1)))
+    minutes, without_asides = re.search(
+        r"\*\*Time\*\* (\d+) minutes( without the asides)?", cells[0].source
+    ).groups()
+    page = PageTime(int(minutes))
     section, part = "Title", None
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -69,7 +73,8 @@ def page_time(path: Path) -> PageTime:
             if numbered := BOLD_NUMBER.search(cell.source):
                 part = numbered.group(1)
             page.exercises |= {name: int(minutes) for name, minutes in EXERCISE.findall(cell.source)}
-        if section == "Exercises" or (part or "").startswith("Exercise "):
+        aside = without_asides and (part or "").startswith("Aside: ")
+        if section == "Exercises" or (part or "").startswith("Exercise ") or aside:
             continue
         page.counted += 1
         for name in {section, part} - {None}:

@@ -64,7 +64,7 @@ BUGS = (
     ),
     (
         "mask the wrong way round",
-        "wonderful loss in training",
+        "a wonderful loss, or NaN",
         "first token under a causal mask: weight 1 on itself",
     ),
     (

@@ -30,8 +30,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-import nbformat
-from course_notebooks import course_notebooks, with_links_to_html
+from course_notebooks import course_notebooks, read_notebook, with_links_to_html
 from in_a_sentence import in_a_sentence
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -221,7 +220,7 @@ def slides_of(notebook: NotebookNode, stem: str, folder: Path) -> list[str]:
 
 def deck(path: Path, folder: Path) -> str:
     """Write the deck of one notebook and return its title."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read_notebook(path)
     title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
     foot = f'<div class="foot">{path.stem[:2]} · {html.escape(title)}</div>'
     sections = [

@@ -27,7 +27,7 @@ import sys
 from pathlib import Path
 
 import nbformat
-from course_notebooks import course_notebooks
+from course_notebooks import course_notebooks, read_notebook
 from nbformat.notebooknode import NotebookNode
 from refresh_notebooks import as_text, execute, normalise
 
@@ -115,8 +115,19 @@ def note_on(exercise) -> str:
     lines += [f"{i}. {hint}" for i, hint in enumerate(exercise.hints, start=1)]
     if exercise.mistakes:
         lines += ["", "Wrong answers, and what the check says of them:", ""]
-        lines += [f"- *{wrong_answer(mistake)}*: {mistake.sentence}" for mistake in exercise.mistakes]
+        lines += [f"- *{answers}*: {sentence}" for sentence, answers in said_of_answers(exercise).items()]
     return quoted("\n".join(lines))
+
+
+def said_of_answers(exercise) -> dict[str, str]:
+    """Sentence of the check -> the wrong answers that get it; of many the first, and how many more."""
+    answers: dict[str, list[str]] = {}
+    for mistake in exercise.mistakes:
+        answers.setdefault(mistake.sentence, []).append(wrong_answer(mistake))
+    return {
+        sentence: ", ".join(names) if len(names) <= 3 else f"{names[0]}, and {len(names) - 1} more like it"
+        for sentence, names in answers.items()
+    }
 
 
 def speaker_notes(number: str) -> str:
@@ -170,7 +181,7 @@ def unsolved(notebook: NotebookNode) -> list[str]:
 
 def make(path: Path, folder: Path) -> list[str]:
     """Write the teacher edition of one notebook; return its faults."""
-    notebook = teacher_edition(nbformat.read(path, as_version=4), path.name[:2])
+    notebook = teacher_edition(read_notebook(path), path.name[:2])
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

@@ -56,6 +56,14 @@ def test_every_time_is_the_one_worked_out_from_the_pages(pages):
     assert class_minutes.retimed(GUIDE, pages) == GUIDE, "run tools/class_minutes.py --write"
 
 
+def test_asides_take_none_of_the_time_of_a_page_that_leaves_them_out(pages):
+    page = pages["09"]
+    parts = ["Title", "Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
+    rest = ["Shape ledger", "Recap"]
+    assert not [part for part in page.cells if part.startswith("Aside: ")]
+    assert sum(page.of(part) for part in [*parts, *rest]) == pytest.approx(25)
+
+
 @pytest.mark.parametrize("whole", [90, 180])
 def test_a_sheet_has_a_break_and_exercises(whole):
     places = [where for _, _, where, _ in sheets()[whole]]
@@ -69,7 +77,7 @@ def test_the_long_sheet_meets_every_page():
 
 
 def test_a_page_that_gets_longer_changes_the_sheet(pages):
-    """The recomputation itself: five more minutes in a heading move the clock of all that follows."""
+    """The recomputation itself: one more minute in a heading moves the clock of all that follows."""
     pages["03"].exercises["Exercise 3.3"] += 1
     try:
         changed = class_minutes.retimed(GUIDE, pages)

@@ -63,6 +63,25 @@ def test_a_solution_brings_the_imports_that_the_page_lacks():
     assert make_teacher_edition.missing_imports("y = math.sqrt(2)", {"math"}) == ""
 
 
+@pytest.mark.parametrize("tool", [make_slides, make_teacher_edition], ids=["slides", "teacher"])
+def test_a_file_that_is_no_notebook_is_named(tool, tmp_path, capsys):
+    text = tmp_path / "words.md"
+    text.write_text("no notebook", encoding="utf-8")
+    assert tool.main([str(text), "--to", str(tmp_path / "made")]) == 1
+    said = capsys.readouterr()
+    assert f"{text}: this is no notebook" in said.err + said.out
+
+
+def test_a_sentence_for_many_wrong_answers_stands_once():
+    from mha_helpers.exercises import e09_concat_and_output
+
+    exercise = e09_concat_and_output.three_bugs
+    note = make_teacher_edition.note_on(exercise)
+    sentences = {mistake.sentence for mistake in exercise.mistakes}
+    assert len(sentences) < len(exercise.mistakes)
+    assert all(note.count(f": {sentence}") == 1 for sentence in sentences)
+
+
 # --- the handout ----------------------------------------------------------------------------------------
 
 
