@@ -72,6 +72,8 @@ def main():
     parser.add_argument("--notebook", default="00_start_here", help="name of the page, without .ipynb")
     parser.add_argument("--write", action="store_true", help="put the table into README.md")
     arguments = parser.parse_args()
+    if min(arguments.learners) < 1:
+        parser.error(f"at least 1 learner is needed, got {min(arguments.learners)}.")
     path = ROOT / "notebooks" / f"{arguments.notebook}.ipynb"
     if not path.exists():
         parser.error(f"there is no {path.name} in notebooks/.")

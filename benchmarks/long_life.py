@@ -102,7 +102,12 @@ def main():
     parser.add_argument("--settings", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    names = options.explorers or [name for name in dir(explorers) if name.endswith("_explorer")]
+    known = [name for name in dir(explorers) if name.endswith("_explorer")]
+    names = options.explorers or known
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"there is no explorer {unknown[0]}: choose from {', '.join(known)}.")
+    if options.settings < 1:
+        parser.error(f"--settings must be at least 1, got {options.settings}.")
     warnings.simplefilter("error")
     rows = []
     for name in names:

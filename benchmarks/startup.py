@@ -1,8 +1,8 @@
-"""What does starting cost? ``import mha_helpers`` beside ``import torch``; a notebook beside an empty one.
+"""What does starting cost? ``import mha_helpers`` beside ``import torch``; a notebook beside a bare one.
 
 python benchmarks/startup.py            # the table
 python benchmarks/startup.py --write    # also into README.md
-python benchmarks/startup.py --notebooks    # every notebook of the course, too
+python benchmarks/startup.py --notebooks    # pages 00 to 10, too
 """
 
 import argparse
@@ -39,7 +39,7 @@ def seconds_of_notebook(notebook):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="put the table into README.md")
-    parser.add_argument("--notebooks", action="store_true", help="run every notebook, too")
+    parser.add_argument("--notebooks", action="store_true", help="run pages 00 to 10, too")
     options = parser.parse_args()
     torch, ours = [], []
     for _ in range(ROUNDS):  # turn by turn, so that a busy machine slows both
