@@ -13,6 +13,7 @@ from set_repository import checked_branch, checked_repository, main
 from setup_cell import SETUP_CELL, repository_of
 
 ROOT = Path(__file__).resolve().parents[2]
+START = "notebooks/00_start_here.ipynb"
 
 
 def _write_notebook(path):
@@ -52,7 +53,8 @@ def test_address_and_badges_go_in_and_out_again(course):
     )
     readme = with_badges["README.md"].decode()
     assert readme.startswith("# A course\n\n[![Open in Colab]") and readme.endswith("\n\nWhat it is.\n")
-    assert "https://mybinder.org/v2/gh/some-one/attention.course/main?urlpath=lab/tree/" in readme
+    assert f"https://mybinder.org/v2/gh/some-one/attention.course/main?urlpath=lab/tree/{START})" in readme
+    assert (ROOT / START).is_file()
 
     assert main(["some-one/attention.course"]) == 0
     assert _bytes(course) == with_badges
@@ -60,6 +62,7 @@ def test_address_and_badges_go_in_and_out_again(course):
     assert main(["another/course", "--branch", "v2"]) == 0
     assert b"some-one" not in b"".join(_bytes(course).values())
     assert b"another/course/blob/v2/notebooks" in _bytes(course)["03_qk_scores.ipynb"]
+    assert b"gh/another/course/v2?urlpath=" in _bytes(course)["README.md"]
 
     assert main(["--clear"]) == 0
     assert _bytes(course) == shipped

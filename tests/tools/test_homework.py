@@ -1,0 +1,123 @@
+"""tools/homework.py: what the checks printed into returned notebooks, as a table; nobody's code is run."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from homework import main
+
+from mha_helpers.exercises import framework
+from mha_helpers.exercises.framework import CORRECT, NOT_YET, Verdict
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "homework.py"
+BEFORE_SCALING = 'These are the scores before scaling, q·k: which step stands between "score" and softmax?'
+CAUGHT = Verdict(NOT_YET, BEFORE_SCALING)
+PRAISED = Verdict(CORRECT, "You divide by √d_k.")
+
+
+class _Judged(framework.Exercise):
+    """The answer is the verdict."""
+
+    def _judge(self, answer):
+        return answer
+
+
+@pytest.fixture
+def check(monkeypatch, capsys):
+    """What an exercise prints for each of the answers."""
+    monkeypatch.setattr(framework, "_registry", {})
+
+    def printed(number, *answers):
+        words = {"variable": "a", "praise": "p", "hints": ("h",), "solution": "a = 1"}
+        exercise = _Judged(number, "t", stars=1, minutes=1, **words)
+        for answer in answers:
+            exercise.check(answer)
+        exercise.hint()
+        return capsys.readouterr().out
+
+    return printed
+
+
+def _write(path, *printed):
+    """A notebook in which each of the texts is what one cell printed."""
+    cells = [
+        nbformat.v4.new_code_cell(
+            "raise SystemExit('nobody runs this')",
+            outputs=[nbformat.v4.new_output("stream", name="stdout", text=text)],
+        )
+        for text in printed
+    ]
+    picture = nbformat.v4.new_output("display_data", data={"text/plain": "Exercise 9.9: correct."})
+    cells.append(nbformat.v4.new_code_cell("picture", outputs=[picture]))
+    cells.append(nbformat.v4.new_markdown_cell("Exercise 9.9: correct."))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+@pytest.fixture
+def folder(tmp_path, check):
+    folder = tmp_path / "returned"
+    _write(
+        folder / "anna.ipynb",
+        check("3.1", CAUGHT, PRAISED),  # twice in one cell
+        "torch.Size([3, 3])\n" + check("3.2", ..., CAUGHT),
+        check("3.10", ...),
+    )
+    _write(
+        folder / "group b" / "ben.ipynb", check("3.1", PRAISED), check("3.2", PRAISED), check("3.1", CAUGHT)
+    )
+    _write(folder / "group b" / ".ipynb_checkpoints" / "ben-checkpoint.ipynb", check("3.1", PRAISED))
+    _write(folder / "zoe.ipynb", "I did Exercise 3.1: correct.\n")
+    (folder / "damaged.ipynb").write_text('{"cells": [')
+    return folder
+
+
+def test_the_table_says_who_is_where_and_why(folder, capsys):
+    assert main([str(folder)]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        "anna: 1 of 3 correct",
+        f"    3.2 not yet: {BEFORE_SCALING}",
+        "    3.10 not attempted yet",
+        "group b/ben: 1 of 2 correct",
+        f"    3.1 not yet: {BEFORE_SCALING}",
+        "zoe: no check was run",
+    ]
+    assert told.err == "damaged: cannot be read as a notebook (NotJSONError)\n"
+
+
+def test_the_file_holds_the_same_table(folder, tmp_path):
+    path = tmp_path / "results.csv"
+    assert main([str(folder), "--csv", str(path)]) == 0
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    stub = framework.Exercise.stub_words
+    assert rows == [
+        ["learner", "exercise", "status", "reason"],
+        ["anna", "3.1", "correct", "You divide by √d_k."],
+        ["anna", "3.2", "not yet", BEFORE_SCALING],
+        ["anna", "3.10", "not attempted yet", stub],
+        ["group b/ben", "3.1", "not yet", BEFORE_SCALING],
+        ["group b/ben", "3.2", "correct", "You divide by √d_k."],
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(folder, capsys):
+    assert main([str(folder), "--csv", str(folder)]) == 1
+    assert folder.name in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_folder_without_notebooks_is_named(tmp_path, capsys):
+    _write(tmp_path / ".ipynb_checkpoints" / "anna-checkpoint.ipynb", "Exercise 3.1: correct.\n")
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"There is no notebook in {tmp_path}.\n"
+
+
+def test_it_is_a_command(tmp_path):
+    lost = str(tmp_path / "lost")
+    done = subprocess.run([sys.executable, str(TOOL), lost], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{lost} is no folder: name the one in which the notebooks lie.\n"
