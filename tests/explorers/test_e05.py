@@ -26,6 +26,10 @@ def panel():
     panel.close()
 
 
+def test_the_empty_text_field_shows_what_to_write(panel):
+    assert panel.controls["by_hand"].placeholder == "(row, column)=1 or 0"
+
+
 def pixels(panel):
     return np.asarray(Image.open(io.BytesIO(panel.png())).convert("RGB"))
 

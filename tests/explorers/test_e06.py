@@ -47,6 +47,7 @@ def test_without_the_maximum_large_scores_overflow_and_the_words_say_so(panel):
         warnings.simplefilter("error")
         move(panel, ROWS[0], temperature=1.0, shift=90, minus_maximum=False)
     assert panel.state()["weights"].isnan().any()
+    assert "e to such a large power is ∞ for float32" in panel.description()
     assert "Tick “subtract the maximum first”" in panel.description()
     panel.set(minus_maximum=True)
     assert not panel.state()["weights"].isnan().any()

@@ -65,7 +65,7 @@ def test_what_try_this_2_promises(panel):
     assert torch.equal(before["weights"], after["weights"])
     assert torch.equal(after["v"], before["v"][[2, 1, 0]])
     assert not torch.allclose(before["output"], after["output"])
-    assert "V of cat and fish are swapped" in panel.description()
+    assert ". V of cat and fish are swapped. Output of" in panel.description()
 
 
 def test_what_try_this_3_promises(panel):

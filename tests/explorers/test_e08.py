@@ -5,6 +5,7 @@ import itertools
 import re
 import warnings
 
+import ipywidgets as widgets
 import numpy as np
 import pytest
 import torch
@@ -23,6 +24,15 @@ def panel():
 
 def pixels(panel):
     return np.asarray(Image.open(io.BytesIO(panel.png())).convert("RGB"))
+
+
+def test_sizes_stand_above_what_is_done_with_them(panel):
+    rows = [child.children for child in panel.children if isinstance(child, widgets.HBox)]
+    names = {control: name for name, control in panel.controls.items()}
+    assert [[names[control] for control in row] for row in rows] == [
+        ["heads", "tokens"],
+        ["follow", "transpose"],
+    ]
 
 
 @pytest.mark.parametrize("heads", HEADS)

@@ -38,9 +38,11 @@ def test_labels_name_token_head_and_place():
             assert label_text(labels[t, column]) == f"t{t} h{column // 4} d{column % 4}"
 
 
-@pytest.mark.parametrize("sizes", [(0, 1, 1), (11, 1, 1), (1, 11, 1), (1, 1, 11)])
-def test_labels_have_one_digit_each(sizes):
-    with pytest.raises(ValueError, match="must be from 1 to 10"):
+@pytest.mark.parametrize(
+    ("sizes", "name"), [((0, 1, 1), "n"), ((11, 1, 1), "n"), ((1, 11, 1), "num_heads"), ((1, 1, 11), "d_k")]
+)
+def test_labels_have_one_digit_each(sizes, name):
+    with pytest.raises(ValueError, match=f"^{name} must be from 1 to 10"):
         number_labels(*sizes)
 
 

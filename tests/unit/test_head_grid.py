@@ -61,6 +61,21 @@ def test_every_cell_has_the_colour_of_its_weight_and_masked_cells_are_hatched(he
         assert len(np.unique(quarter[:, 0])) > 1, "masked cells must be hatched"
 
 
+@pytest.mark.parametrize(
+    ("heads", "across"), [(1, 1), (3, 3), (4, 4), (8, 4), (9, 6), (18, 6), (19, 8), (24, 8)]
+)
+def test_heads_stand_in_rows_of_at_most_eight(heads, across):
+    place = Placement(heads, 2, 2, ("a", "b"), ("a", "b"))
+    assert place.across == across and place.down == -(-heads // across)
+
+
+@pytest.mark.parametrize(("heads", "n", "points"), [(1, 8, 10), (4, 24, 10), (2, 48, 8), (12, 20, 8)])
+def test_letters_are_smaller_only_where_labels_stand_close(heads, n, points):
+    """In the second, every other token has its label, which leaves room for the large letters."""
+    labels = tuple(str(i + 1) for i in range(n))
+    assert Placement(heads, n, n, labels, labels).points == points
+
+
 def test_numbers_are_written_into_cells_that_hold_them():
     few = HeadGrid()
     artists = few.draw({"weights": weights_of(4)})[1]

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mha_helpers import causal_mask, golden_example, head_heatmaps, heatmap
+from mha_helpers import causal_mask, golden_example, head_heatmaps, heatmap, style
 from mha_helpers.inspector import cell_sum, matrix_table, product_table, side_by_side
 
 
@@ -154,6 +154,21 @@ def test_the_golden_score_of_eats_and_cat():
     )
     assert table.text.splitlines()[-1] == "scores[eats, cat] = (2·2 + (−1)·0) ÷ 1.414 ≈ 2.828"
     assert "2.828" in Cells(table.html).tables[2][2][1]["text"]
+
+
+def test_the_three_matrices_of_a_product_have_their_own_labels_and_colours():
+    a, b = torch.ones(2, 3), torch.ones(3, 2)
+    labels = {"a_rows": ["cat", "eats"], "b_rows": ["x", "y", "z"], "b_columns": ["fish", "now"]}
+    html = product_table(a, b, 0, 0, colours=("query", "key", "value"), **labels).html
+    parts = html.split("<table")[1:]
+    assert [[word in part for word in (">eats<", ">y<", ">now<")] for part in parts] == [
+        [True, False, False],
+        [False, True, True],
+        [True, False, True],
+    ]
+    for name, part in zip(("query", "key", "value"), html.split("</table>"), strict=False):
+        own = [style.COLOURS[other] in part for other in ("query", "key", "value")]
+        assert own == [other == name for other in ("query", "key", "value")], name
 
 
 @pytest.mark.parametrize(

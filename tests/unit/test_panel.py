@@ -170,6 +170,11 @@ def test_the_picture_fits_the_page():
             made.close()
 
 
+def test_no_label_of_a_control_is_cut(panel):
+    for control in panel.controls.values():
+        assert control.style.description_width == "initial" and control.layout.max_width == "100%"
+
+
 def test_nothing_is_wider_than_the_page(panel):
     assert panel.layout.max_width == panel._image.layout.max_width == "100%"
     assert panel._image.layout.width == "max-content"  # not stretched

@@ -96,6 +96,8 @@ def test_letters_are_a_text():
 
 
 def test_text_to_numbers_and_back():
+    for letters in ("KQWM", "AB", "AB" * 12):
+        assert as_text(as_numbers(letters)) == letters
     assert as_text(as_numbers("kq wm")) == "KQWM"
     for text, words in (("A1", "letters A to Z only, not 1"), ("A", "2 to 24"), ("AB" * 13, "2 to 24")):
         with pytest.raises(ValueError, match=words):

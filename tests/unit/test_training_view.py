@@ -61,6 +61,18 @@ def test_without_arguments_it_repeats_the_shipped_training(views, interrupt_befo
         assert (mine[name] - values).abs().max() < 0.005, name
 
 
+def test_a_curve_is_drawn_twice_a_second_and_at_both_ends(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(training_view.time, "monotonic", lambda: now[0])
+    view = TrainingView(10)
+    assert view.is_due(0) and view.is_due(5)
+    view.show(5, 0.1, 0.1)
+    now[0] += training_view.REDRAW - 0.1
+    assert not view.is_due(6) and view.is_due(10)
+    now[0] += 0.2
+    assert view.is_due(6)
+
+
 def test_interrupting_keeps_what_was_learned(views, interrupt_before):
     interrupt_before(30)
     threads = torch.get_num_threads()
