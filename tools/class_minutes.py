@@ -26,8 +26,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
-from course_notebooks import course_notebooks
+from course_notebooks import course_notebooks, read_notebook
+from in_a_sentence import in_a_sentence
 
 ROOT = Path(__file__).resolve().parent.parent
 TEACHING = ROOT / "TEACHING.md"
@@ -60,7 +60,7 @@ class PageTime:
 
 def page_time(path: Path) -> PageTime:
     """Read one notebook. A cell counts for its section and for the sub-heading or number it stands under."""
-    cells = nbformat.read(path, as_version=4).cells
+    cells = read_notebook(path).cells
     minutes, without_asides = re.search(
         r"\*\*Time\*\* (\d+) minutes( without the asides)?", cells[0].source
     ).groups()
@@ -143,6 +143,7 @@ def retimed(text: str, pages: dict[str, PageTime]) -> str:
     return "\n".join(lines) + "\n"
 
 
+@in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="bring TEACHING.md up to date")

@@ -17,8 +17,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import nbformat
-from course_notebooks import course_notebooks, with_links_to_html
+from course_notebooks import course_notebooks, read_notebook, with_links_to_html
+from html_page import html_page
 from in_a_sentence import in_a_sentence
 from jinja2 import DictLoader, pass_context
 from maths import MathMLRenderer, font_for
@@ -31,21 +31,7 @@ OUT = ROOT / "dist" / "reading"
 COURSE = "Multi-head attention, step by step"
 STYLE = Path(__file__).resolve().parent / "reading.css"
 COLOURS_OF_CODE = "xcode"  # every colour of it is readable on STYLE's ground, which a test measures
-
-FRAME = """\
-<!DOCTYPE html>
-<html lang="en-GB">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<link rel="stylesheet" href="style.css">
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+STYLE_LINK = '<link rel="stylesheet" href="style.css">'
 # nbconvert leaves out the text alternative that a picture's metadata holds; its own page then says "No
 # description has been provided for this image" to a screen reader.
 PICTURES_WITH_WORDS = """\
@@ -100,7 +86,7 @@ def page_of(notebook, before: str, after: str) -> str:
         f'<nav aria-label="Pages">\n{ways}\n</nav>\n<main>\n{cells}\n</main>\n'
         f'<nav aria-label="Pages, again">\n{ways}\n</nav>'
     )
-    return FRAME.format(title=f"{html.escape(title_of(notebook))} – {COURSE}", body=body)
+    return html_page(f"{title_of(notebook)} – {COURSE}", STYLE_LINK, body)
 
 
 def title_of(notebook) -> str:
@@ -128,12 +114,12 @@ one picture of them. To move them, and to have your exercises checked, open the 
 </tbody>
 </table>
 </main>"""
-    return FRAME.format(title=COURSE, body=body)
+    return html_page(COURSE, STYLE_LINK, body)
 
 
 def reading_copy(paths: list[Path]) -> dict[str, str]:
     """Every file of the reading copy: its name and its text."""
-    notebooks = {path.stem: nbformat.read(path, as_version=4) for path in paths}
+    notebooks = {path.stem: read_notebook(path) for path in paths}
     names = ["", *notebooks, ""]
     files = {"index.html": index_of(notebooks)}
     for place, (name, notebook) in enumerate(notebooks.items(), start=1):

@@ -13,34 +13,23 @@ import re
 import sys
 from pathlib import Path
 
+from html_page import html_page
 from in_a_sentence import in_a_sentence
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "dist" / "papers"
-PAGE = """\
-<!DOCTYPE html>
-<html lang="en-GB">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
+STYLE = """\
 <style>
-@page {{ size: A4; margin: 14mm 16mm; }}
-body {{ max-width: 178mm; margin: 0 auto; font: 10.5pt/1.35 sans-serif; color: black; }}
-h1 {{ font-size: 16pt; margin: 0 0 3mm; }}
-p {{ margin: 2.5mm 0 1mm; }}
-ul {{ margin: 0; padding-left: 5mm; list-style: "☐  "; }}
-section {{ break-inside: avoid; }}
-code {{ font: 9.5pt "DejaVu Sans Mono", monospace; }}
-.anchor-link {{ display: none; }}
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+@page { size: A4; margin: 14mm 16mm; }
+body { max-width: 178mm; margin: 0 auto; font: 10.5pt/1.35 sans-serif; color: black; }
+h1 { font-size: 16pt; margin: 0 0 3mm; }
+p { margin: 2.5mm 0 1mm; }
+ul { margin: 0; padding-left: 5mm; list-style: "☐  "; }
+section { break-inside: avoid; }
+code { font: 9.5pt "DejaVu Sans Mono", monospace; }
+.anchor-link { display: none; }
+</style>"""
 
 
 def page_of(markdown: str) -> str:
@@ -51,7 +40,7 @@ def page_of(markdown: str) -> str:
         markdown2html_mistune(head),
         *(f"<section>\n{markdown2html_mistune(question)}\n</section>" for question in questions),
     ]
-    return PAGE.format(title=title, body="\n".join(parts))
+    return html_page(title, STYLE, "\n".join(parts))
 
 
 @in_a_sentence

@@ -16,6 +16,8 @@ from mha_helpers.exercises.framework import one_line
 _IDLE_STEPS = {"RESUME", "NOP", "NOT_TAKEN", "CACHE", "POP_TOP", "RETURN_VALUE", "BUILD_TUPLE"}
 _CONSTANT_STEPS = {"LOAD_CONST", "RETURN_CONST"}
 
+_WHOLE_SIZE = "A size must be a whole number: // in place of / keeps it one."
+
 # (words in the message, what usually causes it), tried in order.
 _CAUSES = (
     ("'ellipsis'", "A `...` is still in the code: put something in its place."),
@@ -37,20 +39,14 @@ _CAUSES = (
         "tuple index",
         "A tuple, as .shape is one, has fewer entries than that: count them from the end, -1 and -2.",
     ),
-    (
-        "slice indices must be integers",
-        "A size must be a whole number: // in place of / keeps it one.",
-    ),
+    ("slice indices must be integers", _WHOLE_SIZE),
     ("are valid indices", "An index must be a whole number: // in place of / keeps it one."),
     ("list index", "The list has fewer entries than that: print its len(). append adds one at its end."),
     ("list assignment index", "The list has fewer entries than that: append adds one at its end."),
     ("0-dim tensor", "That is a single number already: there is an index too many."),
     ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
-    ("failed to unpack the object", "A size must be a whole number: // in place of / keeps it one."),
-    (
-        "object cannot be interpreted as an integer",
-        "A size must be a whole number: // in place of / keeps it one.",
-    ),
+    ("failed to unpack the object", _WHOLE_SIZE),
+    ("object cannot be interpreted as an integer", _WHOLE_SIZE),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     (
         "is ambiguous",

@@ -10,6 +10,7 @@ from mha_helpers.checks import check_count
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.figures.cells import add_cells, add_outlines, corners, place_cells
 from mha_helpers.figures.picture import new_figure
+from mha_helpers.figures.words import count
 from mha_helpers.panel import Panel
 
 MOST_SENTENCES, MOST_TOKENS, MOST_FEATURES = 4, 6, 8
@@ -135,7 +136,7 @@ def describe(state):
     b, n, d_model = state["x"].shape
     sentence, token, feature = state["selected"]
     return (
-        f"{_count(b, 'sentence')} of {_count(n, 'token')}, {_count(d_model, 'number')} for each token."
+        f"{count(b, 'sentence')} of {count(n, 'token')}, {count(d_model, 'number')} for each token."
         f" Lit: x[{sentence}, {token}, {feature}], feature {feature} of token {token} in sentence {sentence}."
         f" {state['place']} of the {state['numbers']} numbers stand before it in memory."
     )
@@ -155,7 +156,3 @@ def details(state):
         for name, shape in rows
     )
     return f"<table>{cells}</table>"
-
-
-def _count(number, word):
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

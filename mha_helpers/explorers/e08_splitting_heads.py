@@ -7,6 +7,7 @@ from mha_helpers.attention import split_heads
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.figures.f08_splitting_heads import Stage, Tracks, misplaced, number_labels
+from mha_helpers.figures.words import count
 from mha_helpers.panel import Panel
 
 D_MODEL = 8
@@ -130,7 +131,7 @@ def describe(state):
         if any(label // 100 == t for row in rows for label in row)
     ]
     where = f"The numbers of t{t} are in {_join(held)}."
-    return f"{_count(h, 'head')} of d_k = {d_k}, {_count(n, 'token')}. {_verdict(state)} {where}"
+    return f"{count(h, 'head')} of d_k = {d_k}, {count(n, 'token')}. {_verdict(state)} {where}"
 
 
 def details(state):
@@ -156,10 +157,6 @@ def _verdict(state):
     if wrong:
         return f"Scrambled: {wrong} of {all_cells} numbers are in a wrong place. The shape is right."
     return f"All {all_cells} numbers are where they belong."
-
-
-def _count(number, word):
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _join(names):

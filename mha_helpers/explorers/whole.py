@@ -17,6 +17,7 @@ from mha_helpers.attention import (
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix, head_projections, sentence_vectors, tokenize
 from mha_helpers.explorers.whole_contributions import contribution_bars_html
+from mha_helpers.figures.words import count
 from mha_helpers.inspector import matrix_table
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.panel import HeadGrid, Panel
@@ -165,7 +166,7 @@ def describe(state):
         found.append(f"head {head + 1} most to “{tokens[column]}” ({weights[head, row, column]:.2f})")
     more = f"; and {heads - 8} more heads" if heads > 8 else ""
     return (
-        f"{_count(heads, 'head')}, {_count(n, 'token')}, d_k {state['d_k']}, {mask}."
+        f"{count(heads, 'head')}, {count(n, 'token')}, d_k {state['d_k']}, {mask}."
         f" “{tokens[row]}” (row {row + 1}) attends: {', '.join(found)}{more}."
     )
 
@@ -265,7 +266,3 @@ def _all_projections():
 
 def _show(control, needed):
     control.layout.display = None if needed else "none"
-
-
-def _count(number, word):
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

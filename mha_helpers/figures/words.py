@@ -20,18 +20,16 @@ def describe(matrix, rows, columns, kind, allowed, axes, title=""):
 
 
 def _weights(matrix, rows, columns, allowed):
-    sentences = []
     if len(rows) <= SPELT_OUT:
-        sentences.append("; ".join(map(_attends, rows, matrix, allowed, [columns] * len(rows))) + ".")
-    else:
-        seen = matrix.masked_fill(~allowed, -1).nan_to_num(nan=-1)
-        i, j = divmod(int(seen.argmax()), len(columns))
-        average = number(seen.clamp(min=0).max(dim=-1).values.mean(), trim=False)
-        sentences.append(
-            f"The largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
-            f" {_numbered(j, columns)}. On average the largest weight of a row is {average}."
-        )
-    return sentences
+        return ["; ".join(map(_attends, rows, matrix, allowed, [columns] * len(rows))) + "."]
+    seen = matrix.masked_fill(~allowed, -1).nan_to_num(nan=-1)
+    i, j = divmod(int(seen.argmax()), len(columns))
+    average = number(seen.clamp(min=0).max(dim=-1).values.mean(), trim=False)
+    return [
+        f"The largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
+        f" {_numbered(j, columns)}.",
+        f"On average the largest weight of a row is {average}.",
+    ]
 
 
 def _attends(row, weights, allowed, columns):
@@ -68,17 +66,14 @@ def _fits(row, scores, allowed, columns):
 
 
 def _vectors(matrix, rows, columns, allowed):
-    sentences = []
     if len(rows) <= SPELT_OUT and len(columns) <= SPELT_OUT:
         vectors = (
             f"{row}: {', '.join(number(value) for value in values)}"
             for row, values in zip(rows, matrix, strict=True)
         )
-        sentences.append("; ".join(vectors) + ".")
-    elif matrix.isfinite().any():
-        shown = matrix[matrix.isfinite()]
-        sentences.append(f"The numbers go from {number(shown.min())} to {number(shown.max())}.")
-    return sentences
+        return ["; ".join(vectors) + "."]
+    shown = matrix[matrix.isfinite()]
+    return [f"The numbers go from {number(shown.min())} to {number(shown.max())}."] if len(shown) else []
 
 
 def _numbered(index, labels):
