@@ -100,6 +100,14 @@ def test_a_sheet_that_is_too_full_is_refused(pages):
         )
 
 
+def test_a_damaged_notebook_is_named(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "03_qk_scores.ipynb"
+    page.write_text("# Not JSON", encoding="utf-8")
+    monkeypatch.setattr(class_minutes, "course_notebooks", lambda: [page])
+    assert class_minutes.main([]) == 1
+    assert capsys.readouterr().err == f"{page}: this is no notebook\n"
+
+
 # --- the stumbling blocks -------------------------------------------------------------------------------
 
 

@@ -113,9 +113,18 @@ def test_the_folder_holds_no_page_of_a_notebook_that_is_gone(tmp_path, monkeypat
 def test_a_formula_that_cannot_be_set_stops_the_export_with_a_sentence(tmp_path, monkeypatch, capsys):
     notebook = nbformat.read(PATHS[0], 4)
     notebook.cells.append(nbformat.v4.new_markdown_cell(r"See $\nosuch{Q}$."))
-    monkeypatch.setattr(export.nbformat, "read", lambda path, as_version: notebook)
+    monkeypatch.setattr(export, "read_notebook", lambda path: notebook)
     assert export.main(["--out", str(tmp_path / "out")]) == 1
     assert r"\nosuch" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_notebook_stops_the_export_with_its_name(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "03_qk_scores.ipynb"
+    page.write_text(PATHS[0].read_text(encoding="utf-8")[:5000], encoding="utf-8")
+    monkeypatch.setattr(export, "course_notebooks", lambda root: [page])
+    assert export.main(["--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == f"{page}: this is no notebook\n"
     assert not (tmp_path / "out").exists()
 
 
