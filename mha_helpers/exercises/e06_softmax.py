@@ -294,7 +294,7 @@ derivative = FunctionExercise(
             "Only the first of two parts is there. Raising one score also takes from all others.",
         ),
     ],
-    praise="Where a row is nearly all in one cell, this table is nearly zero: nothing can be learned there.",
+    praise="Where one cell holds nearly the whole row, this table is nearly zero: its scores hardly learn.",
     hints=[
         "Cell (i, j) says how weight i changes when score j grows.",
         "On the diagonal it is w_i · (1 − w_i), beside it −w_i · w_j.",

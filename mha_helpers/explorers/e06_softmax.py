@@ -165,7 +165,8 @@ def describe(state):
             " Tick “subtract the maximum first”."
         )
     shares = ", ".join(
-        f"{token} {style.number(weight)}" for token, weight in zip(TOKENS, weights.tolist(), strict=True)
+        f"{token} {style.number(weight, trim=False)}"
+        for token, weight in zip(TOKENS, weights.tolist(), strict=True)
     )
     best = TOKENS[int(weights.argmax())]
     return (
