@@ -14,6 +14,7 @@ import weakref
 import ipywidgets as widgets
 import numpy as np
 
+from mha_helpers import style
 from mha_helpers.head_grid import HeadGrid
 from mha_helpers.renderer import Renderer, encode_png
 
@@ -82,7 +83,7 @@ class Panel(widgets.VBox):
         self._image = widgets.Image(
             value=_BLANK_PNG,
             format="png",
-            layout=widgets.Layout(width="max-content", max_width="100%"),
+            layout=widgets.Layout(width="max-content", max_width=style.WHOLE_WIDTH),
         )
         self._legend_box = widgets.HTML()
         self._words_box = widgets.HTML()

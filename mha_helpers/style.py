@@ -44,6 +44,7 @@ CMAPS = {"weights": WEIGHT_CMAP, "scores": SCORE_CMAP, "vectors": VECTOR_CMAP}
 
 FONT_SIZE = 12  # points; at 100 % readable from the back of a room
 SCREEN_DPI = 96  # a figure of 9 inches is 864 pixels wide at 100 %
+WHOLE_WIDTH = "calc(100% - 4px)"  # of a widget: ipywidgets leaves 2 pixels free on each side
 SAVED_DPI = 144  # pixels that are stored: crisp on a projector, and still few
 
 

@@ -52,7 +52,9 @@ class TrainingView(widgets.VBox):
         self.points = []  # (step, accuracy on the last batch, accuracy on held-out distances)
         self.bar = widgets.IntProgress(0, 0, steps, layout=widgets.Layout(width=f"{WIDTH}px"))
         self.words = widgets.HTML("starting")
-        self.image = widgets.Image(format="png", layout=widgets.Layout(width="max-content", max_width="100%"))
+        self.image = widgets.Image(
+            format="png", layout=widgets.Layout(width="max-content", max_width=style.WHOLE_WIDTH)
+        )
         with style.drawing():
             self._draw()
         super().__init__([self.bar, self.words, self.image])
