@@ -83,7 +83,7 @@ def page_of(notebook, before: str, after: str) -> str:
     )
     ways = "\n".join(f'<a href="{address}">{words}</a>' for address, words in links)
     body = (
-        f'<nav aria-label="Pages">\n{ways}\n</nav>\n<main>\n{cells}\n</main>\n'
+        f'<nav aria-label="Pages">\n{ways}\n</nav>\n<main tabindex="0">\n{cells}\n</main>\n'
         f'<nav aria-label="Pages, again">\n{ways}\n</nav>'
     )
     return html_page(f"{title_of(notebook)} – {COURSE}", STYLE_LINK, body)

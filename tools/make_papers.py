@@ -23,6 +23,7 @@ STYLE = """\
 <style>
 @page { size: A4; margin: 14mm 16mm; }
 body { max-width: 178mm; margin: 0 auto; font: 10.5pt/1.35 sans-serif; color: black; }
+@media screen { body { padding: 1rem; } }
 h1 { font-size: 16pt; margin: 0 0 3mm; }
 p { margin: 2.5mm 0 1mm; }
 ul { margin: 0; padding-left: 5mm; list-style: "☐  "; }

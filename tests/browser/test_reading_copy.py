@@ -16,6 +16,8 @@ NAMES = ["index", *(path.stem for path in PATHS)]
 AXE = "axe-core@4.14.1"
 NARROW = 420  # pixels, a telephone
 
+TOO_WIDE = "() => document.documentElement.scrollWidth - window.innerWidth"
+
 # What a reader would miss, in sentences.
 LOOK = r"""() => {
     document.querySelectorAll("details").forEach(one => { one.open = true; });
@@ -98,11 +100,14 @@ def opened(offline, path: Path) -> tuple[Page, list[str]]:
 def test_a_page_is_readable_without_a_network(name, offline, folder):
     page, trouble = opened(offline, folder / f"{name}.html")
     faults = page.evaluate(LOOK)
-    wide = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+    wide = page.evaluate(TOO_WIDE)
+    page.set_viewport_size({"width": NARROW, "height": 900})
+    wide_on_a_telephone = page.evaluate(TOO_WIDE)
     page.close()
     assert not faults, "\n".join(faults)
     assert not trouble
     assert wide <= 0, f"the page is {wide} pixels wider than a window of 1000"
+    assert wide_on_a_telephone <= 0, f"the page is {wide_on_a_telephone} pixels wider than {NARROW}"
 
 
 def serious(page: Page, axe: str) -> list[str]:
