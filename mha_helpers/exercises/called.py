@@ -17,7 +17,7 @@ def noting_calls():
     A function of a library has the library's name in front, so that nobody is blamed for a helper of
     their own: ``softmax`` is the learner's, ``torch.softmax`` is also ``x.softmax(-1)`` and ``F.softmax``.
     In code outside the libraries, ``@`` stands for the sign and ``.dot`` for ``np.dot`` or ``row.dot``,
-    whatever they multiply: tensors or NumPy arrays.
+    whatever they multiply: tensors or NumPy arrays. A method of the learner's own named ``dot`` is none.
 
     >>> import torch
     >>> with noting_calls() as names:
@@ -25,16 +25,18 @@ def noting_calls():
     >>> "torch.softmax" in names, "torch.exp" in names
     (True, False)
     """
-    names = set()
+    names, own_methods = set(), set()
 
     def note(frame, event, _):
         if event == "call":
-            library = str(frame.f_globals.get("__name__")).split(".")[0]
+            library = _library_of(frame.f_globals.get("__name__"))
             name = frame.f_code.co_name
-            if library in _LIBRARIES:
+            if library not in _LIBRARIES:
+                own_methods.add(f".{name}")
+                names.update([name, *_written(frame.f_code), *_from_numpy(frame)])
+            # Only what the library offers by this name: inside PyTorch many a function is called "inner".
+            elif getattr(frame.f_globals.get(name), "__code__", None) is frame.f_code:
                 names.add(f"{library}.{name}")
-            else:
-                names.update([name, *_written(frame.f_code)])
 
     before = sys.getprofile()
     try:
@@ -43,6 +45,22 @@ def noting_calls():
             yield names
     finally:
         sys.setprofile(before)
+        names -= own_methods
+
+
+def _library_of(module):
+    return str(module).split(".")[0]
+
+
+def _from_numpy(frame):
+    """Return ``.dot`` for a ``dot`` that was imported from NumPy by name."""
+    found = [frame.f_globals.get(name) for name in frame.f_code.co_names]
+    places = [(value, getattr(value, "__module__", None), type(value).__module__) for value in found]
+    return {
+        f".{getattr(value, '__name__', '')}"
+        for value, *modules in places
+        if "numpy" in map(_library_of, modules)
+    }
 
 
 @functools.cache  # a learner's inner function may be called for every cell of a table

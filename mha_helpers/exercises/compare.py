@@ -7,6 +7,8 @@ shape before its numbers, and none of its own methods decides whether it is righ
 import itertools
 import math
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import torch
 
@@ -63,11 +65,17 @@ def same(a, b):
 
 
 def plain_number(value):
-    """Return the bool, int or float in a Python, NumPy or 0-d torch number, None for all else."""
+    """Return the bool, int or float in a Python, NumPy or 0-d torch number, None for all else.
+
+    >>> plain_number(torch.tensor(2.5)), plain_number(Fraction(1, 4)), plain_number("3")
+    (2.5, 0.25, None)
+    """
     if isinstance(value, torch.Tensor):
         value = value.detach().item() if value.dim() == 0 and not value.is_meta else None
     elif type(value).__module__ == "numpy" and hasattr(value, "item") and value.shape == ():
         value = value.item()
+    if type(value) in (Fraction, Decimal):
+        return float(value)
     return value if type(value) in (bool, int, float) else None
 
 
@@ -114,9 +122,10 @@ def _tensor_difference(got, expected, subject, decimals, any_dtype):
     if got.shape != expected.shape:
         return Difference(_other_shape(got, expected, subject, decimals))
     values, wanted = numbers_of(got), numbers_of(expected)
-    if got.dtype in HALF and expected.dtype not in HALF and torch.allclose(values, wanted, 2e-2, 2e-2):
-        return Difference(f"{subject} is {_name(got.dtype)}, too coarse here; use {_name(expected.dtype)}.")
     wrong = ~_close(values, wanted, decimals)
+    coarse = got.dtype in HALF and expected.dtype not in HALF and torch.allclose(values, wanted, 2e-2, 2e-2)
+    if coarse and (wrong.any() or not any_dtype):
+        return Difference(f"{subject} is {_name(got.dtype)}, too coarse here; use {_name(expected.dtype)}.")
     if wrong.any():
         return Difference(_wrong_cells(values, wanted, wrong, subject))
     kinds_differ = (got.dtype == torch.bool) != (expected.dtype == torch.bool)
@@ -135,7 +144,7 @@ def _no_tensor(got, expected, subject):
         if _are_parts(got, expected):
             return (
                 f"{subject} is {kind} of {len(got)} tensors; one tensor is needed:"
-                " torch.stack(…, dim=…) puts them together."
+                " torch.stack(…, dim=…) or torch.cat(…, dim=…) puts them together."
             )
         if any(isinstance(item, torch.Tensor) for item in got):
             return (
@@ -150,13 +159,11 @@ def _no_tensor(got, expected, subject):
 
 
 def _are_parts(got, expected):
-    """Tell whether these are the parts of which the expected tensor is a stack, along whichever axis."""
+    """Tell whether these could be the parts of the expected tensor: of one shape, as many numbers in all."""
     if not all(isinstance(item, torch.Tensor) for item in got):
         return False
-    shapes = {tuple(item.shape) for item in got}
-    wanted = tuple(expected.shape)
-    stacks = {wanted[:axis] + wanted[axis + 1 :] for axis, size in enumerate(wanted) if size == len(got)}
-    return len(shapes) == 1 and shapes <= stacks
+    one_shape = len({tuple(item.shape) for item in got}) == 1
+    return one_shape and sum(item.numel() for item in got) == expected.numel()
 
 
 def _other_shape(got, expected, subject, decimals):
@@ -214,12 +221,13 @@ def _number_difference(got, expected, subject, decimals):
         return Difference(f"{subject} is {kind_of(got)}; one number is needed.", form=True)
     if math.isnan(number):
         return Difference(f"{subject} is NaN: {NOT_DEFINED}")
-    if _close(_double(number), _double(expected), decimals):
+    exact = isinstance(expected, int) and decimals is None  # a count, however large it is
+    if _close(_double(number), _double(expected), decimals) and (not exact or round(number) == expected):
         return None
     if decimals is not None and _close(_double(number), _double(expected), max(decimals - 1, 0)):
         places = "1 decimal" if decimals == 1 else f"{decimals} decimals"
         if round(number, decimals - 1) != number:
-            return Difference(f"{subject} is close, but not to the {places} asked for.")
+            return Difference(f"{subject} is close, but not right to {places}.")
         return Difference(f"{subject} is close; give it with {places}.")
     if number == -expected:
         return Difference(f"{subject} has the right size and the wrong sign.")
@@ -246,7 +254,9 @@ def _shape_difference(got, expected, subject):
     if any(size is ... for size in tuple(got)):
         return Difference(f"{subject} still has a `...` in it: put a size in its place.", form=True)
     if any(type(size) is not int for size in sizes):
-        return Difference(f"{subject} must hold whole numbers only, as in (2, 3).", form=True)
+        whole = [size for size in sizes if isinstance(size, float) and size.is_integer()]
+        keep = f" {whole[0]} is a float: // in place of / keeps it whole." if whole else ""
+        return Difference(f"{subject} must hold whole numbers only, as in (2, 3).{keep}", form=True)
     if tuple(sizes) == expected:
         return None
     if len(sizes) != len(expected):

@@ -87,19 +87,19 @@ def _rows_in_order(token_ids, table, positions):
 def _cases():
     return [
         case(
-            token_ids=torch.tensor([0, 1, 2]),
-            table=torch.tensor([[2.0, 0, 0], [0, 1, 0], [1, 0, 2]]),
-            positions=numbers(5, 3, name="positions"),
+            torch.tensor([0, 1, 2]),
+            torch.tensor([[2.0, 0, 0], [0, 1, 0], [1, 0, 2]]),
+            numbers(5, 3, name="positions"),
         ),
         case(
-            token_ids=torch.tensor([4, 4, 1, 0]),
-            table=numbers(7, 6),
-            positions=numbers(9, 6, name="positions"),
+            torch.tensor([4, 4, 1, 0]),
+            numbers(7, 6),
+            numbers(9, 6, name="positions"),
         ),
         case(
-            token_ids=torch.tensor([[3, 1, 6, 6, 0], [5, 5, 2, 0, 1]]),
-            table=numbers(7, 4),
-            positions=numbers(8, 4, name="positions"),
+            torch.tensor([[3, 1, 6, 6, 0], [5, 5, 2, 0, 1]]),
+            numbers(7, 4),
+            numbers(8, 4, name="positions"),
         ),
     ]
 

@@ -181,6 +181,7 @@ PRODUCTS = (
     "chain_matmul",
     "linalg_matmul",
     "linalg_multi_dot",
+    "multi_dot",
     "linalg_vecdot",
     "vecdot",
     "matvec",

@@ -18,7 +18,7 @@ where_to_look = ChoiceExercise(
     wrong={
         frozenset({0, 4}): "Those are the earlier copies themselves. They say K again; what came after them?",
         frozenset({1}): "Place 1 is right, and it is not the only one: how many earlier K are there?",
-        frozenset({5}): "Place 5 is right: the nearest copy of K. Is there an earlier one?",
+        frozenset({5}): "Place 5 is right: it comes after the nearest copy of K. Is there an earlier copy?",
         frozenset({1, 5, 9}): "Place 9 is what the model is to guess: it is not in the line yet.",
         frozenset({7}): "Place 7 is the letter before. What came after the earlier copies of K?",
         frozenset({3, 7}): "Those are the letters before each K. What came after the earlier copies?",

@@ -57,6 +57,7 @@ there::
     python -m pytest tests/exercises -k 03_qk_scores
 """
 
+import contextlib
 import re
 import warnings
 from collections.abc import Callable
@@ -129,7 +130,7 @@ class Exercise:
     def verdict(self, answer=..., *more):
         """Return the ``Verdict`` on an answer, whatever it is; only Ctrl-C gets through."""
         try:
-            with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+            with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), _in_float32():
                 warnings.simplefilter("ignore")  # what the learner's code warns of, the sentence says better
                 if more:
                     return Verdict(NOT_YET, f"Hand over one answer: check({self.variable}).")
@@ -179,6 +180,17 @@ def progress():
     else:
         open_ones = ", ".join(f"{exercise.number} ({exercise.minutes} min)" for exercise in left)
         print(f"Well on the way, {len(done)} of {len(exercises)} done: {', '.join(done)}. Open: {open_ones}.")
+
+
+@contextlib.contextmanager
+def _in_float32():
+    """Inputs and answers are float32, whatever kind of number the learner has made the usual one."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def untouched(answer):

@@ -56,7 +56,9 @@ class FunctionExercise(Exercise):
     def _refusal(self, answer, inputs):
         """Return a sentence if the answer is no function that could be tried, else None."""
         by_name = f"hand over the function by its name, without brackets after it: check({self.variable})."
-        if isinstance(answer, (type, nn.Module)) or not callable(answer):
+        if isinstance(answer, nn.Module):
+            return "Your answer is a module; a function is asked for: hand over its .forward."
+        if isinstance(answer, type) or not callable(answer):
             return f"Your answer is {kind_of(answer)}; {by_name}"
         return argument_problem(answer, inputs, self.arguments)
 

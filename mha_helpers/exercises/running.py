@@ -59,6 +59,10 @@ _CAUSES = (
     ("Expected size", "The shapes do not fit: print both with .shape before that line."),
     ("to have size", "The shapes do not fit: print both with .shape before that line."),
     ("expects each tensor to be equal size", "The shapes do not fit: print each with .shape."),
+    (
+        "unexpected keyword argument",
+        "No argument there has this name: is it spelt as in the task, or as PyTorch spells it?",
+    ),
     ("Module.__init__", "super().__init__() must come first in __init__."),
     ("not callable", "A value is called like a function: look for brackets too many, or a name used twice."),
     ("not defined", "Is the name spelt as above, and was the cell that makes it run?"),
@@ -196,11 +200,13 @@ def argument_problem(function, inputs, names):
     try:
         signature.bind(*inputs.args, **inputs.kwargs)
     except TypeError:
-        needed = ", ".join([*names[: len(inputs.args)], *inputs.kwargs])
-        count = len(signature.parameters)
-        taken = f"{count} argument" + ("" if count == 1 else "s")
+        taken = list(signature.parameters)
+        needed = [*names[: len(inputs.args)], *(f"{name}=…" for name in inputs.kwargs)]
+        count = f"{len(taken)} argument" + ("" if len(taken) == 1 else "s")
+        renamed = len(taken) == len(needed) and not set(inputs.kwargs) <= set(taken)
         return (
-            f"Your function takes {taken} ({', '.join(signature.parameters)}); it is called with ({needed})."
+            f"Your function takes {count} ({', '.join(taken)}); it is called with ({', '.join(needed)})"
+            + (": keep these names." if renamed else ".")
         )
     return None
 

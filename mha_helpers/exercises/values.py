@@ -54,15 +54,15 @@ class ChoiceExercise(Exercise):
         for mistake in self.mistakes:
             if answer == _plain_choice(mistake.wrong):
                 return Verdict(NOT_YET, mistake.sentence)
-        if _kinds(answer) != _kinds(_plain_choice(self.answer)):
+        if not _same_form(answer, _plain_choice(self.answer)):
             return Verdict(NOT_YET, form)
         return Verdict(NOT_YET, self.otherwise)
 
 
 def _plain_choice(value):
     """Return (kind, value) in a form in which equal choices are equal, None for what is no choice."""
-    if type(value) is str:
-        return "text", " ".join(value.lower().split()).strip("'\".()")
+    if isinstance(value, str):  # NumPy's text, too; str.lower, because a class of its own could answer itself
+        return "text", " ".join(str.lower(value).split()).strip("'\".()")
     number = plain_number(value)
     if number is not None:
         return ("bool" if isinstance(number, bool) else "number"), number
@@ -74,10 +74,12 @@ def _plain_choice(value):
     return None
 
 
-def _kinds(choice):
-    """Return what kind of choice it is, and for a set of what kinds its parts are."""
-    kind, value = choice
-    return kind, {part_kind for part_kind, _ in value} if kind == "set" else None
+def _same_form(choice, right):
+    """Tell whether both are of one kind, and sets of parts of one kind. A set may be empty."""
+    kinds = [
+        {part_kind for part_kind, _ in value} if kind == "set" else kind for kind, value in (choice, right)
+    ]
+    return kinds[0] == kinds[1] or (kinds[0] == set() and right[0] == "set")
 
 
 def _form_of_choice(answer):

@@ -19,6 +19,8 @@ NOT_DEFINED = "0/0, 0 · ∞, ∞/∞, ∞ − ∞ or the root or logarithm of a
 
 RIGHT_TENSORS = [
     (ONES, ONES.clone(), {}),
+    (ONES, ONES.half(), {"any_dtype": True}),
+    (ONES * 0.919, ONES.half() * 0.92, {"any_dtype": True, "decimals": 2}),
     (ONES, torch.nn.Parameter(torch.ones(2, 3)), {}),
     (ONES, torch.ones(2, 3, requires_grad=True), {}),
     (torch.tensor([NAN, 1.0]), torch.tensor([NAN, 1.0]), {}),
@@ -50,14 +52,21 @@ WRONG_TENSORS = [
         [torch.ones(3), torch.ones(3)],
         {},
         FORM,
-        "is a list of 2 tensors; one tensor is needed: torch.stack(…, dim=…) puts them together.",
+        "is a list of 2 tensors; one tensor is needed: torch.stack(…, dim=…) or torch.cat(…, dim=…) puts them together.",
     ),
     (
         ONES,
         (torch.ones(2), torch.ones(2), torch.ones(2)),
         {},
         FORM,
-        "is a tuple of 3 tensors; one tensor is needed: torch.stack(…, dim=…) puts them together.",
+        "is a tuple of 3 tensors; one tensor is needed: torch.stack(…, dim=…) or torch.cat(…, dim=…) puts them together.",
+    ),
+    (
+        ONES.view(1, 6),
+        [torch.ones(1, 3), torch.ones(1, 3)],
+        {},
+        FORM,
+        "is a list of 2 tensors; one tensor is needed: torch.stack(…, dim=…) or torch.cat(…, dim=…) puts them together.",
     ),
     *(
         (
@@ -226,6 +235,13 @@ WRONG_TENSORS = [
     ),
     # numbers
     (ONES * 1.001, ONES.half(), {}, VALUE, "is float16, too coarse here; use float32."),
+    (
+        ONES * 1.01,
+        ONES.half(),
+        {"any_dtype": True},
+        VALUE,
+        "is float16, too coarse here; use float32.",
+    ),
     (COUNTED + 0.001, COUNTED.bfloat16(), {}, VALUE, "is bfloat16, too coarse here; use float32."),
     (COUNTED, (COUNTED + 1).half(), {}, VALUE, "has the right shape, but none of its 6 numbers is right."),
     (ONES, (ONES * 1.5).half(), {}, VALUE, "has the right shape, but none of its 6 numbers is right."),

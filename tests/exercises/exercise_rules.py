@@ -137,6 +137,18 @@ def accepts_its_solution(exercise):
     return [fault for t in times for fault in _wrong_unless(exercise, solution_of(exercise), RIGHT_SAYS, t)]
 
 
+def accepts_its_solution_in_a_session_of_float64(exercise):
+    """Some cell above may have called ``torch.set_default_dtype``."""
+    torch.set_default_dtype(torch.float64)
+    try:
+        faults = _wrong_unless(exercise, solution_of(exercise), RIGHT_SAYS, "in a session of float64")
+        if torch.get_default_dtype() != torch.float64:
+            faults.append("checking changes the default dtype of the session")
+        return faults
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def knows_the_stub(exercise):
     stubs = {"`...`": ..., "None": None, "[..., ...]": [..., ...], "(..., ...)": (..., ...)}
     if isinstance(exercise, FunctionExercise):
@@ -300,6 +312,7 @@ RULES = [
     speaks_plainly,
     keeps_the_answer_to_itself,
     accepts_its_solution,
+    accepts_its_solution_in_a_session_of_float64,
     knows_the_stub,
     names_each_mistake,
     diagnoses_the_form,

@@ -5,6 +5,8 @@ The tables of tensors: ``compared_tensors.py``. Through an exercise: ``test_valu
 
 import math
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy
 import pytest
@@ -32,6 +34,10 @@ RIGHT = [
     (2.5, numpy.float64(2.5), {}),
     (0.919, 0.9195, {"decimals": 3}),
     (math.inf, math.inf, {}),
+    (0.25, Fraction(1, 4), {}),
+    (0.25, Decimal("0.25"), {}),
+    (3_276_800, 3_276_800.0, {}),
+    (81, torch.tensor(81.00001).item(), {}),
     (True, torch.tensor(True), {}),
     (False, numpy.bool_(False), {}),
     ((2, 3), [2, 3], {}),
@@ -67,13 +73,14 @@ WRONG = [
     (1.5, "1.5", {}, FORM, "is text; one number is needed."),
     (1.5, NAN, {}, VALUE, f"is NaN: {NOT_DEFINED}"),
     (0.919, 0.92, {"decimals": 3}, VALUE, "is close; give it with 3 decimals."),
-    (0.9, 1.2, {"decimals": 1}, VALUE, "is close, but not to the 1 decimal asked for."),
+    (0.9, 1.2, {"decimals": 1}, VALUE, "is close, but not right to 1 decimal."),
     (0.9, 1, {"decimals": 1}, VALUE, "is close; give it with 1 decimal."),
+    (3_276_800, 3_276_801, {}, VALUE, "is a number, but not the right one."),
     (3, 4, {"decimals": 0}, VALUE, "is a number, but not the right one."),
-    (0.919, 0.93, {"decimals": 2}, VALUE, "is close, but not to the 2 decimals asked for."),
+    (0.919, 0.93, {"decimals": 2}, VALUE, "is close, but not right to 2 decimals."),
     (0.919, 0.9, {"decimals": 2}, VALUE, "is close; give it with 2 decimals."),
     (0.919, 1.5, {"decimals": 2}, VALUE, "is a number, but not the right one."),
-    (100_000, 100_000.5, {"decimals": 1}, VALUE, "is close, but not to the 1 decimal asked for."),
+    (100_000, 100_000.5, {"decimals": 1}, VALUE, "is close, but not right to 1 decimal."),
     (1.5, -1.5, {}, VALUE, "has the right size and the wrong sign."),
     (1.5, 1.6, {}, VALUE, "is a number, but not the right one."),
     # True and False
@@ -85,7 +92,14 @@ WRONG = [
     ((2, 3), ONES, {}, FORM, "is a tensor; its shape is asked for, as in (2, 3)."),
     ((2, 3), 6, {}, FORM, "is a number; a shape is needed, as in (2, 3)."),
     ((2, 3), (2, ...), {}, FORM, "still has a `...` in it: put a size in its place."),
-    ((2, 3), (2, 3.0), {}, FORM, "must hold whole numbers only, as in (2, 3)."),
+    (
+        (2, 3),
+        (2, 6 / 2),
+        {},
+        FORM,
+        "must hold whole numbers only, as in (2, 3). 3.0 is a float: // in place of / keeps it whole.",
+    ),
+    ((2, 3), (2, 2.5), {}, FORM, "must hold whole numbers only, as in (2, 3)."),
     ((2, 3), (2, True), {}, FORM, "must hold whole numbers only, as in (2, 3)."),
     ((2, 3), (2,), {}, VALUE, "has 1 axis; the tensor has 2."),
     ((2, 3), (), {}, VALUE, "has 0 axes; the tensor has 2."),

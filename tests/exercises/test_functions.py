@@ -92,7 +92,9 @@ def test_what_is_no_function_is_named():
     by_name = "hand over the function by its name, without brackets after it: check(answer)."
     assert told(double(), torch.ones(2)) == f"Your answer is a tensor of shape (2,); {by_name}"
     assert told(double(), nn.ReLU) == f"Your answer is a class; {by_name}"
-    assert told(double(), nn.ReLU()) == f"Your answer is a module; {by_name}"
+    assert told(double(), nn.ReLU()) == (
+        "Your answer is a module; a function is asked for: hand over its .forward."
+    )
     assert told(double(), lambda: 1) == "Your function takes 0 arguments (); it is called with (x)."
     assert told(double(), lambda x, y: 1) == "Your function takes 2 arguments (x, y); it is called with (x)."
 

@@ -165,7 +165,7 @@ def over_columns(scores, mask):
         (e10_trained_heads.weight_after_copies, after_any_copy, "You count places after the query as well"),
         (e10_trained_heads.weight_after_copies, before_a_copy, "You look one place before the copies."),
         (e03_qk_scores.best_match, ("eats", "fish"), "Give two numbers, row and column."),
-        (e06_softmax.one_weight, 0.886, "Your answer is close, but not to the 3 decimals asked for."),
+        (e06_softmax.one_weight, 0.886, "Your answer is close, but not right to 3 decimals."),
         (e06_softmax.one_weight, 0.893, "One of the three is missing from the sum"),
         (e03_qk_scores.best_match, (1, 3), "The row is right."),
         (

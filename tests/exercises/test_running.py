@@ -291,9 +291,14 @@ def test_what_was_begun_is_no_stub(begun):
         (
             lambda a, b, c: 1,
             case(X, mask=1),
-            "Your function takes 3 arguments (a, b, c); it is called with (q, mask).",
+            "Your function takes 3 arguments (a, b, c); it is called with (q, mask=…).",
         ),
-        (lambda a: 1, case(X, mask=1), "Your function takes 1 argument (a); it is called with (q, mask)."),
+        (lambda a: 1, case(X, mask=1), "Your function takes 1 argument (a); it is called with (q, mask=…)."),
+        (
+            lambda a, m: 1,
+            case(X, mask=1),
+            "Your function takes 2 arguments (a, m); it is called with (q, mask=…): keep these names.",
+        ),
         (lambda a, mask: 1, case(X, mask=1), None),
         (lambda a: 1, case(X), None),
         (lambda a, b=2: 1, case(X), None),

@@ -54,6 +54,30 @@ def test_decimals_are_those_that_are_asked_for(answer, said):
     assert said in printed(value(0.91931, decimals=3), answer)
 
 
+# Choices in other forms
+
+
+@pytest.mark.parametrize("answer", [numpy.array(["c"])[0], "C", " 'c' "])
+def test_text_may_be_of_any_kind(answer):
+    assert (
+        status(ChoiceExercise("7.1", "A", answer="c", wrong={"a": "No."}, **COMMON), answer)[0] == "correct"
+    )
+
+
+def test_a_set_may_hold_text_of_numpy():
+    letters = ChoiceExercise("7.1", "A", answer=frozenset("bd"), wrong={frozenset("b"): "No."}, **COMMON)
+    assert status(letters, set(numpy.array(["d", "b"])))[0] == "correct"
+
+
+@pytest.mark.parametrize("answer", [frozenset("bd"), frozenset({1, 5})])
+def test_an_empty_set_has_the_right_form(answer):
+    some = ChoiceExercise(
+        "7.1", "A", answer=answer, wrong={frozenset("b"): "No."}, otherwise="Look.", **COMMON
+    )
+    assert told(some, set()) == "Look."
+    assert "Answer with a set" in told(some, {True}) and "Answer with a set" in told(some, ())
+
+
 # Shapes, tuples, dicts
 
 

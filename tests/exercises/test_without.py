@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exercise_rules import exercises_of, modules, status
+from numpy import dot, einsum
 from sample_exercises import FourLayers, double, told
 from torch import nn
 from torch.nn import functional as F
@@ -157,6 +158,43 @@ def test_a_helper_of_ones_own_may_have_any_name():
 
     assert status(e06_softmax.stable_softmax, my_softmax)[0] == "correct"
     assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
+
+
+class Row:
+    """A learner's own vector, with a product of its own."""
+
+    def __init__(self, numbers):
+        self.numbers = list(numbers)
+
+    def dot(self, other):
+        return sum(a * b for a, b in zip(self.numbers, other.numbers, strict=True))
+
+
+def test_nobody_is_blamed_for_a_method_of_their_own():
+    def my_loop(q, k):
+        return torch.tensor([[Row(query).dot(Row(key)) for key in k] for query in q])
+
+    assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
+
+
+def test_nobody_is_blamed_for_what_pytorch_calls_inside():
+    def my_loop(q, k):  # a function inside vmap is called "inner"
+        return torch.vmap(lambda query: (query * k).sum(-1))(q)
+
+    assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
+
+
+@pytest.mark.parametrize("product", [einsum, dot, np.linalg.multi_dot], ids=["einsum", "dot", "multi_dot"])
+def test_what_is_imported_from_numpy_by_name_is_seen(product):
+    name = product.__name__
+    lines = {
+        "einsum": "torch.from_numpy(einsum('id,jd->ij', q.numpy(), k.numpy()))",
+        "dot": "torch.from_numpy(dot(q.numpy(), k.numpy().T))",
+        "multi_dot": "torch.from_numpy(multi_dot([q.numpy(), k.numpy().T]))",
+    }
+    learner = {"torch": torch, name: product}
+    exec(f"def my_loop(q, k):\n    return {lines[name]}", learner)
+    assert f"does without {name}," in told(e03_qk_scores.by_loops, learner["my_loop"])
 
 
 def test_nobody_is_blamed_for_what_numpy_does_inside():
