@@ -176,6 +176,6 @@ def test_no_label_of_a_control_is_cut(panel):
 
 
 def test_nothing_is_wider_than_the_page(panel):
-    assert panel.layout.max_width == "calc(100% - 4px)"  # and 2 pixels of margin on each side
-    assert panel._image.layout.max_width == "100%"
+    assert panel.layout.max_width == "100%"
+    assert panel._image.layout.max_width == "calc(100% - 4px)"  # and 2 pixels of margin on each side
     assert panel._image.layout.width == "max-content"  # not stretched
