@@ -3,6 +3,7 @@
 import contextlib
 import dis
 import functools
+import inspect
 import sys
 
 from torch.overrides import TorchFunctionMode
@@ -32,10 +33,11 @@ def noting_calls():
             library = _library_of(frame.f_globals.get("__name__"))
             name = frame.f_code.co_name
             if library not in _LIBRARIES:
-                own_methods.add(f".{name}")
-                names.update([name, *_written(frame.f_code), *_from_numpy(frame)])
-            # Only what the library offers by this name: inside PyTorch many a function is called "inner".
-            elif getattr(frame.f_globals.get(name), "__code__", None) is frame.f_code:
+                written = _written(frame.f_code) | _from_numpy(frame)
+                names.update([name, *written])
+                if "self" in frame.f_code.co_varnames[:1] and f".{name}" not in written:
+                    own_methods.add(f".{name}")
+            elif _is_offered(frame):
                 names.add(f"{library}.{name}")
 
     before = sys.getprofile()
@@ -52,15 +54,24 @@ def _library_of(module):
     return str(module).split(".")[0]
 
 
+def _is_offered(frame):
+    """Tell whether a library has this function by its name: inside PyTorch many another is called "inner"."""
+    function = inspect.unwrap(frame.f_globals.get(frame.f_code.co_name))
+    return getattr(function, "__code__", None) is frame.f_code
+
+
 def _from_numpy(frame):
     """Return ``.dot`` for a ``dot`` that was imported from NumPy by name."""
     found = [frame.f_globals.get(name) for name in frame.f_code.co_names]
-    places = [(value, getattr(value, "__module__", None), type(value).__module__) for value in found]
-    return {
-        f".{getattr(value, '__name__', '')}"
-        for value, *modules in places
-        if "numpy" in map(_library_of, modules)
-    }
+    return {f".{value.__name__}" for value in found if callable(value) and _is_of_numpy(value)}
+
+
+def _is_of_numpy(function):
+    modules = (
+        getattr(function, "__module__", None),
+        type(function).__module__,
+    )  # matmul has the second alone
+    return hasattr(function, "__name__") and "numpy" in map(_library_of, modules)
 
 
 @functools.cache  # a learner's inner function may be called for every cell of a table
