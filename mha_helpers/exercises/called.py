@@ -67,10 +67,8 @@ def _from_numpy(frame):
 
 
 def _is_of_numpy(function):
-    modules = (
-        getattr(function, "__module__", None),
-        type(function).__module__,
-    )  # matmul has the second alone
+    # NumPy's matmul names no module, but its type does.
+    modules = (getattr(function, "__module__", None), type(function).__module__)
     return hasattr(function, "__name__") and "numpy" in map(_library_of, modules)
 
 
