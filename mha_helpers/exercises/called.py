@@ -63,13 +63,12 @@ def _is_offered(frame):
 def _from_numpy(frame):
     """Return ``.dot`` for a ``dot`` that was imported from NumPy by name."""
     found = [frame.f_globals.get(name) for name in frame.f_code.co_names]
-    return {f".{value.__name__}" for value in found if callable(value) and _is_of_numpy(value)}
-
-
-def _is_of_numpy(function):
-    # NumPy's matmul names no module, but its type does.
-    modules = (getattr(function, "__module__", None), type(function).__module__)
-    return hasattr(function, "__name__") and "numpy" in map(_library_of, modules)
+    # Of what kind it is tells whose it is: a ufunc, as matmul is, or a function that NumPy dispatches.
+    return {
+        f".{getattr(value, '__name__', '')}"
+        for value in found
+        if _library_of(type(value).__module__) == "numpy"
+    }
 
 
 @functools.cache  # a learner's inner function may be called for every cell of a table

@@ -239,6 +239,17 @@ def test_a_helper_of_ones_own_may_have_any_name():
     assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
 
 
+def inner(query, key):
+    return sum(a * b for a, b in zip(query, key, strict=True))
+
+
+def test_a_helper_of_ones_own_may_stand_in_a_cell_of_its_own():
+    def my_loop(q, k):
+        return torch.stack([torch.stack([inner(query, key) for key in k]) for query in q])
+
+    assert status(e03_qk_scores.by_loops, my_loop)[0] == "correct"
+
+
 class Row:
     """A learner's own vector, with a product of its own."""
 
