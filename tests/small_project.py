@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +25,13 @@ FAKE_LAB = """
 import importlib.metadata, json, os, sys
 print(json.dumps({"lab": sys.argv[1:], "torch": importlib.metadata.version("torch"), "folder": os.getcwd()}))
 """
+
+
+def free_port():
+    """Return a port that nothing uses; the usual one may be taken by somebody's own JupyterLab."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def write_wheel(folder, name, version):
@@ -92,7 +100,7 @@ class Project:
 
     def lab(self, **settings):
         """Start the stand-in of JupyterLab; return what it said and what course.py said before."""
-        done = self.course("lab", "--no-browser", **settings)
+        done = self.course("lab", "--no-browser", "--port", str(free_port()), **settings)
         assert done.returncode == 0, done.stdout + done.stderr
         before, _, last = done.stdout.rstrip("\n").rpartition("\n")
         return json.loads(last), before

@@ -14,6 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from small_project import free_port
 
 from tools import commands, run_tests
 from tools.failures import CannotGoOn
@@ -118,9 +119,7 @@ def page_at(address, seconds=60):
 def test_lab_opens_the_first_page_in_a_real_jupyterlab(tmp_path):
     if Path(sys.prefix).resolve() != ROOT / ".venv":
         pytest.skip("this is not the environment that course.py made")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     folders = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
     said = tmp_path / "said.txt"
     with said.open("w") as out:
