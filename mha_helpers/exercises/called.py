@@ -65,9 +65,9 @@ def _from_numpy(frame):
     found = [frame.f_globals.get(name) for name in frame.f_code.co_names]
     # Of what kind it is tells whose it is: a ufunc, as matmul is, or a function that NumPy dispatches.
     return {
-        f".{getattr(value, '__name__', '')}"
+        f".{value.__name__}"
         for value in found
-        if _library_of(type(value).__module__) == "numpy"
+        if _library_of(type(value).__module__) == "numpy" and hasattr(value, "__name__")
     }
 
 

@@ -117,6 +117,7 @@ def own_method_around_it(q, k):
     return torch.tensor(np.array([[Around(query).dot(Around(key)) for key in k] for query in q]))
 
 
+KIND = np.dtype("float32")
 WHOLE = "scaled_dot_product_attention"
 SHORTCUTS = [
     (e02_qkv_projection.linear_by_hand, F.linear, "linear"),
@@ -192,6 +193,11 @@ SHORTCUTS = [
     (e03_qk_scores.by_loops, own_function_around_it, "dot"),
     (e03_qk_scores.by_loops, own_method_around_it, "dot"),
     (e03_qk_scores.by_loops, lambda q, k: torch.from_numpy(matmul(q.numpy(), k.numpy().T)), "@"),
+    (
+        e03_qk_scores.by_loops,  # KIND is NumPy's, and has no name
+        lambda q, k: torch.from_numpy(matmul(q.numpy(), k.numpy().T, dtype=KIND)),
+        "@",
+    ),
     (
         e03_qk_scores.by_loops,
         lambda q, k: torch.from_numpy(einsum("id,jd->ij", q.numpy(), k.numpy())),
