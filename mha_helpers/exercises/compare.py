@@ -188,8 +188,6 @@ def _other_shape(got, expected, subject, decimals):
 
 
 def _wrong_cells(values, wanted, wrong, subject):
-    first = tuple(wrong.nonzero()[0].tolist())
-    place = f"at {list(first)}, counted from 0" if first else "its only number"
     lost = values.isnan() & ~wanted.isnan()
     if lost.any():
         return (
@@ -207,7 +205,7 @@ def _wrong_cells(values, wanted, wrong, subject):
         return f"{subject} has the right shape, but none of its {wrong.numel()} numbers is right."
     return (
         f"{subject} has the right shape, but {right} of {wrong.numel()} numbers are right;"
-        f" the first wrong one is {place}."
+        f" the first wrong one is at {wrong.nonzero()[0].tolist()}, counted from 0."
     )
 
 
@@ -235,10 +233,12 @@ def _number_difference(got, expected, subject, decimals):
 
 
 def _bool_difference(got, expected, subject):
-    got = plain_number(got)
-    if not isinstance(got, bool):
-        return Difference(f"{subject} must be True or False.", form=True)
-    return None if got is expected else Difference(f"{subject} is the wrong one of the two.")
+    answer = plain_number(got)
+    if not isinstance(answer, bool):
+        cells = isinstance(got, torch.Tensor) and got.numel() != 1
+        way = " `==` compares cell by cell: torch.equal(a, b) gives one answer for all." if cells else ""
+        return Difference(f"{subject} must be True or False.{way}", form=True)
+    return None if answer is expected else Difference(f"{subject} is the wrong one of the two.")
 
 
 def _is_shape(value):

@@ -149,6 +149,8 @@ best_match = ChoiceExercise(
     wrong={
         (2, 1): "That is what “fish” asks of “eats”: which of the two numbers names the row?",
         (1, 0): "That is “cat”, who acts: in this head “eats” looks for somebody else.",
+        (2, 3): "You counted from 1. Rows and columns are counted from 0 here: take 1 from both.",
+        (2, 2): "The column is right. Rows are counted from 0 as well.",
         (1, 3): "The row is right. Columns are counted from 0 as well.",
         (1, 1): "That is “eats” itself: another key in this row has a larger score.",
     },

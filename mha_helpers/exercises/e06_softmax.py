@@ -30,6 +30,11 @@ one_weight = ValueExercise(
             "That uses the scores before they are divided by √2. The row above is divided already.",
         ),
         Mistake(
+            "scaled again",
+            lambda: torch.softmax(SCALED / math.sqrt(2), dim=-1)[0].item(),
+            "You divided by √2 as well. These scores are scaled already.",
+        ),
+        Mistake(
             "exp without dividing",
             lambda: SCALED[0].exp().item(),
             "That is e to the power of the score. One step is left: what part of the sum is it?",
@@ -90,6 +95,10 @@ def _shares(exponentials):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
+def _divided_by_columns(exponentials):
+    return exponentials / exponentials.sum(dim=-1)
+
+
 _AXIS_LOST = "The {0} of a row has lost its axis, so it meets a column: keepdim=True in the {0} lets it stay."
 
 
@@ -141,18 +150,23 @@ stable_softmax = FunctionExercise(
         ),
         Mistake(
             "sum without keepdim",
-            lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=-1),
+            lambda scores: _divided_by_columns(_exponentials(scores)),
             _AXIS_LOST.format("sum"),
         ),
         Mistake(
             "sum without keepdim, without the maximum",
-            lambda scores: scores.exp() / scores.exp().sum(dim=-1),
+            lambda scores: _divided_by_columns(scores.exp()),
             _AXIS_LOST.format("sum"),
         ),
         Mistake(
             "maximum without keepdim",
             lambda scores: _shares((scores - scores.amax(dim=-1)).exp()),
             _AXIS_LOST.format("maximum"),
+        ),
+        Mistake(
+            "maximum and sum without keepdim",
+            lambda scores: _divided_by_columns((scores - scores.amax(dim=-1)).exp()),
+            "Maximum and sum of a row have both lost their axis: keepdim=True lets it stay.",
         ),
         Mistake(
             "sum over queries",

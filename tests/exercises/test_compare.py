@@ -88,6 +88,14 @@ WRONG = [
     (False, True, {}, VALUE, "is the wrong one of the two."),
     (True, 1, {}, FORM, "must be True or False."),
     (True, None, {}, FORM, "must be True or False."),
+    (True, torch.tensor([0.5]), {}, FORM, "must be True or False."),
+    (
+        True,
+        torch.ones(2, 3).bool(),
+        {},
+        FORM,
+        "must be True or False. `==` compares cell by cell: torch.equal(a, b) gives one answer for all.",
+    ),
     # shapes
     ((2, 3), ONES, {}, FORM, "is a tensor; its shape is asked for, as in (2, 3)."),
     ((2, 3), 6, {}, FORM, "is a number; a shape is needed, as in (2, 3)."),
@@ -122,6 +130,16 @@ WRONG = [
         "is a number; 2 values (mean, spread) are needed.",
     ),
     ([1.5, 2.5], [1.5], {}, FORM, "has 1 value; 2 values are needed."),
+    ([1.5, 2.5], [2.5, 1.5], {}, VALUE, "holds the right values in another order."),
+    (
+        [1.5, 2.5],
+        [2.5, 1.5],
+        {"names": ("mean", "spread")},
+        VALUE,
+        "holds the right values in another order: mean, spread is asked for.",
+    ),
+    ([0.919, 2.5], [2.5, 0.92], {"decimals": 2}, VALUE, "holds the right values in another order."),
+    ([1.5, 2.5, 3.5, 4.5], [2.5, 3.5, 4.5, 1.5], {}, VALUE, "holds the right values in another order."),
     (
         [1.5, 2.5],
         (1, 2, 3),
