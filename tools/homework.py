@@ -18,17 +18,29 @@ from pathlib import Path
 import nbformat
 from in_a_sentence import in_a_sentence
 
+HEADING = re.compile(r"^### Exercise (\d+\.\d+) ★", re.MULTILINE)
 VERDICT = re.compile(r"^Exercise (\d+\.\d+): (not attempted yet|not yet|correct)\. ?(.*)$", re.MULTILINE)
+
+NO_ANSWER, WITHOUT_VERDICT = "no answer", "its cell was not run, or stopped with an error"
 
 
 def verdicts(path: Path) -> list[tuple[str, str, str]]:
-    """(exercise, status, reason) of one notebook, in its order; of a check run twice, the last."""
-    found = {}
-    for cell in nbformat.read(path, as_version=4).cells:
+    """(exercise, status, reason) of one notebook, in its order; of a check run twice, the last.
+
+    An exercise that stands in the notebook and has no verdict was not run, or its cell stopped with an error:
+    it counts, as "no answer". Empty where no check was run at all.
+    """
+    cells = nbformat.read(path, as_version=4).cells
+    headings = [
+        number for cell in cells if cell.cell_type == "markdown" for number in HEADING.findall(cell.source)
+    ]
+    found = {number: (number, NO_ANSWER, WITHOUT_VERDICT) for number in headings}
+    for cell in cells:
         for output in cell.get("outputs", []):
             for number, status, reason in VERDICT.findall(output.get("text", "")):
                 found[number] = (number, status, reason)
-    return list(found.values())
+    rows = list(found.values())
+    return rows if any(status != NO_ANSWER for _, status, _ in rows) else []
 
 
 @in_a_sentence
@@ -59,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
         for number, status, reason in rows:
             table.append((name, number, status, reason))
             if status != "correct":
-                print(f"    {number} {status}" + (f": {reason}" if status == "not yet" else ""))
+                print(f"    {number} {status}" + (f": {reason}" if status in ("not yet", NO_ANSWER) else ""))
     if options.csv:
         with options.csv.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("learner", "exercise", "status", "reason"), *table])

@@ -89,6 +89,35 @@ def test_the_table_says_who_is_where_and_why(folder, capsys):
     assert told.err == "damaged: cannot be read as a notebook (NotJSONError)\n"
 
 
+def test_an_exercise_whose_cell_stopped_with_an_error_counts(tmp_path, check, capsys):
+    path = tmp_path / "anna.ipynb"
+    _write(path, check("3.1", PRAISED), check("3.3", CAUGHT))
+    page = nbformat.read(path, as_version=4)
+    headings = [
+        nbformat.v4.new_markdown_cell(f"### Exercise 3.{k} ★ · 3 min · t\n\nDo it.") for k in (1, 2, 3)
+    ]
+    error = nbformat.v4.new_output("error", ename="SyntaxError", evalue="invalid syntax", traceback=[])
+    page.cells = [
+        *[headings[0], page.cells[0]],
+        *[headings[1], nbformat.v4.new_code_cell("my_scores = ", outputs=[error])],
+        *[headings[2], page.cells[1]],
+    ]
+    nbformat.write(page, path)
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "anna: 1 of 3 correct",
+        "    3.2 no answer: its cell was not run, or stopped with an error",
+        f"    3.3 not yet: {BEFORE_SCALING}",
+    ]
+
+
+def test_a_page_that_nobody_ran_is_told_as_such(tmp_path, capsys):
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("### Exercise 3.1 ★ · 3 min · t")])
+    nbformat.write(page, tmp_path / "zoe.ipynb")
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "zoe: no check was run\n"
+
+
 def test_the_file_holds_the_same_table(folder, tmp_path):
     path = tmp_path / "results.csv"
     assert main([str(folder), "--csv", str(path)]) == 0
