@@ -64,6 +64,8 @@ def read_answers(lines, key) -> list[dict]:
         raise ValueError(f"the table has no column {', '.join(lacking)}: its first line must name them")
     rows = []
     for row in reader:
+        if not any(cell for cell in row.values()):  # a spreadsheet may leave lines of commas alone
+            continue
         place = f"line {reader.line_num}"
         if None in row:
             raise ValueError(f"{place}: more answers than columns, is there a comma too many?")
@@ -108,10 +110,13 @@ def in_words(rows: list[dict], result, names: dict[int, Misconception]) -> str:
     """The picture as text: what is left, how much it was, and the page to go back to."""
     papers = {when: sum(row["when"] == when for row in rows) for when in WHEN}
     lines = [f"Papers before: {papers['before']}, after: {papers['after']}. Share of papers that show it:"]
+    blank = sum(not letter for row in rows for letter in row["answers"].values())
+    if blank:  # a gap shows no misconception, so it makes every share smaller
+        lines[0] = f"Not answered: {blank} of {len(rows) * QUESTIONS}. {lines[0]}"
     for number in ordered(result):
         numbers = [f"{when} {result[when][number]:4.0%}" for when in WHEN if result[when]]
         lines.append(f"{', '.join(numbers)}   {number:2} {names[number].words}   -> {names[number].page}")
-    return "\n".join(lines if len(lines) > 1 else [*lines, "none: every answer is right."])
+    return "\n".join(lines if len(lines) > 1 else [*lines, "none: every answer that was given is right."])
 
 
 def draw(result, names: dict[int, Misconception]):
@@ -132,7 +137,9 @@ def draw(result, names: dict[int, Misconception]):
         if after is not None:
             axes.scatter(100 * after, place, s=38, color="black", zorder=3)
     axes.set_yticks(range(len(numbers)), [f"{names[n].words}  ({n})" for n in numbers])
-    axes.set(xlim=(-3, 103), ylim=(len(numbers) - 0.5, -0.5))
+    axes.set(xlim=(-3, 103), ylim=(max(1, len(numbers)) - 0.5, -0.5))
+    if not numbers:
+        axes.text(50, 0, "none: every answer that was given is right", ha="center", va="center")
     axes.set_xlabel("papers that show it, %   (○ before, ● after; most at the top: begin there)")
     axes.set_title("Which misconceptions are left?", loc="left", weight="bold")
     axes.grid(axis="x", color="#dddddd")

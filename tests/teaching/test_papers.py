@@ -159,6 +159,26 @@ def test_a_blank_answer_reveals_nothing():
     assert set(result["after"].values()) == {0} and misconceptions.ordered(result) == []
 
 
+def test_blank_answers_are_counted_aloud():
+    rows = misconceptions.read_answers([HEADER, line("A", "before", q1="a", q10=""), line("B", "after")], KEY)
+    words = misconceptions.in_words(rows, misconceptions.shares(rows, KEY), NAMES)
+    assert words.startswith("Not answered: 1 of 20. Papers before: 1, after: 1. Share of papers")
+
+
+def test_empty_rows_of_a_spreadsheet_are_passed_over():
+    lines = [HEADER, line("A", "before", q1="a"), "," * 12, line("B", "after")]
+    assert len(misconceptions.read_answers(lines, KEY)) == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_without_a_wrong_answer_gets_a_picture_that_says_so():
+    rows = misconceptions.read_answers([HEADER, line("A", "before"), line("B", "after")], KEY)
+    result = misconceptions.shares(rows, KEY)
+    assert "none: every answer that was given is right." in misconceptions.in_words(rows, result, NAMES)
+    axes = misconceptions.draw(result, NAMES).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["none: every answer that was given is right"]
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
