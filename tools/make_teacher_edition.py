@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import os
 import re
 import sys
 from pathlib import Path
@@ -37,6 +38,7 @@ if str(ROOT) not in sys.path:
 
 import mha_helpers  # noqa: E402
 
+REAL_MODEL = ROOT / "notebooks" / "real_model"
 USUAL = {
     "math": "import math",
     "nn": "from torch import nn",
@@ -168,6 +170,18 @@ def teacher_edition(notebook: NotebookNode, number: str) -> NotebookNode:
     return notebook
 
 
+def mend_links(notebook: NotebookNode, path: Path, folder: Path) -> None:
+    """Make the links fit one folder for all pages. Page 11 may be missing there: link the learners' page."""
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        if path.parent.name == REAL_MODEL.name:
+            cell.source = cell.source.replace("](../", "](")
+        else:
+            elsewhere = Path(os.path.relpath(REAL_MODEL, folder)).as_posix()
+            cell.source = cell.source.replace(f"]({REAL_MODEL.name}/", f"]({elsewhere}/")
+
+
 def unsolved(notebook: NotebookNode) -> list[str]:
     """What the checks of an executed edition say, where it is not "correct"."""
     said = [o.text for cell in notebook.cells for o in cell.get("outputs", []) if o.output_type == "stream"]
@@ -182,6 +196,7 @@ def unsolved(notebook: NotebookNode) -> list[str]:
 def make(path: Path, folder: Path) -> list[str]:
     """Write the teacher edition of one notebook; return its faults."""
     notebook = teacher_edition(read_notebook(path), path.name[:2])
+    mend_links(notebook, path, folder)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

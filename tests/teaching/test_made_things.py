@@ -47,6 +47,19 @@ def test_the_teacher_edition_is_solved_and_passes_strict_nbval(path):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
+LINK = re.compile(r"\]\(([^)#:]+\.ipynb)[^)]*\)")
+
+
+def test_links_of_the_teacher_edition_lead_to_pages(tmp_path):
+    made = {path.name for path in course_notebooks()}
+    for path in course_notebooks():
+        edition = make_teacher_edition.teacher_edition(nbformat.read(path, as_version=4), path.name[:2])
+        make_teacher_edition.mend_links(edition, path, tmp_path)
+        links = [link for cell in edition.cells for link in LINK.findall(cell.source)]
+        assert links, path.name
+        assert all(link in made or (tmp_path / link).resolve() in course_notebooks() for link in links), links
+
+
 def test_an_unsolved_check_is_reported():
     cell = new_code_cell(
         "exercises.a.check(x)", outputs=[new_output("stream", text="Exercise 1.1: not yet. No.\n")]
