@@ -141,6 +141,13 @@ WRONG = [
     ([0.919, 2.5], [2.5, 0.92], {"decimals": 2}, VALUE, "holds the right values in another order."),
     ([1.5, 2.5, 3.5, 4.5], [2.5, 3.5, 4.5, 1.5], {}, VALUE, "holds the right values in another order."),
     (
+        [torch.ones(1), torch.zeros(1)],
+        [torch.zeros(1).long(), torch.ones(1).long()],
+        {"any_dtype": True},
+        VALUE,
+        "holds the right values in another order.",
+    ),
+    (
         [1.5, 2.5],
         (1, 2, 3),
         {"names": ("mean", "spread")},
@@ -202,6 +209,13 @@ PARTS = [
         {},
         FORM,
         "“b” is still `...`: put what you found in its place.",
+    ),
+    (  # of five values the order is not looked for: a count of what is right says more
+        [1.5, 2.5, 3.5, 4.5, 5.5],
+        [2.5, 1.5, 3.5, 4.5, 5.5],
+        {},
+        VALUE,
+        "Value 1 of 5 is a number, but not the right one. (3 of 5 values are right.)",
     ),
     (
         {"a": 0.919},
