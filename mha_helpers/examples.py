@@ -127,7 +127,8 @@ def shape_example(d_model=512):
 
 
 # Chinese characters and punctuation, Japanese kana: written without spaces, so one token each.
-_NO_SPACES = r"[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+# U+3000 is left out: it is the space of Chinese text.
+_NO_SPACES = r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 
 
 def tokenize(sentence):

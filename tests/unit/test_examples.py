@@ -214,6 +214,7 @@ def test_no_printed_number_sits_on_a_rounding_edge(trace, golden):
         ("2002年的雪", ["2002", "年", "的", "雪"]),
         ("猫 loves 鱼!", ["猫", "loves", "鱼", "!"]),
         ("你好，世界", ["你", "好", "，", "世", "界"]),
+        ("猫\u3000吃鱼", ["猫", "吃", "鱼"]),  # the wide space of Chinese text
         ("🐱 <b>", ["🐱", "<b>"]),
         ("\U00020000a", ["\U00020000", "a"]),
     ],
@@ -222,7 +223,7 @@ def test_tokenize(sentence, tokens):
     assert tokenize(sentence) == tokens
 
 
-@pytest.mark.parametrize("sentence", ["", "   ", "\n\t"])
+@pytest.mark.parametrize("sentence", ["", "   ", "\n\t", "\u3000"])
 def test_an_empty_sentence_is_answered_with_what_to_do(sentence):
     with pytest.raises(
         ValueError, match=r'^The sentence is empty. Type at least one word, for example "cat eats fish".$'
