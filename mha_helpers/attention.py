@@ -339,7 +339,8 @@ class MultiHeadAttention(nn.Module):
             option = "add_zero_attn" if module.bias_k is None else "add_bias_kv"
             raise ValueError(f"module was made with {option}=True, which has no counterpart: leave it out.")
         bias = module.in_proj_bias is not None
-        copy = cls(module.embed_dim, module.num_heads, bias=bias).to(module.in_proj_weight)
+        with torch.random.fork_rng(devices=[]):  # the caller's own random numbers stay as they are
+            copy = cls(module.embed_dim, module.num_heads, bias=bias).to(module.in_proj_weight)
         with torch.no_grad():
             parts = zip((copy.w_q, copy.w_k, copy.w_v), module.in_proj_weight.chunk(3), strict=True)
             for linear, weight in parts:

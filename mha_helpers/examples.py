@@ -34,7 +34,8 @@ class GoldenExample:
 
     def attention(self):
         """Return a ``MultiHeadAttention`` without bias that holds these weights."""
-        attention = MultiHeadAttention(self.x.shape[-1], self.num_heads, bias=False)
+        with torch.random.fork_rng(devices=[]):  # the learner's own random numbers stay as they are
+            attention = MultiHeadAttention(self.x.shape[-1], self.num_heads, bias=False)
         weights = {"w_q": self.w_q, "w_k": self.w_k, "w_v": self.w_v, "w_o": self.w_o}
         with torch.no_grad():
             for name, weight in weights.items():

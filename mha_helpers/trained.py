@@ -189,7 +189,8 @@ def load_checkpoint(path, step=None):
     step = steps[-1] if step is None else step
     if step not in steps:
         raise ValueError(f"{Path(path).name} was kept after {', '.join(map(str, steps))} steps; got {step}.")
-    model = TinyModel()
+    with torch.random.fork_rng(devices=[]):  # the learner's own random numbers stay as they are
+        model = TinyModel()
     weights = {name: kept[name][steps.index(step)].float() for name in model.state_dict()}
     model.load_state_dict(weights)
     return model.eval().requires_grad_(False)

@@ -237,6 +237,13 @@ def test_from_torch_copies_and_keeps_number_type_and_mode():
     assert module.in_proj_weight.abs().sum() > 0
 
 
+def test_from_torch_leaves_the_callers_random_numbers_as_they_are():
+    module = nn.MultiheadAttention(8, 2)
+    before = torch.get_rng_state()
+    MultiHeadAttention.from_torch(module)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_from_torch_refuses_what_it_cannot_copy():
     with pytest.raises(TypeError, match="Linear"):
         MultiHeadAttention.from_torch(nn.Linear(2, 2))

@@ -101,6 +101,12 @@ def test_each_call_gives_fresh_tensors():
     assert golden_example().x.abs().sum() > 0
 
 
+def test_its_attention_leaves_the_learners_random_numbers_as_they_are(golden):
+    before = torch.get_rng_state()
+    golden.attention()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_three_heads_do_what_their_names_say(trace):
     who_acts, what_is_eaten, previous = trace.weights
     assert who_acts[EATS].argmax() == CAT

@@ -190,6 +190,12 @@ def test_files_are_small_plain_tensors_and_every_step_loads():
         trained_model("other")
 
 
+def test_loading_leaves_the_learners_random_numbers_as_they_are():
+    before = torch.get_rng_state()
+    load_checkpoint(FOLDER / "varying.pt")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_varying_model_is_right_on_distances_held_out_of_training(test_lines):
     assert accuracy(trained_model(), *test_lines) >= 0.99
     for distance in HELD_OUT_DISTANCES:
