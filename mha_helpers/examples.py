@@ -35,7 +35,7 @@ class GoldenExample:
     def attention(self):
         """Return a ``MultiHeadAttention`` without bias that holds these weights."""
         with torch.random.fork_rng(devices=[]):  # the learner's own random numbers stay as they are
-            attention = MultiHeadAttention(self.x.shape[-1], self.num_heads, bias=False)
+            attention = MultiHeadAttention(self.x.shape[-1], self.num_heads, bias=False).to(self.x)
         weights = {"w_q": self.w_q, "w_k": self.w_k, "w_v": self.w_v, "w_o": self.w_o}
         with torch.no_grad():
             for name, weight in weights.items():
@@ -187,9 +187,10 @@ def sinusoidal_positions(n, d_model):
     check_count("n", n)
     check_count("d_model", d_model)
     position = torch.arange(n)[:, None]  # (n, 1)
-    pair = torch.arange(0, d_model, 2)  # 0, 2, 4, …: one sine and one cosine share a wavelength
+    # 0, 2, 4, …: one sine and one cosine share a wavelength
+    pair = torch.arange(0, d_model, 2, dtype=torch.float32)
     angle = position * torch.exp(-math.log(10_000) * pair / d_model)  # (n, d_model / 2)
-    positions = torch.zeros(n, d_model)
+    positions = torch.zeros(n, d_model, dtype=torch.float32)
     positions[:, 0::2] = angle.sin()
     positions[:, 1::2] = angle.cos()[:, : d_model // 2]
     return positions

@@ -48,7 +48,8 @@ def repeated_sequences(count, distances, seed):
     generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
     drawn = torch.randint(len(distances), (count,), generator=generator)
     distance = torch.tensor(distances)[drawn]  # (count)
-    block = torch.rand(count, len(LETTERS), generator=generator).argsort(dim=-1)  # letters in random order
+    order = torch.rand(count, len(LETTERS), generator=generator, dtype=torch.float32)
+    block = order.argsort(dim=-1)  # letters in random order
     place = torch.arange(LENGTH) % distance[:, None]  # (n) and (count, 1) -> (count, n)
     return block.gather(1, place), distance
 
@@ -190,7 +191,7 @@ def load_checkpoint(path, step=None):
     if step not in steps:
         raise ValueError(f"{Path(path).name} was kept after {', '.join(map(str, steps))} steps; got {step}.")
     with torch.random.fork_rng(devices=[]):  # the learner's own random numbers stay as they are
-        model = TinyModel()
+        model = TinyModel().float()  # whatever torch.set_default_dtype says
     weights = {name: kept[name][steps.index(step)].float() for name in model.state_dict()}
     model.load_state_dict(weights)
     return model.eval().requires_grad_(False)

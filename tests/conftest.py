@@ -19,3 +19,14 @@ def warnings_are_errors():
         # matplotlib 3.10 calls names that a newer pyparsing has renamed: nothing of ours.
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib|pyparsing")
         yield
+
+
+@pytest.fixture
+def float64_by_default():
+    """What a learner's `torch.set_default_dtype` does, undone after the test."""
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)

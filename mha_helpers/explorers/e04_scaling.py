@@ -84,7 +84,7 @@ def scaling_explorer(d_k=64, scale="none", size=1.0, alignment=0.0):
 def compute(d_k, scale, size, alignment):
     """Compute scores and weights for the chosen d_k, and the numbers of the curves for every d_k."""
     raw = _raw_scores(size, alignment)  # (d_ks, sentences, n, n)
-    factors = torch.tensor([SCALES[scale](each) for each in D_KS])
+    factors = torch.tensor([SCALES[scale](each) for each in D_KS], dtype=torch.float32)
     weights = torch.softmax(raw * factors[:, None, None, None], dim=-1)
     place = D_KS.index(d_k)
     q, k = _queries_and_keys(d_k, size, alignment)

@@ -78,7 +78,8 @@ def softmax_explorer(scores=SCORES, temperature=1.0):
 
 def compute(temperature, shift, minus_maximum, **scores):
     """Go the three steps of softmax one by one, in float32."""
-    row = torch.tensor([scores[f"score_{number}"] for number in range(1, 5)]) + shift
+    typed = [scores[f"score_{number}"] for number in range(1, 5)]
+    row = torch.tensor(typed, dtype=torch.float32) + shift
     divided = row / temperature
     powers = divided - divided.max() if minus_maximum else divided
     exponentials = powers.exp()

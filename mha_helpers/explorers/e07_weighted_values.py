@@ -102,7 +102,7 @@ def compute(head, query, values, total, **added):
         v = v[[2, 1, 0]]
     mixed = k if values == KEYS else v
     row = example.tokens.index(query)
-    more = torch.tensor([added[token] for token in example.tokens])
+    more = torch.tensor([added[token] for token in example.tokens], dtype=torch.float32)
     scaled = q[row] @ k.T / example.d_k**0.5 + more  # (d_k) @ (d_k, n) -> (n)
     weights = total * attention_weights(scaled[None])[0]
     output = weights @ mixed  # (n) @ (n, d_v) -> (d_v)

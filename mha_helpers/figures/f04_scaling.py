@@ -47,7 +47,7 @@ def spread_picture(scores):
 def _draw_histograms(ax, scores, d_ks):
     shown = [d_ks[0], d_ks[len(d_ks) // 2], d_ks[-1]]
     reach = 3 * math.sqrt(d_ks[-1])
-    edges = torch.linspace(-reach, reach, 121)
+    edges = torch.linspace(-reach, reach, 121, dtype=torch.float32)
     colours = matplotlib.colormaps["Greys"]([0.4, 0.65, 0.95])
     for level, (d_k, colour) in enumerate(zip(shown, colours, strict=True)):
         counts = torch.histogram(scores[d_k].float().flatten(), edges).hist

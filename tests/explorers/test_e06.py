@@ -60,3 +60,8 @@ def test_each_control_changes_the_picture(panel):
         before = panel.png()
         panel.controls[name].value = value
         assert panel.png() != before, name
+
+
+def test_float32_overflows_also_where_the_learner_calculates_in_float64(panel, float64_by_default):
+    move(panel, ROWS[1], temperature=1.0, shift=90, minus_maximum=False)
+    assert panel.state()["weights"].isnan().any()

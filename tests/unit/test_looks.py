@@ -20,6 +20,13 @@ def test_a_picture_and_its_words_are_as_they_were(drawn):
     assert not faults, "\n".join([*faults, REFRESH])
 
 
+@pytest.mark.parametrize("drawn", NAMES)
+def test_where_a_learner_calculates_in_float64_every_picture_says_the_same(drawn, float64_by_default):
+    assert [said for _, _, said in pictures(drawn)] == [
+        kept_words()[name] for name in (drawn, f"{drawn}_moved")[: 2 if drawn in EXPLORERS else 1]
+    ]
+
+
 def test_nothing_is_kept_of_a_picture_that_is_gone():
     names = {*NAMES, *(f"{name}_moved" for name in EXPLORERS)}
     assert {path.stem for path in FOLDER.glob("*.png")} == set(kept_words()) == names, REFRESH
