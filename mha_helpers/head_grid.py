@@ -50,6 +50,7 @@ class HeadGrid:
         values = self._values(state)
         heads, n_rows, n_columns = values.shape
         row_labels, column_labels = self._labels(state, values)
+        self._check(state, values, row_labels, column_labels)
         place = Placement(heads, n_rows, n_columns, row_labels, column_labels, self.below)
         limit = self._limit(values)
         low, high = (0.0, 1.0) if self.kind == "weights" else (-limit, limit)
@@ -118,6 +119,27 @@ class HeadGrid:
             own = range(1, length + 1) if own is None else own
             labels.append(tuple(style.display_labels([str(label) for label in own])[0]))
         return labels
+
+    def _check(self, state, values, row_labels, column_labels):
+        # Only where the picture is drawn anew: a slider that moves must not wait for it.
+        for key in (self.name, "mask"):
+            shape = () if state.get(key) is None else tuple(np.shape(state[key]))
+            if any(size > 1 for size in shape[:-3]):
+                raise ValueError(
+                    f"{key} {shape} holds more than one sentence, and this picture shows one. Try {key}[0]."
+                )
+        heads, n_rows, n_columns = values.shape
+        for labels, key, size, axis in (
+            (row_labels, "row_labels", n_rows, "rows"),
+            (column_labels, "column_labels", n_columns, "columns"),
+        ):
+            if len(labels) != size:
+                name = key if state.get(key) is not None else "tokens"
+                raise ValueError(f"{name} has {len(labels)} labels, but {self.name} has {size} {axis}.")
+        for key, what in (("head_names", "names"), ("heads_on", "switches")):
+            given = state.get(key)
+            if given is not None and len(given) != heads:
+                raise ValueError(f"{key} has {len(given)} {what}, but there are {heads} heads.")
 
     def _limit(self, values):
         if self.kind == "weights":

@@ -134,3 +134,26 @@ def test_other_names_of_the_heads_are_drawn_anew():
     state = {"weights": weights_of(3), "tokens": ["a", "b", "c"], "head_names": ["who acts", "what"]}
     others = {**state, "head_names": ["who acts", "where"]}
     assert HeadGrid().layout(state) == HeadGrid().layout(dict(state)) != HeadGrid().layout(others)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"tokens": list("abcde")}, r"^tokens has 5 labels, but weights has 3 rows\.$"),
+        ({"tokens": ["a", "b"]}, "tokens has 2 labels"),
+        ({"row_labels": list("abc"), "column_labels": ["a"]}, "column_labels has 1 labels.* 3 columns"),
+        ({"head_names": ["one"]}, r"^head_names has 1 names, but there are 2 heads\.$"),
+        ({"heads_on": [True]}, "heads_on has 1 switches, but there are 2 heads"),
+        ({"weights": torch.ones(2, 2, 3, 3)}, r"^weights \(2, 2, 3, 3\) holds more .* Try weights\[0\]\.$"),
+        ({"mask": torch.ones(2, 1, 3, 3, dtype=torch.bool)}, r"^mask \(2, 1, 3, 3\) holds more"),
+    ],
+)
+def test_what_does_not_belong_together_is_not_drawn(wrong, words):
+    state = {"weights": weights_of(3), **wrong}
+    with pytest.raises(ValueError, match=words):
+        HeadGrid().draw(state)
+
+
+def test_one_sentence_of_a_batch_can_be_drawn():
+    drawn(weights=weights_of(3).tolist(), tokens=list("abc"))
+    drawn(weights=weights_of(3)[None], mask=torch.ones(1, 1, 1, 3, dtype=torch.bool), tokens=list("abc"))
