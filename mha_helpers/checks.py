@@ -2,6 +2,7 @@
 
 import numbers
 
+import numpy
 import torch
 
 
@@ -22,14 +23,24 @@ def _advice(name, value):
 
 
 def as_real_numbers(name, values):
-    """Return what can be drawn as a tensor: a tensor, a NumPy array or nested lists of real numbers."""
+    """Return what can be drawn as a tensor: a tensor, an array, a table, or lists of rows or numbers."""
     try:
-        tensor = torch.as_tensor(values).detach().cpu()
+        tensor = _as_tensor(values).detach().cpu()
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must hold numbers in rows and columns, got {values!r}.") from None
     if tensor.is_complex():
         raise TypeError(f"{name} holds complex numbers, which have no place on one scale. Try {name}.real.")
     return tensor
+
+
+def _as_tensor(values):
+    # A tensor has __array__ as well, so a list of either is a list of rows.
+    if isinstance(values, (list, tuple)) and any(hasattr(row, "__array__") for row in values):
+        return torch.stack([_as_tensor(row) for row in values])
+    if hasattr(values, "__array__") and not isinstance(values, torch.Tensor):
+        # PyTorch takes neither a table nor an array that is read backwards, as a[::-1] is.
+        values = numpy.array(values, order="C")
+    return torch.as_tensor(values)
 
 
 def check_dtypes(**tensors):

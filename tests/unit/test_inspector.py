@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 
+import numpy
 import pytest
 import torch
 from hypothesis import given
@@ -256,3 +257,25 @@ def test_what_holds_no_real_numbers_is_refused_by_name(draw):
             draw(wrong)
     with pytest.raises(TypeError, match="holds complex numbers"):
         draw(torch.ones(2, 2, 2, dtype=torch.complex64))
+
+
+class LikeATable:
+    """What a DataFrame is to PyTorch: something that only NumPy can read."""
+
+    def __array__(self, dtype=None, copy=None):
+        return numpy.array([[0.0, 1.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("draw", [matrix_table, heatmap])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        numpy.eye(2)[::-1],
+        [torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0], requires_grad=True)],
+        [numpy.array([0.0, 1.0]), [1, 0]],
+        [[torch.tensor(0.0), 1.0], (1.0, numpy.float64(0))],
+        LikeATable(),
+    ],
+)
+def test_numbers_in_every_usual_form_are_shown(draw, numbers):
+    assert repr(draw(numbers)) == repr(draw(torch.tensor([[0.0, 1.0], [1.0, 0.0]])))
