@@ -76,7 +76,7 @@ def display_labels(tokens):
     >>> display_labels(["cat", "eats", "fish"])
     (['cat', 'eats', 'fish'], '')
     """
-    plain = [_printable(token) for token in tokens]
+    plain = [_printable(str(token)) for token in tokens]
     if all(drawable(token) for token in plain):
         return [short(token).replace("$", r"\$") for token in plain], ""
     labels = [str(number) for number in range(1, len(tokens) + 1)]

@@ -6,6 +6,7 @@ import matplotlib
 import torch
 
 from mha_helpers import style
+from mha_helpers.checks import as_real_numbers
 from mha_helpers.figures.picture import Picture, new_figure
 
 WIDTH = 880
@@ -28,6 +29,7 @@ def spread_picture(scores):
     """
     if len(scores) < SHOWN:
         raise ValueError(f"scores must have at least {SHOWN} values of d_k, got {len(scores)}.")
+    scores = {d_k: as_real_numbers(f"scores[{d_k}]", of_one).float() for d_k, of_one in scores.items()}
     d_ks = sorted(scores)
     spreads = {d_k: float(scores[d_k].double().std()) for d_k in d_ks}
     with style.drawing():
@@ -50,7 +52,7 @@ def _draw_histograms(ax, scores, d_ks):
     edges = torch.linspace(-reach, reach, 121, dtype=torch.float32)
     colours = matplotlib.colormaps["Greys"]([0.4, 0.65, 0.95])
     for level, (d_k, colour) in enumerate(zip(shown, colours, strict=True)):
-        counts = torch.histogram(scores[d_k].float().flatten(), edges).hist
+        counts = torch.histogram(scores[d_k].flatten(), edges).hist
         heights = counts / counts.max() * 0.85  # each as tall as the next: their widths are compared
         base = len(shown) - 1 - level
         ax.stairs((base + heights).numpy(), edges.numpy(), baseline=base, fill=True, color=colour)
@@ -88,6 +90,7 @@ def rows_picture(weights, row_names, column_names):
     >>> rows_picture(torch.tensor([[[0.9, 0.1]]]), ["no scale"], ["d_k = 4"])
     Weights of one query on 2 keys. no scale, d_k = 4: the largest is 0.90, on key 1.
     """
+    weights = as_real_numbers("weights", weights).float()
     if weights.dim() != 3 or weights.shape[:2] != (len(row_names), len(column_names)):
         raise ValueError(
             f"weights must have shape ({len(row_names)}, {len(column_names)}, n_k) for these names,"

@@ -4,6 +4,7 @@ import torch
 from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
+from mha_helpers.checks import as_real_numbers
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.figures.hull import arrow, hull_of, outside_by
 from mha_helpers.figures.picture import Picture, new_figure
@@ -30,6 +31,7 @@ def value_stack(weights, v, tokens, query):
     >>> value_stack(torch.tensor([0.75, 0.25]), torch.tensor([[4.0], [0.0]]), ["cat", "eats"], "eats")
     Output of eats: 0.75 of cat (4) gives (3); 0.25 of eats (0) gives (0). Together (3).
     """
+    weights, v = as_real_numbers("weights", weights).float(), as_real_numbers("v", v).float()
     if weights.dim() != 1 or v.dim() != 2 or not len(weights) == len(v) == len(tokens):
         raise ValueError(
             "one weight, one value and one token belong together: weights must be (n_k), v (n_k, d_v);"
@@ -57,6 +59,7 @@ def value_hull(v, tokens, outputs, names):
     >>> value_hull(v, ["a", "b", "c"], torch.tensor([[2.0, 2.0]]), ["p"])
     The values of a (0, 0), b (2, 0), c (0, 2) and their hull. Outputs: p (2, 2) outside by 1.41.
     """
+    v, outputs = as_real_numbers("v", v).float(), as_real_numbers("outputs", outputs).float()
     if v.dim() != 2 or v.shape[1] != 2 or len(v) != len(tokens):
         raise ValueError(
             f"v must be (n_k, 2), one row for each of the {len(tokens)} tokens; got {tuple(v.shape)}."

@@ -5,6 +5,7 @@ import torch
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from mha_helpers import style
+from mha_helpers.checks import as_real_numbers
 from mha_helpers.figures.picture import Picture, new_figure
 
 # What stands in a box, what shape leaves it, and its colour.
@@ -71,6 +72,7 @@ def pairs_picture(accuracies, names):
     >>> pairs_picture(torch.tensor([[1.0, 0.25], [0.25, 0.5]]), ["1.1", "1.2"])
     Accuracy with heads off. One head: 1.1 1.00, 1.2 0.50. Worst pair: 1.1 and 1.2, 0.25.
     """
+    accuracies = as_real_numbers("accuracies", accuracies).float()
     side = 52 * len(names)
     with style.drawing():
         width, height = side + 190, side + 92

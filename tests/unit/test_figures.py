@@ -17,6 +17,10 @@ from PIL import Image
 
 from mha_helpers import causal_mask, golden_example, padding_mask, style
 from mha_helpers.figures import Picture, head_heatmaps, heatmap, pipeline_map
+from mha_helpers.figures.f04_scaling import rows_picture, spread_picture
+from mha_helpers.figures.f05_causal_mask import mask_maps
+from mha_helpers.figures.f07_weighted_values import value_hull, value_stack
+from mha_helpers.figures.f10_trained_heads import pairs_picture
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
@@ -263,6 +267,37 @@ def test_pyplot_is_not_needed():
         "from matplotlib import pyplot; assert not pyplot.get_fignums()"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+# ---------------------------------------------------------------- kinds of numbers
+
+NUMBERS = torch.tensor([[0.75, 0.25], [0.5, 0.5]])
+DRAWN_FROM_NUMBERS = {
+    "rows": lambda numbers: rows_picture([numbers], ["no scale"], ["d_k = 4", "d_k = 64"]),
+    "spread": lambda numbers: spread_picture({1: numbers, 4: numbers, 16: numbers}),
+    "pairs": lambda numbers: pairs_picture(numbers, ["1.1", "1.2"]),
+    "stack": lambda numbers: value_stack(numbers[0], numbers, range(2), "cat"),
+    "hull": lambda numbers: value_hull(numbers, range(2), numbers, ["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("drawn", DRAWN_FROM_NUMBERS)
+@pytest.mark.parametrize("kind", ["a gradient", "bfloat16", "float64", "list", "array"])
+@pytest.mark.usefixtures("warnings_are_errors")
+def test_figures_of_the_pages_take_every_kind_of_numbers(drawn, kind):
+    numbers = {
+        "a gradient": NUMBERS.clone().requires_grad_(),
+        "bfloat16": NUMBERS.bfloat16(),
+        "float64": NUMBERS.double(),
+        "list": NUMBERS.tolist(),
+        "array": NUMBERS.numpy(),
+    }[kind]
+    draw = DRAWN_FROM_NUMBERS[drawn]
+    assert draw(numbers).alt == draw(NUMBERS).alt
+
+
+def test_labels_may_be_numbers():
+    assert "each row: 0 1, 1 2, 2 3." in mask_maps({"causal": causal_mask(3)}, range(3)).alt
 
 
 # ---------------------------------------------------------------- mistakes
