@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import operator
 import re
 from dataclasses import dataclass
 
@@ -108,6 +109,7 @@ def product_table(
             f"{a_name} {tuple(a.shape)} @ {b_name} {tuple(b.shape)} does not fit: a row of {a_name} has"
             f" {a.shape[1]} numbers, a column of {b_name} has {b.shape[0]}."
         )
+    i, j = _index("i", i), _index("j", j)
     check_index("i", i, a.shape[0], f"rows of {a_name}")
     check_index("j", j, b.shape[1], f"columns of {b_name}")
     out = a @ b if scale is None else a @ b / scale
@@ -170,7 +172,10 @@ class _Lit:
         unknown = set(highlight) - {"rows", "columns", "cells"}
         if unknown:
             raise ValueError(f'highlight knows "rows", "columns" and "cells", not {sorted(unknown)}.')
-        lit = cls(*(frozenset(highlight.get(key, ())) for key in ("rows", "columns", "cells")))
+        lit = cls(
+            *(frozenset(_indices(key, highlight.get(key, ()))) for key in ("rows", "columns")),
+            cells=frozenset(_pairs(highlight.get("cells", ()))),
+        )
         for i in lit.rows | {i for i, _ in lit.cells}:
             check_index("a lit row", i, shape[0], "rows")
         for j in lit.columns | {j for _, j in lit.cells}:
@@ -179,6 +184,31 @@ class _Lit:
 
     def kind(self, i, j):
         return "lit" if i in self.rows or j in self.columns or (i, j) in self.cells else "plain"
+
+
+def _index(name, index):
+    try:
+        return operator.index(index)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {index!r}.") from None
+
+
+def _indices(key, indices):
+    try:
+        # The elements of a tensor are tensors, and no two of those are the same to a set.
+        return [operator.index(i) for i in indices]
+    except TypeError:
+        wanted = f'highlight["{key}"] must be a list of whole numbers such as [1]'
+        raise TypeError(f"{wanted}, got {indices!r}.") from None
+
+
+def _pairs(cells):
+    try:
+        return [(operator.index(i), operator.index(j)) for i, j in cells]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f'highlight["cells"] must be a list of pairs such as [(row, column)], got {cells!r}.'
+        ) from None
 
 
 def _texts(matrix, decimals):

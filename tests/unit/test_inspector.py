@@ -279,3 +279,39 @@ class LikeATable:
 )
 def test_numbers_in_every_usual_form_are_shown(draw, numbers):
     assert repr(draw(numbers)) == repr(draw(torch.tensor([[0.0, 1.0], [1.0, 0.0]])))
+
+
+@pytest.mark.parametrize(
+    ("tensors", "numbers"),
+    [
+        ({"rows": torch.tensor([1])}, {"rows": [1]}),
+        ({"columns": numpy.array([0, 1])}, {"columns": [0, 1]}),
+        ({"cells": [(0, torch.tensor(1))]}, {"cells": [(0, 1)]}),
+        ({"cells": torch.tensor([[0, 1], [1, 0]])}, {"cells": [(0, 1), (1, 0)]}),
+    ],
+)
+def test_what_is_lit_may_be_named_by_tensors(tensors, numbers):
+    lit, expected = (matrix_table(torch.eye(2), highlight=found) for found in (tensors, numbers))
+    assert lit.html == expected.html and "[" in lit.text
+
+
+def test_the_cell_of_a_product_may_be_named_by_tensors():
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    expected = product_table(a, a, 1, 0, a_rows=["p", "q"], b_columns=["r", "s"])
+    tables = product_table(a, a, torch.tensor(1), torch.tensor(0), a_rows=["p", "q"], b_columns=["r", "s"])
+    assert tables.html == expected.html
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: matrix_table(torch.eye(2), highlight={"rows": 1}), r'highlight\["rows"\] .* \[1\], got 1'),
+        (lambda: matrix_table(torch.eye(2), highlight={"columns": [0.5]}), r'"columns".* got \[0\.5\]'),
+        (lambda: matrix_table(torch.eye(2), highlight={"cells": (0, 1)}), r"pairs .* got \(0, 1\)"),
+        (lambda: matrix_table(torch.eye(2), highlight={"cells": [(0, 1, 1)]}), r"pairs .* got"),
+        (lambda: product_table(torch.eye(2), torch.eye(2), 0.5, 0), "i must be a whole number, got 0.5"),
+    ],
+)
+def test_a_wrong_form_of_what_is_lit_is_said(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
