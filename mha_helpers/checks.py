@@ -51,11 +51,16 @@ def check_dtypes(**tensors):
         if not tensor.is_floating_point():
             raise TypeError(f"{name} must hold floating-point numbers, got {dtype}. Try {name}.float().")
         first = first or (name, dtype, tensor.dtype)
-        if tensor.dtype != first[2]:
+        if tensor.dtype != first[2] and not _autocast_evens_out(tensor, first[2]):
             raise TypeError(
                 f"{first[0]} and {name} must hold the same kind of number: {first[0]} is {first[1]},"
                 f" {name} is {dtype}. Try {name}.to({first[0]}.dtype)."
             )
+
+
+def _autocast_evens_out(tensor, other_dtype):
+    # torch.autocast turns float32 and both half precisions into one before it multiplies; float64 it leaves.
+    return torch.is_autocast_enabled(tensor.device.type) and torch.float64 not in (tensor.dtype, other_dtype)
 
 
 def check_axes(name, tensor, wanted):

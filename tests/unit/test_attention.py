@@ -187,6 +187,22 @@ def test_attention_equals_pytorchs(leading, n_q, n_k, d_k, d_v, dtype, masked):
         assert (weights[..., 0, :] == 0).all()
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_runs_under_autocast(masked):
+    mask = causal_mask(4) if masked else None
+    q, x, attention = numbers(2, 4, 6), numbers(2, 4, 6), MultiHeadAttention(6, 3)
+    expected, expected_weights = scaled_dot_product_attention(q, q, q, mask)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output, weights = scaled_dot_product_attention(q, q, q, mask)
+        with_weights, without_weights = attention(x, mask)[0], attention(x, mask, need_weights=False)[0]
+        with pytest.raises(TypeError, match="q is float32, k is float64"):  # which autocast leaves as it is
+            attention_scores(q, q.double())
+    torch.testing.assert_close(output.float(), expected, atol=0.03, rtol=0)
+    torch.testing.assert_close(weights.float(), expected_weights, atol=0.03, rtol=0)
+    for found in (with_weights, without_weights):
+        torch.testing.assert_close(found.float(), attention(x, mask)[0], atol=0.03, rtol=0)
+
+
 def test_attention_has_pytorchs_gradients_also_with_a_fully_masked_row():
     mask = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
     results = []
