@@ -9,17 +9,23 @@ import torch
 def check_tensors(**tensors):
     for name, value in tensors.items():
         if not isinstance(value, torch.Tensor):
-            raise TypeError(
-                f"{name} must be a torch.Tensor, got {type(value).__name__}. {_advice(name, value)}"
-            )
+            advice = _advice(name, value)
+            raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}.{advice}")
 
 
 def _advice(name, value):
-    if name == "mask":
-        if value is None:
-            return "Without a mask, leave the step out: `if mask is not None`."
-        return "Try torch.tensor(mask, dtype=torch.bool)."
-    return "Is a `return` missing?" if value is None else f"Try torch.tensor({name})."
+    if value is None:
+        if name == "mask":
+            return " Without a mask, leave the step out: `if mask is not None`."
+        return " Is a `return` missing?"
+    if isinstance(value, torch.nn.Linear):  # it computes x @ weight.T
+        return f" A layer stores its matrix the other way round. Try {name}.weight.T."
+    try:
+        torch.tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        several = isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value)
+        return f" It holds {len(value)} of them: take one, such as {name}[0]." if several else ""
+    return f" Try torch.tensor({name}{', dtype=torch.bool' if name == 'mask' else ''})."
 
 
 def as_real_numbers(name, values):
@@ -43,6 +49,9 @@ def _as_tensor(values):
     return torch.as_tensor(values)
 
 
+_TO_KIND = {torch.float32: ".float()", torch.float64: ".double()"}
+
+
 def check_dtypes(**tensors):
     """All must hold floating-point numbers of one kind: PyTorch multiplies no others."""
     first = None
@@ -54,7 +63,7 @@ def check_dtypes(**tensors):
         if tensor.dtype != first[2] and not _autocast_evens_out(tensor, first[2]):
             raise TypeError(
                 f"{first[0]} and {name} must hold the same kind of number: {first[0]} is {first[1]},"
-                f" {name} is {dtype}. Try {name}.to({first[0]}.dtype)."
+                f" {name} is {dtype}. Try {name}{_TO_KIND.get(first[2], f'.to({first[2]})')}."
             )
 
 
