@@ -137,9 +137,17 @@ def check_mask(mask, scores_shape):
             f'mask must be bool, got {str(mask.dtype).removeprefix("torch.")}. True means "may attend"'
             " here; torch.nn.MultiheadAttention means the opposite. Try mask.bool() or mask == 1."
         )
-    # From the right, an axis of the mask is 1 or as long as that of the scores, and it has no more axes.
+    surplus = mask.dim() - len(scores_shape)
+    if surplus > 0:
+        firsts = ", ".join("0" * surplus)
+        raise ValueError(
+            f"mask {tuple(mask.shape)} does not broadcast to the scores {tuple(scores_shape)}: it has"
+            f" {mask.dim()} axes, they have {len(scores_shape)}."
+            + (f" Take mask[{firsts}]." if set(mask.shape[:surplus]) == {1} else "")
+        )
+    # From the right, an axis of the mask is 1 or as long as that of the scores.
     pairs = zip(reversed(mask.shape), reversed(scores_shape), strict=False)
-    if mask.dim() > len(scores_shape) or any(size not in (1, wanted) for size, wanted in pairs):
+    if any(size not in (1, wanted) for size, wanted in pairs):
         raise ValueError(
             f"mask {tuple(mask.shape)} does not broadcast to the scores {tuple(scores_shape)}. From the"
             f" right, every axis must be 1 or the same: keys {scores_shape[-1]}, queries {scores_shape[-2]}."
@@ -148,10 +156,17 @@ def check_mask(mask, scores_shape):
 
 def check_mask_axes(mask, scores_shape):
     # (b, n, n) would be taken for (h, n, n) and, where b happens to equal h, without an error.
-    if mask.dim() in (2, len(scores_shape)):
+    if mask.dim() == 2 or mask.dim() >= len(scores_shape):  # of too many axes, check_mask speaks
         return
     raise ValueError(
         f"mask {tuple(mask.shape)} has {mask.dim()} axes; say which they are. Give it 2 axes (n_q, n_k),"
         f" or all {len(scores_shape)}, to fit {tuple(scores_shape)}: mask[:, None] makes (b, n, n) into"
         " (b, 1, n, n), mask[:, None, None] makes (b, n) into (b, 1, 1, n)."
     )
+
+
+def mask_of_one(mask, axes):
+    """Leave out the axes of length 1 that a mask has in front for sentences and heads, down to ``axes``."""
+    while mask.dim() > axes and mask.shape[0] == 1:
+        mask = mask[0]
+    return mask

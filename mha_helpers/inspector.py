@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from mha_helpers import style
-from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors
+from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors, mask_of_one
 from mha_helpers.tables import Table, side_by_side, table_html, table_text
 
 __all__ = ["Table", "cell_sum", "matrix_table", "product_table", "side_by_side"]
@@ -51,6 +51,7 @@ def matrix_table(
     columns = _labels("columns", columns, matrix.shape[1])
     if mask is not None:
         check_tensors(mask=mask)
+        mask = mask_of_one(mask, matrix.dim())
         check_mask(mask, matrix.shape)
         mask = mask.broadcast_to(matrix.shape)
     lit = _Lit.of(highlight, matrix.shape)

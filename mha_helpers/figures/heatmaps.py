@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from mha_helpers import style
-from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors
+from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors, mask_of_one
 from mha_helpers.figures.layout import BAR, Layout
 from mha_helpers.figures.picture import Picture, new_figure
 from mha_helpers.figures.words import count, describe
@@ -277,8 +277,7 @@ def _allowed(matrices, mask):
     if mask is None:
         return allowed
     check_tensors(mask=mask)
-    while mask.dim() > matrices.dim() and mask.shape[0] == 1:  # the axes of one sentence of a batch
-        mask = mask[0]
+    mask = mask_of_one(mask, matrices.dim())
     check_mask(mask, matrices.shape)
     return allowed & mask.to(allowed.device)
 

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mha_helpers import causal_mask, golden_example, head_heatmaps, heatmap, style
+from mha_helpers import causal_mask, golden_example, head_heatmaps, heatmap, padding_mask, style
 from mha_helpers.inspector import cell_sum, matrix_table, product_table, side_by_side
 
 
@@ -236,6 +236,13 @@ def test_what_does_not_fit_is_said(call, words):
 def test_only_tables_stand_side_by_side(wrong):
     with pytest.raises(TypeError, match=f"got {type(wrong).__name__}. Try matrix_table"):
         side_by_side(matrix_table([1]), wrong)
+
+
+def test_a_mask_may_have_the_axes_of_a_batch():
+    table = matrix_table(torch.ones(3, 3), mask=padding_mask([2], 3))
+    assert table.text == matrix_table(torch.ones(3, 3), mask=torch.tensor([True, True, False])).text
+    with pytest.raises(ValueError, match="it has 4 axes, they have 2"):
+        matrix_table(torch.ones(3, 3), mask=padding_mask([2, 3], 3))
 
 
 def test_a_mask_of_numbers_is_refused():
