@@ -6,6 +6,7 @@ comes next. The model is two layers of the course's own ``MultiHeadAttention`` a
 """
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -33,18 +34,15 @@ def repeated_sequences(count, distances, seed):
 
     Shapes: -> letters as numbers ``(count, n)`` with n = 24, distances ``(count)``. Used in notebook 10.
 
-    Raises ``TypeError`` for a distance that is no whole number, ``ValueError`` for one outside 1 … 23.
+    Raises ``TypeError`` for no list, and for a distance that is no whole number, ``ValueError`` for one
+    outside 1 … 23 and for none.
 
     >>> letters, distance = repeated_sequences(1, [3], seed=0)
     >>> bool((letters[:, 3:] == letters[:, :-3]).all()), distance
     (True, tensor([3]))
     """
     check_count("count", count)
-    distances = list(distances)
-    for distance in distances:
-        check_count("a distance", distance, largest=LENGTH - 1)
-    if not distances:
-        raise ValueError(f"distances is empty: name at least one from 1 to {LENGTH - 1}.")
+    distances = checked_distances(distances)
     generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
     drawn = torch.randint(len(distances), (count,), generator=generator)
     distance = torch.tensor(distances)[drawn]  # (count)
@@ -52,6 +50,23 @@ def repeated_sequences(count, distances, seed):
     block = order.argsort(dim=-1)  # letters in random order
     place = torch.arange(LENGTH) % distance[:, None]  # (n) and (count, 1) -> (count, n)
     return block.gather(1, place), distance
+
+
+def checked_distances(distances):
+    """Return distances as a list. Raises what ``repeated_sequences`` raises.
+
+    >>> checked_distances(range(6, 9))
+    [6, 7, 8]
+    """
+    if isinstance(distances, str) or not isinstance(distances, Iterable):
+        advice = f" Try [{distances}]." if isinstance(distances, int) else ""
+        raise TypeError(f"distances must be a list of whole numbers, got {distances!r}.{advice}")
+    distances = list(distances)
+    for distance in distances:
+        check_count("a distance", distance, largest=LENGTH - 1)
+    if not distances:
+        raise ValueError(f"distances is empty: name at least one from 1 to {LENGTH - 1}.")
+    return distances
 
 
 def as_numbers(text):

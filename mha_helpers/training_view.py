@@ -10,7 +10,7 @@ from IPython.display import display
 from mha_helpers import style
 from mha_helpers.checks import check_count
 from mha_helpers.figures.picture import new_figure
-from mha_helpers.trained import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences
+from mha_helpers.trained import HELD_OUT_DISTANCES, RUNS, accuracy, checked_distances, repeated_sequences
 from mha_helpers.training import new_model, train
 
 WIDTH, HEIGHT = 560, 230  # pixels
@@ -23,9 +23,10 @@ def train_live(distances=RUNS["varying"], steps=1000, seed=1):
     Interrupt the cell whenever you like: the model is returned as far as it got. With the default
     arguments you repeat the training of the shipped model, seed and all.
 
-    Raises ``ValueError`` if steps is below 1.
+    Raises ``ValueError`` if steps is below 1, and what ``repeated_sequences`` raises for its distances.
     """
     check_count("steps", steps)
+    distances = checked_distances(distances)  # before anything is shown, and many times to be read
     model, view = new_model(seed), TrainingView(steps)
     test = repeated_sequences(96, HELD_OUT_DISTANCES, seed=99)
     display(view)

@@ -97,3 +97,26 @@ def test_time_left_follows_from_what_is_done(monkeypatch):
 def test_steps_must_be_a_count(views):
     with pytest.raises(ValueError, match="steps"):
         train_live(steps=0)
+
+
+@pytest.mark.parametrize(
+    ("distances", "error", "words"),
+    [
+        (12, TypeError, r"^distances must be a list of whole numbers, got 12\. Try \[12\]\.$"),
+        ("12", TypeError, r"distances must be a list of whole numbers, got '12'\.$"),
+        ([30], ValueError, "a distance must be at most 23, got 30"),
+        ([], ValueError, "distances is empty"),
+    ],
+)
+def test_impossible_distances_are_refused_before_anything_is_shown(views, distances, error, words):
+    with pytest.raises(error, match=words):
+        train_live(distances=distances, steps=1)
+    with pytest.raises(error, match=words):
+        repeated_sequences(2, distances, seed=0)
+    assert not views
+
+
+def test_distances_may_come_one_by_one(views):
+    model = train_live(distances=(distance for distance in (12, 6)), steps=2)
+    expected = train_live(distances=[12, 6], steps=2)
+    assert torch.equal(model.positions, expected.positions)
