@@ -177,7 +177,8 @@ def token_vectors(tokens, d_model):
 def sinusoidal_positions(n, d_model):
     """Return a vector for each position, made of sines and cosines of growing wavelength.
 
-    Shape: ``(n, d_model)``. Taught in notebook 01. Source: Vaswani et al. (2017), section 3.5.
+    Shape: ``(n, d_model)``. Used by ``sentence_vectors``, and so by the explorers of notebooks 00, 03, 05 and
+    09; notebook 01 names the paper's section. Source: Vaswani et al. (2017), section 3.5.
     Raises ``TypeError`` or ``ValueError`` if an argument is no whole number from 1 up.
 
     >>> sinusoidal_positions(2, d_model=4)
@@ -237,7 +238,8 @@ def fixed_matrix(name, rows, columns):
         raise TypeError(f"name must be a text, got {name!r}.")
     check_count("rows", rows)
     check_count("columns", columns)
-    return _fixed_numbers(name, rows * columns).view(columns, rows).T.clone()
+    turned = _fixed_numbers(name, rows * columns).view(columns, rows).T
+    return turned.clone(memory_format=torch.contiguous_format)  # row after row, so that view works on it
 
 
 def head_projections(d_model, num_heads, d_k):

@@ -222,13 +222,17 @@ def checkpoint_steps(run="varying"):
     return tuple(torch.load(_file_of(run), weights_only=True)["steps"].tolist())
 
 
-@functools.cache
 def trained_model(run="varying", step=None):
     """Return a shipped model: run "varying" or "fixed", after ``step`` steps (default: the last).
 
-    The same arguments give the same object: ``copy.deepcopy`` it before you change it.
+    The same run and step give the same object: ``copy.deepcopy`` it before you change it.
     Raises ``ValueError`` for a run or a step that is not shipped.
     """
+    return _shipped_model(run, checkpoint_steps(run)[-1] if step is None else step)
+
+
+@functools.cache
+def _shipped_model(run, step):
     return load_checkpoint(_file_of(run), step)
 
 

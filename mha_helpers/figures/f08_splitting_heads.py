@@ -47,7 +47,7 @@ class Stage:
 def number_labels(n, num_heads, d_k):
     """Number the cells of q so that each tells where it comes from: 100·token + 10·head + d.
 
-    Shape: ``(n, h·d_k)``. Used in notebook 08.
+    Shape: ``(n, h·d_k)``. Used by the explorer of notebook 08.
     Raises ``ValueError`` if an axis has more than ten places: then a label would have two digits.
 
     >>> number_labels(2, num_heads=2, d_k=2)

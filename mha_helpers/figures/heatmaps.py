@@ -16,7 +16,6 @@ from mha_helpers.figures.words import count, describe
 
 AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("token", "feature")}
 BAR_TITLES = {"weights": "weight", "scores": "score", "vectors": "value"}
-CELL_NAMES = {"weights": "weights", "scores": "scores", "vectors": "vectors", "values": "vectors"}
 
 
 def heatmap(
@@ -87,9 +86,8 @@ def head_heatmaps(
 def _grid(
     matrices, row_labels, column_labels, kind, mask, head_names, title, highlight, alt, limit, axes=None
 ):
-    if kind not in CELL_NAMES:
+    if kind not in AXES:
         raise ValueError(f'kind must be "weights", "scores" or "vectors", got {kind!r}.')
-    kind = CELL_NAMES[kind]
     _, rows, columns = matrices.shape
     if column_labels is None and kind != "vectors" and rows == columns:
         column_labels = row_labels

@@ -276,6 +276,10 @@ def test_fixed_numbers_have_mean_0_and_variance_1_and_are_written_down():
     torch.testing.assert_close(fixed_matrix("test", 2, 2), expected, atol=1e-4, rtol=0)
 
 
+def test_fixed_numbers_lie_row_after_row_and_can_be_viewed():
+    assert fixed_matrix("test", 3, 4).view(12).tolist() == fixed_matrix("test", 3, 4).flatten().tolist()
+
+
 def test_names_give_different_numbers_and_results_are_fresh():
     assert not torch.equal(fixed_matrix("a", 1, 4), fixed_matrix("b", 1, 4))
     fixed_matrix("a", 1, 4).zero_()

@@ -312,6 +312,7 @@ def test_labels_may_be_numbers():
         (lambda: heatmap(torch.rand(2, 3), ["a"]), ValueError, "1 labels.*2 rows"),
         (lambda: heatmap(torch.rand(2, 3), ["a", "b"], ["a"]), ValueError, "1 labels.*3 columns"),
         (lambda: heatmap(torch.rand(2, 2), kind="weight"), ValueError, '"weights"'),
+        (lambda: heatmap(torch.rand(2, 2), kind="values"), ValueError, '"vectors", got .values.'),
         (lambda: heatmap(torch.rand(2, 2), mask=torch.ones(2, 2)), TypeError, "True means"),
         (lambda: heatmap(torch.rand(2, 2), mask=causal_mask(3)), ValueError, "broadcast"),
         (lambda: head_heatmaps(torch.rand(2, 2, 2), head_names=["a"]), ValueError, "1 names.*2 heads"),

@@ -190,6 +190,12 @@ def test_files_are_small_plain_tensors_and_every_step_loads():
         trained_model("other")
 
 
+def test_one_model_for_every_way_to_ask_for_it():
+    last = checkpoint_steps("varying")[-1]
+    assert trained_model() is trained_model("varying") is trained_model(run="varying", step=last)
+    assert trained_model(step=0) is trained_model("varying", 0) is not trained_model()
+
+
 def test_loading_leaves_the_learners_random_numbers_as_they_are():
     before = torch.get_rng_state()
     load_checkpoint(FOLDER / "varying.pt")
