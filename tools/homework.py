@@ -73,7 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
             if status != "correct":
                 print(f"    {number} {status}" + (f": {reason}" if status in ("not yet", NO_ANSWER) else ""))
     if options.csv:
-        with options.csv.open("w", encoding="utf-8", newline="") as file:
+        # With its mark, or a spreadsheet takes the file for cp1252.
+        with options.csv.open("w", encoding="utf-8-sig", newline="") as file:
             csv.writer(file).writerows([("learner", "exercise", "status", "reason"), *table])
     return 0
 

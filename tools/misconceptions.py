@@ -17,6 +17,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from in_a_sentence import in_a_sentence
+
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = 10
 RIGHT = "right"
@@ -148,6 +150,7 @@ def draw(result, names: dict[int, Misconception]):
     return figure
 
 
+@in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("answers", type=Path, help="a table (CSV) of the class's answers")

@@ -121,7 +121,10 @@ def test_a_page_that_nobody_ran_is_told_as_such(tmp_path, capsys):
 def test_the_file_holds_the_same_table(folder, tmp_path):
     path = tmp_path / "results.csv"
     assert main([str(folder), "--csv", str(path)]) == 0
-    with path.open(encoding="utf-8", newline="") as file:
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf"), (
+        "without its mark, a spreadsheet takes it for cp1252"
+    )
+    with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     stub = framework.Exercise.stub_words
     assert rows == [
