@@ -26,7 +26,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_notebooks import course_notebooks, read_notebook
+from course_notebooks import course_notebooks, read_notebook, time_line
 from in_a_sentence import in_a_sentence
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,10 +60,9 @@ class PageTime:
 
 def page_time(path: Path) -> PageTime:
     """Read one notebook. A cell counts for its section and for the sub-heading or number it stands under."""
-    cells = read_notebook(path).cells
-    minutes, without_asides = re.search(
-        r"\*\*Time\*\* (\d+) minutes( without the asides)?", cells[0].source
-    ).groups()
+    notebook = read_notebook(path)
+    cells = notebook.cells
+    minutes, without_asides = time_line(notebook, path.name).groups()
     page = PageTime(int(minutes))
     section, part = "Title", None
     for cell in cells:
@@ -148,7 +147,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="bring TEACHING.md up to date")
     options = parser.parse_args(arguments)
-    pages = all_pages()
+    try:
+        pages = all_pages()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     if options.write:
         try:
             TEACHING.write_text(retimed(TEACHING.read_text(encoding="utf-8"), pages), encoding="utf-8")

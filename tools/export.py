@@ -17,7 +17,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from course_notebooks import course_notebooks, read_notebook, with_links_to_html
+from course_notebooks import course_notebooks, read_notebook, time_line, with_links_to_html
 from html_page import html_page
 from in_a_sentence import in_a_sentence
 from jinja2 import DictLoader, pass_context
@@ -93,14 +93,10 @@ def title_of(notebook) -> str:
     return re.match(r"# (.+)", notebook.cells[0].source).group(1)
 
 
-def minutes_of(notebook) -> str:
-    return re.search(r"\*\*Time\*\* (\d+)", notebook.cells[0].source).group(1)
-
-
 def index_of(notebooks: dict) -> str:
     rows = "\n".join(
         f'<tr><td>{name[:2]}</td><td><a href="{name}.html">{html.escape(title_of(notebook))}</a></td>'
-        f"<td>{minutes_of(notebook)}</td></tr>"
+        f"<td>{time_line(notebook, f'{name}.ipynb').group(1)}</td></tr>"
         for name, notebook in notebooks.items()
     )
     body = f"""<main>

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import nbformat
 from carried import PACKAGE, carried_data, carried_files, package_data, package_files
-from course_notebooks import course_notebooks
+from course_notebooks import as_python, course_notebooks, id_prefix
 from nbformat.notebooknode import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,12 +86,14 @@ def portable(text: str, name: str, files: dict[str, str], data: dict[str, bytes]
     Raises ValueError if it is more than 50 kB larger than the notebook and the data it needs.
     """
     notebook = nbformat.reads(text, as_version=4)
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    code = "\n".join(as_python(cell.source) for cell in notebook.cells if cell.cell_type == "code")
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = without_local_links(cell.source)
-    first_code = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    number = name.split("_")[0]
+    first_code = next((i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"), None)
+    if first_code is None:  # a page to be read alone needs no helper module
+        return json.dumps(notebook, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+    number = id_prefix(name)
     carried = carried_files(code, files)
     needed = carried_data(carried, data or {})
     cells, without_data = carrier_cells(carried, needed, number), carrier_cells(carried, {}, number)

@@ -247,7 +247,7 @@ def write_decks(notebooks: list[Path], folder: Path, cache: Path) -> list[str]:
     copy_libraries(folder, cache)
     titles = [deck(path, folder) for path in notebooks]
     entries = "".join(
-        f'<li value="{int(path.stem[:2])}"><a href="{path.stem}.html">{html.escape(title)}</a></li>'
+        f'<li{_number(path.stem)}><a href="{path.stem}.html">{html.escape(title)}</a></li>'
         for path, title in zip(notebooks, titles, strict=True)
     )
     title = "Multi-head attention, step by step"
@@ -255,6 +255,10 @@ def write_decks(notebooks: list[Path], folder: Path, cache: Path) -> list[str]:
     text = PAGE.format(title=title, slides=index)
     (folder / "index.html").write_text(text, encoding="utf-8")
     return titles
+
+
+def _number(stem: str) -> str:
+    return f' value="{int(stem[:2])}"' if re.match(r"[0-9]{2}", stem) else ""
 
 
 @in_a_sentence

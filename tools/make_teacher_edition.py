@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 
 import nbformat
-from course_notebooks import course_notebooks, read_notebook
+from course_notebooks import as_python, course_notebooks, read_notebook
 from nbformat.notebooknode import NotebookNode
 from refresh_notebooks import as_text, execute, normalise
 
@@ -59,7 +59,7 @@ def quoted(text: str) -> str:
 def bound_names(source: str) -> set[str]:
     """The names that a cell defines: imports, functions, classes, variables."""
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(as_python(source))):
         if isinstance(node, ast.alias):
             names.add((node.asname or node.name).split(".")[0])
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -217,7 +217,7 @@ def main(arguments: list[str] | None = None) -> int:
     for path in options.notebooks or course_notebooks(real_model=False):
         try:
             wrong = make(path.resolve(), options.to)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             wrong = [str(error)]
         faults += len(wrong)
         print(f"{path.name}: {'every check says correct' if not wrong else 'NOT SOLVED'}", flush=True)

@@ -33,7 +33,7 @@ import zlib
 from pathlib import Path
 
 import nbformat
-from course_notebooks import course_notebooks
+from course_notebooks import course_notebooks, id_prefix
 from ipykernel.kernelspec import RESOURCES, get_kernel_dict
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -128,7 +128,7 @@ def normalise_outputs(outputs: list[NotebookNode], count: int | None) -> list[No
 
 def cell_ids(cells: list[NotebookNode], name: str) -> list[str]:
     """Ids that a change elsewhere in the notebook leaves alone: number, section, place in the section."""
-    number = name.split("_")[0]
+    number = id_prefix(name)
     section, place, ids = "top", 0, []
     for cell in cells:
         heading = re.match(r"## +(.+)", cell.source) if cell.cell_type == "markdown" else None
@@ -187,14 +187,14 @@ def without_pixels(text: str) -> str:
 
 def refresh(path: Path, check: bool) -> str | None:
     """Refresh one file and print a line on it. Returns what is wrong, or None."""
-    old = path.read_bytes().decode("utf-8")
     try:
+        old = path.read_bytes().decode("utf-8")
         notebook = refreshed(path)
     except CellExecutionError as error:
         return f"a cell raised {error.ename}: {error.evalue}\n{error.traceback}"
     except (CellTimeoutError, DeadKernelError) as error:
         return f"{type(error).__name__}: {error}"
-    except nbformat.reader.NotJSONError:
+    except (nbformat.reader.NotJSONError, UnicodeDecodeError):
         return "this is no notebook"
     new = as_text(notebook)
     changed = without_pixels(new) != without_pixels(old) if check else new != old
