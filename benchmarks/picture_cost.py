@@ -30,7 +30,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.table import report  # noqa: E402
 from mha_helpers.figures import head_heatmaps  # noqa: E402
-from mha_helpers.panel import HeadGrid, Panel  # noqa: E402
+from mha_helpers.head_grid import HeadGrid  # noqa: E402
+from mha_helpers.panel import Panel  # noqa: E402
 
 TOKENS = (16, 64, 128, 256, 512)
 HEADS = 8

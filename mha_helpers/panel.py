@@ -1,7 +1,7 @@
 """Panel: controls, and a picture that follows them while they move.
 
 Nobody needs to read this to learn attention. To write an explorer, read the docstrings of ``Panel``
-and of ``HeadGrid``, then ``explorers/whole.py`` as an example.
+and of ``head_grid.HeadGrid``, then ``explorers/whole.py`` as an example.
 """
 
 import base64
@@ -15,10 +15,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from mha_helpers import style
-from mha_helpers.head_grid import HeadGrid
 from mha_helpers.renderer import Renderer, encode_png
-
-__all__ = ["HeadGrid", "Panel"]
 
 # A wide table scrolls inside this; without it, it would push the text beside it off a narrow page.
 _FITTING = '<div style="width: 0; min-width: 100%; overflow-x: auto">{}</div>'

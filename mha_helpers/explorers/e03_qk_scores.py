@@ -10,9 +10,10 @@ from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import head_projections, sentence_vectors
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.figures.words import count
+from mha_helpers.head_grid import HeadGrid
 from mha_helpers.inspector import cell_sum
 from mha_helpers.masks import causal_mask
-from mha_helpers.panel import HeadGrid, Panel
+from mha_helpers.panel import Panel
 
 D_MODEL = 32
 LARGEST_D_K, MOST_HEADS = 8, 4  # more bars than 8 would be wider than one heatmap

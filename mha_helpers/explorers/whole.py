@@ -18,9 +18,10 @@ from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix, head_projections, sentence_vectors, tokenize
 from mha_helpers.explorers.whole_contributions import contribution_bars_html
 from mha_helpers.figures.words import count
+from mha_helpers.head_grid import HeadGrid
 from mha_helpers.inspector import matrix_table
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
-from mha_helpers.panel import HeadGrid, Panel
+from mha_helpers.panel import Panel
 from mha_helpers.style import number, short
 
 D_MODEL = 64
