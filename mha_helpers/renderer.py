@@ -4,15 +4,19 @@ matplotlib spends its time on text, axes and colour bars, not on cells. So a fig
 pixels are kept, and a change copies them back and draws only what moved on top.
 """
 
+import contextlib
 import struct
 import zlib
 from collections import OrderedDict
 
+import matplotlib.style
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 LAYOUTS_KEPT = 6  # a figure and its pixels take about 3 MB
+# What matplotlib asks for while it paints; seaborn's themes change the first of them.
+WHILE_PAINTING = {"patch.force_edgecolor": False, "text.hinting": "default"}
 
 
 class Renderer:
@@ -25,10 +29,11 @@ class Renderer:
     def png(self, state):
         canvas, artists, painted, background = self._of_layout(state)
         canvas.restore_region(background)
-        self._picture.update(artists, state)
-        renderer = canvas.get_renderer()
-        for artist in painted:
-            artist.draw(renderer)
+        with _without_the_learners_style():
+            self._picture.update(artists, state)
+            renderer = canvas.get_renderer()
+            for artist in painted:
+                artist.draw(renderer)
         return encode_png(np.asarray(canvas.buffer_rgba()))
 
     def _of_layout(self, state):
@@ -41,7 +46,8 @@ class Renderer:
             painted = list(_flatten(artists))
             for artist in painted:
                 artist.set_animated(True)  # leaves it out of the background
-            canvas.draw()
+            with matplotlib.style.context("default"):  # some ticks are made only now
+                canvas.draw()
             self._drawn[layout] = (canvas, artists, painted, canvas.copy_from_bbox(figure.bbox))
         self._drawn.move_to_end(layout)
         return self._drawn[layout]
@@ -54,6 +60,13 @@ class Renderer:
     def _forget(drawn):
         # A figure is full of reference cycles and waits for the collector; its pixels need not.
         drawn[0].renderer = None
+
+
+def _without_the_learners_style():
+    """Return a context for painting; changing settings takes time, so only where they were changed."""
+    if all(matplotlib.rcParams[key] == value for key, value in WHILE_PAINTING.items()):
+        return contextlib.nullcontext()
+    return matplotlib.rc_context(WHILE_PAINTING)
 
 
 def encode_png(pixels):

@@ -113,8 +113,8 @@ def whole_numbers(values):
 
 
 def drawing():
-    """Return a context in which matplotlib draws text and hatches in the style of the course."""
-    import matplotlib
+    """Return a context in which matplotlib draws in the style of the course, whatever style a learner set."""
+    import matplotlib.style
 
     settings = {
         "font.family": font_families(),
@@ -128,7 +128,8 @@ def drawing():
         "text.usetex": False,
         "mathtext.fontset": "dejavusans",
     }
-    return matplotlib.rc_context(settings)
+    # "default" first: the pictures measure their text, and a dark style or larger type would not fit it.
+    return matplotlib.style.context(["default", settings])
 
 
 def text_colour(colour):

@@ -45,7 +45,7 @@ class MaskSteps:
             (style.CMAPS["scores"], -limit, limit),
             (style.CMAPS["weights"], 0, 1),
         )
-        with matplotlib.rc_context({"font.family": style.font_families(), "font.size": FONT_POINTS}):
+        with style.drawing(), matplotlib.rc_context({"font.size": FONT_POINTS}):
             figure = Figure(figsize=(place.width / DPI, place.height / DPI), dpi=DPI, facecolor="white")
             artists = [_draw_panel(figure, place, panel, scale) for panel, scale in enumerate(scales)]
             for panel in (1, 2):
