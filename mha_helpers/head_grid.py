@@ -51,7 +51,9 @@ class HeadGrid:
         heads, n_rows, n_columns = values.shape
         row_labels, column_labels = self._labels(state, values)
         self._check(state, values, row_labels, column_labels)
-        place = Placement(heads, n_rows, n_columns, row_labels, column_labels, self.below)
+        place = Placement(
+            heads, n_rows, n_columns, row_labels, column_labels, self.below, self.least_width(state)
+        )
         limit = self._limit(values)
         low, high = (0.0, 1.0) if self.kind == "weights" else (-limit, limit)
         cmap = style.CMAPS[self.kind]
@@ -98,6 +100,10 @@ class HeadGrid:
         if len(legends) < 2 and state.get("tokens") is not None:
             legends.append(style.display_labels(list(state["tokens"]))[1])
         return "".join(dict.fromkeys(legends))
+
+    def least_width(self, state):
+        """Return the pixels that what is shown ``below`` needs; one short token makes narrow heatmaps."""
+        return 0
 
     def _values(self, state):
         values = _as_array(state[self.name])

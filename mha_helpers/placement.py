@@ -20,11 +20,11 @@ TITLE, BAR, GAP, LABEL = 24, 90, 12, 11  # pixels: above a heatmap, for the bar,
 class Placement:
     """The pixels of ``heads`` heatmaps of n_rows × n_columns cells, from the upper left corner.
 
-    ``below`` pixels stay free under them, for what else a picture shows.
+    ``below`` pixels stay free under them, for what else a picture shows, which may need ``least_width``.
     """
 
-    def __init__(self, heads, n_rows, n_columns, row_labels, column_labels, below=0):
-        self.heads, self.below = heads, below
+    def __init__(self, heads, n_rows, n_columns, row_labels, column_labels, below=0, least_width=0):
+        self.heads, self.below, self.least_width = heads, below, least_width
         self.n_rows, self.n_columns = n_rows, n_columns
         self.across = heads if heads < 4 else 4 if heads <= 8 else 6 if heads <= 18 else 8
         self.down = -(-heads // self.across)
@@ -47,7 +47,7 @@ class Placement:
         label_width = text_width(column_labels, self.points)
         self.flat_labels = label_width + 6 <= self.cell_width
         self.bar_left = math.ceil(self.margin + self.across * (self.side_width + GAP) + 6)
-        self.width = self.bar_left + BAR - 6
+        self.width = max(self.bar_left + BAR - 6, self.least_width)
         labels = 16 if self.flat_labels else label_width
         self.grid_height = math.ceil(4 + self.down * (self.side_height + TITLE) + labels + 28)
         self.height = self.grid_height + self.below

@@ -14,6 +14,7 @@ from mha_helpers.head_grid import HeadGrid
 from mha_helpers.inspector import cell_sum
 from mha_helpers.masks import causal_mask
 from mha_helpers.panel import Panel
+from mha_helpers.placement import text_width
 
 D_MODEL = 32
 LARGEST_D_K, MOST_HEADS = 8, 4  # more bars than 8 would be wider than one heatmap
@@ -21,6 +22,7 @@ MASKS = ("none", "causal")
 SENTENCE = "the cat sat on the mat"
 BELOW, AXIS, LONGEST_BAR = 240, 162, 52  # pixels: for all of it, down to the bars' axis, of a bar
 LEFT, CELL_WIDTH, CELL_HEIGHT = 96, 46, 23
+MARGIN, SENTENCE_POINTS, BOLD = 14, 11.5, 1.15  # bold letters are about so much wider
 
 
 def scores_explorer(d_k=4, heads=3, mask="none", sentence=SENTENCE):
@@ -94,6 +96,11 @@ class ScoresPicture(HeadGrid):
     def __init__(self):
         super().__init__("scores", kind="scores", below=BELOW)
 
+    def least_width(self, state):
+        longest = text_width(tuple(_labels(state)), SENTENCE_POINTS)
+        words = text_width((_sentence(MOST_HEADS, "", "", "−00.00"),), SENTENCE_POINTS)
+        return MARGIN + max(LEFT + LARGEST_D_K * CELL_WIDTH, MARGIN + round(BOLD * (words + 2 * longest)))
+
     def draw(self, state):
         figure, artists = super().draw(state)
         width, height = (round(size * style.SCREEN_DPI) for size in figure.get_size_inches())
@@ -104,7 +111,9 @@ class ScoresPicture(HeadGrid):
             bars = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.8)
             ax.add_collection(bars, autolim=False)
             boxes, words = add_cells(ax)
-            sentence = ax.text(14, 16, "", fontsize=11.5, weight="bold", va="center", parse_math=False)
+            sentence = ax.text(
+                MARGIN, 16, "", fontsize=SENTENCE_POINTS, weight="bold", va="center", parse_math=False
+            )
             (axis,) = ax.plot([], [], color=style.COLOURS["ink"])
         return figure, {**artists, "bars": [bars, boxes, words, sentence, axis]}
 
@@ -112,12 +121,12 @@ class ScoresPicture(HeadGrid):
         super().update(artists, state)
         bars, boxes, words, sentence, axis = artists["bars"]
         head, (query, key) = state["selected_head"], state["selected"]
-        labels, _ = style.display_labels(list(state["tokens"]))  # numbers where no font has the characters
+        labels = _labels(state)
         asks, answers = labels[query], labels[key]
         products = state["products"].tolist()
         axis.set_data([LEFT, LEFT + len(products) * CELL_WIDTH], [AXIS, AXIS])
         score = style.number(sum(products), 2)
-        sentence.set_text(f"head {head + 1}: “{asks}” asks, “{answers}” answers: score {score}")
+        sentence.set_text(_sentence(head + 1, asks, answers, score))
         rows = (("query", state["q"][head, query]), ("key", state["k"][head, key]))
         cells, names = [], []
         for row, (kind, vector) in enumerate(rows):
@@ -140,6 +149,16 @@ class ScoresPicture(HeadGrid):
         place_cells(boxes, words, cells, CELL_WIDTH, CELL_HEIGHT, names)
         colours = matplotlib.colormaps[style.SCORE_CMAP]  # as in the heatmaps above: what raises the score
         bars.set_facecolor([colours(0.8 if product >= 0 else 0.2) for product in products])
+
+
+def _labels(state):
+    """Return the tokens as they are written in the sentence: by number where no font has the characters."""
+    labels, _ = style.display_labels(list(state["tokens"]))
+    return [label.replace(r"\$", "$") for label in labels]  # this text is never read as a formula
+
+
+def _sentence(head, asks, answers, score):
+    return f"head {head}: “{asks}” asks, “{answers}” answers: score {score}"
 
 
 def describe(state):

@@ -6,8 +6,10 @@ import warnings
 
 import pytest
 import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from mha_helpers import scores_explorer
+from mha_helpers.explorers.e03_qk_scores import ScoresPicture
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +78,26 @@ def test_one_word_is_enough():
     panel = scores_explorer(heads=1, sentence="cat")
     assert panel.state()["scores"].shape == (1, 1, 1)
     assert panel.description().startswith("Scores of 1 head, 1 token. Head 1: ")
+
+
+def shown(sentence, **arguments):
+    """Return the figure for a sentence, and what stands under the heatmaps."""
+    state = scores_explorer(sentence=sentence, **arguments).state()
+    picture = ScoresPicture()
+    figure, artists = picture.draw(state)
+    picture.update(artists, state)
+    FigureCanvasAgg(figure).draw()
+    return figure, artists["bars"]
+
+
+@pytest.mark.parametrize("sentence", ["cat", "cat eats fish", "W" * 20])
+def test_bars_and_sentence_fit_under_narrow_heatmaps(sentence):
+    figure, (bars, _, words, text, axis) = shown(sentence, d_k=8, heads=1)
+    assert text.get_window_extent().x1 <= figure.bbox.width
+    for artist in (bars, words, axis):
+        assert artist.get_window_extent().x1 <= figure.bbox.width
+
+
+def test_a_dollar_sign_in_a_sentence_is_a_dollar_sign():
+    _, (*_, text, _) = shown("$5 $6")
+    assert "“$6” asks, “$6” answers" in text.get_text()
