@@ -21,6 +21,7 @@ FONT_POINTS = 8
 LETTER = 6.6  # pixels; a Chinese character is as wide as two letters
 LABEL_EVERY = 10  # pixels a label needs
 LARGEST_CELL = 64
+LEAST_SIDE = 175  # of a heatmap: its title needs them
 EMPTY = "#F4F4F4"
 PAD = "[pad]"
 TITLES = ("mask: True = may attend", "masked scores", "weights")
@@ -88,7 +89,7 @@ class _Placement:
         cell = (WIDTH - self.margin - 2 * GAP - 8) / 3 / self.n
         # Whole pixels: every cell is as wide as the next, and the numbers sit in their middle.
         self.cell = min(math.floor(cell), LARGEST_CELL) if cell >= 8 else cell
-        self.side = max(self.cell * self.n, 150)  # room for a title
+        self.side = max(self.cell * self.n, LEAST_SIDE)
         self.cell = self.side / self.n
         self.step = math.ceil(LABEL_EVERY / self.cell)
         self.flat = widest + 4 <= self.cell

@@ -1,10 +1,12 @@
 """The mask explorer: what is ticked and what is shown are the same thing."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
 import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from mha_helpers import (
@@ -17,6 +19,7 @@ from mha_helpers import (
     sliding_window_mask,
 )
 from mha_helpers.explorers.e05_causal_mask import MOST_TOKENS, PAD, SCORES
+from mha_helpers.explorers.e05_picture import TITLES, MaskSteps
 
 
 @pytest.fixture
@@ -177,3 +180,15 @@ def test_moving_the_length_draws_no_new_figure(panel):
     for length in range(7):
         panel.controls["length"].value = length
     assert len(panel._renderer._drawn) == layouts
+
+
+@pytest.mark.parametrize("sentence", ["cat", "cat eats", "cat eats fish"])
+def test_titles_do_not_overlap(sentence):
+    state = mask_explorer(sentence).state()
+    figure, _ = MaskSteps().draw(state)
+    FigureCanvasAgg(figure).draw()
+    titles = [axes.get_title(loc="left") for axes in figure.axes[:3]]
+    assert titles == list(TITLES)
+    extents = [axes._left_title.get_window_extent() for axes in figure.axes[:3]]
+    assert all(one.x1 + 4 < other.x0 for one, other in itertools.pairwise(extents))
+    assert extents[-1].x1 <= figure.bbox.width
