@@ -9,6 +9,7 @@ from mha_helpers import style
 from mha_helpers.checks import as_real_numbers, check_number
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.figures.picture import new_figure
+from mha_helpers.figures.words import join, largest
 from mha_helpers.panel import Panel
 
 TOKENS = ("cat", "eats", "fish", "now")
@@ -169,8 +170,14 @@ def describe(state):
         f"{token} {style.number(weight, trim=False)}"
         for token, weight in zip(TOKENS, weights.tolist(), strict=True)
     )
-    best = TOKENS[int(weights.argmax())]
     return (
         f"Temperature {style.number(state['temperature'])}. Weights: {shares}."
-        f" {best} gets most. They sum to {style.number(weights.sum().item())}."
+        f" {_most(weights)}. They sum to {style.number(weights.sum().item())}."
     )
+
+
+def _most(weights):
+    winners = [TOKENS[place] for place in largest(weights, weights.isfinite())]
+    if len(winners) == 1:
+        return f"{winners[0]} gets most"
+    return "All get the same" if len(winners) == len(TOKENS) else f"{join(winners)} get most"

@@ -37,12 +37,12 @@ def _attends(row, weights, allowed, columns):
         return f"{row} has no weights (nan)"
     if not allowed.any() or not weights[allowed].any():
         return f"{row} attends to nothing"
-    winners = _largest(weights, allowed)
+    winners = largest(weights, allowed)
     weight = number(weights[winners[0]], trim=False)
     if len(winners) > 2 and len(winners) == int(allowed.sum()):
         return f"{row} attends equally to all {len(winners)} keys it may see ({weight} each)"
     if len(winners) > 1:
-        return f"{row} attends most to {_join([columns[j] for j in winners])} ({weight} each)"
+        return f"{row} attends most to {join([columns[j] for j in winners])} ({weight} each)"
     return f"{row} attends most to {columns[winners[0]]} ({weight})"
 
 
@@ -61,8 +61,8 @@ def _fits(row, scores, allowed, columns):
         return f"{row} has no scores (nan)"
     if not allowed.any():
         return f"{row} may attend to nothing"
-    winners = _largest(scores, allowed)
-    return f"{row} scores highest with {_join([columns[j] for j in winners])} ({number(scores[winners[0]])})"
+    winners = largest(scores, allowed)
+    return f"{row} scores highest with {join([columns[j] for j in winners])} ({number(scores[winners[0]])})"
 
 
 def _vectors(matrix, rows, columns, allowed):
@@ -96,12 +96,14 @@ def _masked(allowed):
     return [f"Masked: {masked} of {allowed.numel()} cells."] if masked else []
 
 
-def _largest(values, allowed):
-    largest = values[allowed].max()
+def largest(values, allowed):
+    """Return the places of the largest allowed value: of several, where they are equal up to rounding."""
+    highest = values[allowed].max()
     # Equal up to rounding: which of two equal numbers comes out larger differs between machines.
-    equal = allowed & ((values == largest) | ((values - largest).abs() < 1e-4))
+    equal = allowed & ((values == highest) | ((values - highest).abs() < 1e-4))
     return equal.nonzero().flatten().tolist()
 
 
-def _join(names):
+def join(names):
+    """Return "cat", "cat and now", "cat, eats and now"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -65,3 +65,16 @@ def test_each_control_changes_the_picture(panel):
 def test_float32_overflows_also_where_the_learner_calculates_in_float64(panel, float64_by_default):
     move(panel, ROWS[1], temperature=1.0, shift=90, minus_maximum=False)
     assert panel.state()["weights"].isnan().any()
+
+
+@pytest.mark.parametrize(
+    "scores, said",
+    [
+        ((0.0, 0.0, 0.0, 0.0), " All get the same."),
+        ((1.0, -0.5, 0.0, 1.0), " cat and now get most."),
+        ((1.0, 1.0, 0.0, 1.0), " cat, eats and now get most."),
+        ((1.0, 1.1, 0.0, 1.0), " eats gets most."),
+    ],
+)
+def test_equal_weights_are_said_to_be_equal(scores, said):
+    assert said in softmax_explorer(scores=scores).description()
