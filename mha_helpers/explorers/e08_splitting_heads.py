@@ -7,7 +7,7 @@ from mha_helpers.attention import split_heads
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix
 from mha_helpers.figures.f08_splitting_heads import Stage, Tracks, misplaced, number_labels
-from mha_helpers.figures.words import count
+from mha_helpers.figures.words import count, join
 from mha_helpers.panel import Panel
 
 D_MODEL = 8
@@ -15,12 +15,12 @@ HEADS = (1, 2, 4, 8)  # every count that divides d_model
 MOST_TOKENS = 5
 
 
-def splitting_explorer(heads=4, tokens=3, transpose=True, follow=1):
+def splitting_explorer(heads=4, tokens=3, transpose=True, follow=None):
     """Return a ``Panel`` that shows where every number of q goes when it is cut into heads.
 
     Controls: heads (1, 2, 4 or 8, at d_model = 8, so d_k follows), tokens, transpose (off: the same
-    shape by ``view`` alone, which scrambles), follow (the token whose numbers are outlined).
-    Used in notebook 08.
+    shape by ``view`` alone, which scrambles), follow (the token whose numbers are outlined; unless you say,
+    token 1, or 0 where it is the only one). Used in notebook 08.
 
     ``state()`` holds x and q ``(n, d_model)``; w_q ``(d_model, d_model)``; heads ``(h, n, d_k)``, cut as
     the switch says; and, as numbers 100·t + 10·h + d, labels ``(n, d_model)`` and cut ``(h, n, d_k)``;
@@ -35,6 +35,8 @@ def splitting_explorer(heads=4, tokens=3, transpose=True, follow=1):
     """
     check_choice("heads", heads, HEADS)
     check_count("tokens", tokens, largest=MOST_TOKENS)
+    if follow is None:
+        follow = min(1, tokens - 1)
     check_count("follow", follow, smallest=0, largest=tokens - 1)
     controls = {
         "heads": widgets.SelectionSlider(options=HEADS, value=heads, description="heads"),
@@ -130,7 +132,7 @@ def describe(state):
         for head, rows in enumerate(state["cut"].tolist())
         if any(label // 100 == t for row in rows for label in row)
     ]
-    where = f"The numbers of t{t} are in {_join(held)}."
+    where = f"The numbers of t{t} are in {join(held)}."
     return f"{count(h, 'head')} of d_k = {d_k}, {count(n, 'token')}. {_verdict(state)} {where}"
 
 
@@ -157,7 +159,3 @@ def _verdict(state):
     if wrong:
         return f"Scrambled: {wrong} of {all_cells} numbers are in a wrong place. The shape is right."
     return f"All {all_cells} numbers are where they belong."
-
-
-def _join(names):
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

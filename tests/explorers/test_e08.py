@@ -120,3 +120,10 @@ def test_a_picture_that_fits_a_page(panel):
     for heads in HEADS:
         panel.set(heads=heads, tokens=MOST_TOKENS, transpose=False)
         assert pixels(panel).shape[1] <= 880
+
+
+def test_one_token_alone_is_followed():
+    assert splitting_explorer(tokens=1).controls["follow"].value == 0
+    assert splitting_explorer(tokens=2).controls["follow"].value == 1
+    with pytest.raises(ValueError, match="follow must be at most 0, got 1"):
+        splitting_explorer(tokens=1, follow=1)
