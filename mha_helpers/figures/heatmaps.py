@@ -170,10 +170,10 @@ def _draw_cells(ax, matrix, may, kind, norm, layout):
         xticklabels=False,
         yticklabels=False,
     )
-    for i, j in (matrix.isnan() & may).nonzero().tolist():  # not a number: neither masked nor a colour
+    for i, j in (~matrix.isfinite() & may).nonzero().tolist():  # nan or ∞: neither masked nor a colour
         ax.add_patch(Rectangle((j, i), 1, 1, facecolor="white", edgecolor=style.COLOURS["masked"]))
         if layout.numbers:
-            ax.text(j + 0.5, i + 0.5, "nan", ha="center", va="center")
+            ax.text(j + 0.5, i + 0.5, style.number(values[i, j]), ha="center", va="center")
 
 
 def _label(ax, layout, first, last):
@@ -221,7 +221,12 @@ def _colour_bar(figure, layout, kind, norm):
 
 
 def _bar_ticks(norm):
-    return [style.number(value) for value in (norm.vmin, (norm.vmin + norm.vmax) / 2, norm.vmax)]
+    size = math.floor(math.log10(norm.vmax))
+    decimals = max(2, 1 - size)  # 0.002 is not 0
+    ticks = (norm.vmin, (norm.vmin + norm.vmax) / 2, norm.vmax)
+    if decimals > 5:
+        return [f"{tick:.1e}".replace("-", "−") if tick else "0" for tick in ticks]
+    return [style.number(tick, decimals) for tick in ticks]
 
 
 def _lit(highlight, rows, columns):

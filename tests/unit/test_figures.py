@@ -116,6 +116,28 @@ def test_cells_that_are_not_numbers_are_neither_hatched_nor_coloured():
     assert numpy.median(cell_pixels(picture, ax, 0, 0)) == 255
 
 
+def test_an_infinite_score_is_neither_hatched_nor_masked():
+    picture = heatmap(torch.tensor([[1.0, math.inf], [0.0, -math.inf]]), kind="scores")
+    (ax,) = panels(picture)
+    assert sorted(cell_texts(ax)) == ["0", "1", "∞"]
+    assert len(ax.patches) == 1 and ax.patches[0].get_xy() == (1, 0)
+    assert "Masked: 1 of 4" in picture.alt
+
+
+@pytest.mark.parametrize(
+    "limit, ticks",
+    [
+        (1.0, ["−1", "0", "1"]),
+        (0.5, ["−0.5", "0", "0.5"]),
+        (0.0034, ["−0.0034", "0", "0.0034"]),
+        (2e-7, ["−2.0e−07", "0", "2.0e−07"]),
+    ],
+)
+def test_a_scale_of_small_numbers_is_not_all_zeros(limit, ticks):
+    picture = heatmap(torch.tensor([[limit, 0.0]]), kind="vectors")
+    assert [text.get_text() for text in picture.figure.axes[-1].get_yticklabels()] == ticks
+
+
 def test_a_mask_may_have_the_axes_of_a_batch():
     weights = torch.rand(2, 3, 3)
     assert head_heatmaps(weights, mask=padding_mask([2], 3)).alt.count("Masked: 3 of 9") == 2
