@@ -1,6 +1,7 @@
 """Notebook 04: the spread of scores against d_k, and rows of weights with and without the scale."""
 
 import math
+import textwrap
 
 import matplotlib
 import torch
@@ -11,6 +12,7 @@ from mha_helpers.figures.picture import Picture, new_figure
 
 WIDTH = 880
 SPREAD_HEIGHT, ROWS_HEIGHT = 340, 400
+ABOVE, BELOW, AXIS_LEFT = 36, 56, 62  # pixels of the rows: their titles, numbers and "key", and "weight"
 SCORE_INK, SCALED_INK = "#5A5A5A", matplotlib.colormaps[style.WEIGHT_CMAP](0.75)
 SHOWN = 3  # histograms: the smallest, a middle and the largest d_k
 
@@ -98,15 +100,24 @@ def rows_picture(weights, row_names, column_names):
         )
     rows, columns, keys = weights.shape
     with style.drawing():
-        figure = new_figure(WIDTH, ROWS_HEIGHT if rows > 1 else ROWS_HEIGHT // 2 + 30)
+        height = ROWS_HEIGHT if rows > 1 else ROWS_HEIGHT // 2 + 30
+        figure = new_figure(WIDTH, height)
         axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-        figure.subplots_adjust(left=0.165, right=0.99, top=0.91, bottom=0.14, wspace=0.1, hspace=0.16)
-        for i, name in enumerate(row_names):
+        names = [figure.text(0.01, 0.5, textwrap.fill(name, 24), weight="bold") for name in row_names]
+        left = max(name.get_window_extent().x1 for name in names) + AXIS_LEFT
+        figure.subplots_adjust(
+            left=max(0.165, left / WIDTH),
+            right=0.99,
+            top=1 - ABOVE / height,
+            bottom=BELOW / height,
+            wspace=0.1,
+            hspace=0.16,
+        )
+        for i, name in enumerate(names):
             for j in range(columns):
                 _draw_row(axes[i, j], weights[i, j])
             axes[i, 0].set_ylabel("weight")
-            middle = sum(axes[i, 0].get_position().intervaly) / 2
-            figure.text(0.01, middle, name, va="center", weight="bold")
+            name.set(y=sum(axes[i, 0].get_position().intervaly) / 2, va="center")
         for j, name in enumerate(column_names):
             axes[0, j].set_title(name, fontsize=style.FONT_SIZE, weight="bold")
             axes[-1, j].set_xlabel("key", color=style.COLOURS["key"], weight="bold")

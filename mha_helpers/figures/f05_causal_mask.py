@@ -1,6 +1,7 @@
 """Masks, and other matrices of yes and no, side by side."""
 
 import math
+import textwrap
 
 import numpy as np
 import torch
@@ -9,10 +10,12 @@ from matplotlib.patches import Rectangle
 
 from mha_helpers import style
 from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.placement import text_width
 
 MAX_WIDTH = 880  # pixels: what a laptop's notebook column holds
 LARGEST_CELL = 44
 GAP = 26
+LABEL_PITCH = 16  # pixels from one label to the next when they are packed
 LINE = 20
 EMPTY = "#EDEDED"
 
@@ -25,12 +28,14 @@ def mask_maps(masks, tokens, axes=("query", "key"), words=("may attend", "masked
 
     Shapes: every mask broadcastable to ``(n, n)`` for n tokens. Returns a ``Picture``. Used in notebook 05.
 
-    Raises ``TypeError`` if a mask is not bool, ``ValueError`` if it does not fit the tokens.
+    Raises ``TypeError`` if a mask is not bool, ``ValueError`` if it does not fit the tokens or there is none.
 
     >>> mask_maps({"causal": torch.ones(2, 2, dtype=torch.bool).tril()}, ["cat", "eats"])
     causal: masked in 1 of 4 cells; may attend in each row: cat 1, eats 2.
     """
     n = len(tokens)
+    if not masks or not n:
+        raise ValueError(f"at least one mask and one token are needed; got {len(masks)} and {n}.")
     maps = {title: _square(title, mask, n) for title, mask in masks.items()}
     labels, legend = style.display_labels(tokens)
     with style.drawing():
@@ -65,20 +70,23 @@ def _draw(maps, labels, axes, words):
     side = max(cell * n, 150)
     turned = widest > side / n
     below = (widest if turned else LINE) + 6
-    top, pitch = LINE + 8, side + LINE + 14
+    titles = [_lines(title, side + 10) for title in maps]
+    head = LINE * max(title.count("\n") + 1 for title in titles)
+    top, pitch = head + 8, side + head + 14
     width = left + max(across * side + (across - 1) * GAP, sum(map(_legend_width, words))) + 10
-    height = top + down * pitch - LINE - 14 + below + 2 * LINE + 22
+    height = top + down * pitch - head - 14 + below + 2 * LINE + 22
     figure = new_figure(width, height)
-    for panel, (title, mask) in enumerate(maps.items()):
+    step = math.ceil(LABEL_PITCH * n / side)
+    for panel, (title, mask) in enumerate(zip(titles, maps.values(), strict=True)):
         row, column = divmod(panel, across)
         x, y = left + column * (side + GAP), top + row * pitch
         ax = figure.add_axes((x / width, 1 - (y + side) / height, side / width, side / height))
         _draw_map(ax, mask)
         ax.set_title(title, loc="left", fontsize=style.FONT_SIZE, pad=5)
-        places = [i + 0.5 for i in range(n)]
-        ax.set_yticks(places, labels if column == 0 else [""] * n)
+        places, shown = [i + 0.5 for i in range(0, n, step)], labels[::step]
+        ax.set_yticks(places, shown if column == 0 else [""] * len(places))
         is_last = panel + across >= len(maps)
-        ax.set_xticks(places, labels if is_last else [""] * n, rotation=90 if turned else 0)
+        ax.set_xticks(places, shown if is_last else [""] * len(places), rotation=90 if turned else 0)
         ax.tick_params(length=0, pad=4)
         if column == 0:
             ax.set_ylabel(axes[0], color=style.COLOURS["query"], weight="bold")
@@ -86,6 +94,15 @@ def _draw(maps, labels, axes, words):
             ax.set_xlabel(axes[1], color=style.COLOURS["key"], weight="bold")
     _draw_words(figure, left, width, height, words)
     return figure
+
+
+def _lines(title, width):
+    """Break a title into lines of at most ``width`` pixels."""
+    for letters in range(len(title), 1, -1):
+        lines = textwrap.wrap(title, letters)
+        if text_width(tuple(lines), style.FONT_SIZE) <= width:
+            return "\n".join(lines)
+    return title
 
 
 def _draw_map(ax, mask):

@@ -5,12 +5,13 @@ from matplotlib.collections import PolyCollection
 
 from mha_helpers import style
 from mha_helpers.checks import as_real_numbers
-from mha_helpers.figures.cells import add_cells, corners, place_cells
+from mha_helpers.figures.cells import LETTERS, add_cells, corners, place_cells
 from mha_helpers.figures.hull import arrow, hull_of, outside_by
 from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.placement import text_width
 
 ROW, HEAD = 32, 52  # pixels: a token's row of the stack, the titles above
-NAME, WEIGHT, CELL, BAR = 76, 62, 60, 160  # widths: token, weight, one number, one bar chart
+NAME, WEIGHT, CELL, BAR = 76, 62, 60, 160  # widths: token (at least), weight, one number, one bar chart
 BETWEEN, APART = 26, 44  # from one block of the stack to the next, from one bar chart to the next
 PLANE = 400  # width and height of the plane
 MOST_FEATURES = 3  # of a value; more bar charts would be too narrow to read
@@ -40,7 +41,7 @@ def value_stack(weights, v, tokens, query):
     if not 1 <= v.shape[1] <= MOST_FEATURES:
         raise ValueError(f"d_v must be 1 to {MOST_FEATURES} to be drawn, got v {tuple(v.shape)}.")
     labels, legend = style.display_labels(tokens)
-    stack = Stack(len(tokens), v.shape[1], reach_of(weights, v))
+    stack = Stack(len(tokens), v.shape[1], reach_of(weights, v), labels)
     with style.drawing():
         figure, ax = pixel_figure(stack.width, stack.height)
         artists = stack.add(ax, 0, 0)
@@ -128,9 +129,10 @@ def shades(count):
 class Stack:
     """A row for each key: weight, value, α·v, and the bars of α·v end to end; below, their sum."""
 
-    def __init__(self, keys, features, reach):
+    def __init__(self, keys, features, reach, labels=()):
         self.keys, self.features, self.reach = keys, features, reach
-        self.values = NAME + WEIGHT + BETWEEN  # where each block begins
+        self.name = max(NAME, 14 + text_width(tuple(labels), LETTERS * 72 / style.SCREEN_DPI))
+        self.values = self.name + WEIGHT + BETWEEN  # where each block begins
         self.shares = self.values + features * CELL + BETWEEN
         self.bars = self.shares + features * CELL + BETWEEN
         self.width = self.bars + features * (BAR + APART)
@@ -142,7 +144,7 @@ class Stack:
         bottom = top + HEAD + (self.keys + 1) * ROW
         grey = style.COLOURS["masked"]
         heads = [
-            ("weight α", NAME + WEIGHT / 2),
+            ("weight α", self.name + WEIGHT / 2),
             ("value v", self.values + self.features * CELL / 2),
             ("α · v", self.shares + self.features * CELL / 2),
         ]
@@ -170,15 +172,16 @@ class Stack:
         rows = zip(labels, weights.tolist(), v.tolist(), shares.tolist(), strict=True)
         for row, (label, weight, value, share) in enumerate(rows):
             y = self._y(row)
-            names.append((label, self.left + NAME - 10, y + ROW / 2))
-            cells.append((style.number(weight, 3, trim=False), style.COLOURS["ink"], self.left + NAME, y + 3))
+            names.append((label, self.left + self.name - 10, y + ROW / 2))
+            weight = style.number(weight, 3, trim=False)
+            cells.append((weight, style.COLOURS["ink"], self.left + self.name, y + 3))
             for column, (number, part) in enumerate(zip(value, share, strict=True)):
                 x = self.left + column * CELL
                 cells.append((style.number(number, 2), green, x + self.values, y + 3))
                 cells.append((style.number(part, 3, trim=False), green, x + self.shares, y + 3))
         total = self._y(self.keys)
         summed = f"sum of α: {style.number(weights.sum(), 2, trim=False)}"
-        names.append((summed, self.left + NAME + WEIGHT - 4, total + ROW / 2))
+        names.append((summed, self.left + self.name + WEIGHT - 4, total + ROW / 2))
         for column, number in enumerate(shares.sum(dim=0).tolist()):
             x = self.left + self.shares + column * CELL
             cells.append((style.number(number, 3, trim=False), purple, x, total + 3))

@@ -9,10 +9,12 @@ from matplotlib.patches import Rectangle
 from mha_helpers import style
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.placement import text_width
 
 CELL_WIDTH, CELL_HEIGHT = 76, 30  # screen pixels; "t2 h1 d0" fits in 12 points
-LEFT, RIGHT = 78, 14  # the row names stand on the left
+LEFT, RIGHT = 78, 14  # the row names stand on the left and take more where they are long
 GAP = 14  # between two blocks
+NAME_POINTS = 11
 TITLE, NAMES, BELOW = 26, 22, 20  # heights of a title, of the block names, of the space below a stage
 
 
@@ -113,11 +115,13 @@ class Tracks:
     def __init__(self, stages, tokens=()):
         self.tokens = tokens
         self.places = []  # (stage, label, left, top) of every cell
-        width = max(_width(stage) for stage in stages) + LEFT + RIGHT
+        names = [_name(stage.row, row, tokens) for stage in stages for row in range(stage.blocks.shape[1])]
+        self.left = max(LEFT, text_width(tuple(names), NAME_POINTS) + 8)
+        width = max(_width(stage) for stage in stages) + self.left + RIGHT
         height = sum(_height(stage) for stage in stages)
         # A title or a note may be wider than the cells.
         longest = max(len(text) for stage in stages for text in (stage.title, stage.note))
-        width = max(width, round(8.4 * longest) + LEFT + RIGHT)
+        width = max(width, round(8.4 * longest) + self.left + RIGHT)
         self.figure = new_figure(width, height)
         self.ax = self.figure.add_axes((0, 0, 1, 1))
         self.ax.set(xlim=(0, width), ylim=(height, 0))
@@ -139,22 +143,21 @@ class Tracks:
         return outlines
 
     def _draw(self, stage, top):
-        self.ax.text(LEFT, top + TITLE / 2 + 2, stage.title, va="center", ha="left", weight="bold")
+        self.ax.text(self.left, top + TITLE / 2 + 2, stage.title, va="center", ha="left", weight="bold")
         top += TITLE
         blocks = stage.blocks
         for number, block in enumerate(blocks):
-            left = LEFT + number * (block.shape[1] * CELL_WIDTH + GAP)
+            left = self.left + number * (block.shape[1] * CELL_WIDTH + GAP)
             if stage.block:
                 self._name_block(stage.block, number, left, top, block.shape[1] * CELL_WIDTH)
             self._place_cells(stage, block, left, top + _names(stage))
         for row in range(blocks.shape[1]):
             y = top + _names(stage) + (row + 0.5) * CELL_HEIGHT
-            self.ax.text(
-                LEFT - 8, y, _name(stage.row, row, self.tokens), ha="right", va="center", fontsize=11
-            )
+            name = _name(stage.row, row, self.tokens)
+            self.ax.text(self.left - 8, y, name, ha="right", va="center", fontsize=NAME_POINTS)
         if stage.note:
             y = top + _names(stage) + blocks.shape[1] * CELL_HEIGHT + 12
-            self.ax.text(LEFT, y, stage.note, ha="left", va="center", fontsize=11)
+            self.ax.text(self.left, y, stage.note, ha="left", va="center", fontsize=11)
 
     def _name_block(self, what, number, left, top, width):
         colour = style.head_colour(number) if what == "head" else style.COLOURS["ink"]

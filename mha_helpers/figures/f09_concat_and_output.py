@@ -6,6 +6,7 @@ from matplotlib.ticker import MaxNLocator
 from mha_helpers import style
 from mha_helpers.checks import check_tensors
 from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.placement import text_width
 
 WIDTH, GAP, RIGHT = 880, 16, 12
 NAMES, BOTTOM = 34, 40  # below the legend: the token names; below the bars: the numbers
@@ -80,9 +81,20 @@ def _draw(contributions, labels, features, head_names, heads_on):
         ax.set_yticks(range(d_model), features if token == 0 else [])
         ax.tick_params(length=0)
         ax.set_frame_on(False)
-        ax.xaxis.set_major_locator(MaxNLocator(7, integer=True))
+        _set_ticks(ax, width)
     _add_legend(figure, handles, columns)
     return figure
+
+
+def _set_ticks(ax, width):
+    """As many round numbers as stand side by side below ``width`` pixels."""
+    low, high = ax.get_xlim()
+    for most in range(7, 0, -1):
+        ax.xaxis.set_major_locator(MaxNLocator(most, integer=True))
+        ticks = [tick for tick in ax.xaxis.get_majorticklocs() if low <= tick <= high]
+        labels = ax.xaxis.get_major_formatter().format_ticks(ticks)
+        if len(ticks) * text_width(tuple(labels), style.FONT_SIZE) <= width:
+            break
 
 
 def _reach(contributions):

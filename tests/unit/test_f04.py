@@ -77,3 +77,11 @@ def test_nothing_is_cut_at_the_edges(scores):
     assert (
         edges(rows_picture(torch.eye(16)[:6].view(2, 3, 16), ["no scale", "÷ √d_k"], ["a", "b", "c"])) > 240
     ).all()
+
+
+@pytest.mark.parametrize("names", [["no scale"], ["divided by d_k and by nothing else", "÷ √d_k"]])
+def test_one_row_is_not_cut_and_a_long_name_has_its_place(names):
+    picture = rows_picture(torch.full((len(names), 1, 2), 0.5), names, ["d_k = 4"])
+    assert (edges(picture) > 240).all()
+    for name, ax in zip(picture.figure.texts, picture.figure.axes, strict=True):
+        assert name.get_window_extent().x1 < ax.yaxis.label.get_window_extent().x0

@@ -1,5 +1,7 @@
 """Masks side by side: the words say what the masks say, and what does not fit is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -57,3 +59,33 @@ def test_panels_stand_in_rows_and_nothing_is_cut(count, across):
 def test_what_does_not_fit_is_refused(mask, error, words):
     with pytest.raises(error, match=words):
         mask_maps({"m": mask}, TOKENS)
+
+
+def test_labels_of_many_tokens_do_not_overlap():
+    tokens = [f"w{i}" for i in range(64)]
+    picture = mask_maps({"a": causal_mask(64), "b": causal_mask(64)}, tokens)
+    picture.figure.canvas.draw()
+    axes = picture.figure.axes[0]
+    for labels, side in ((axes.get_yticklabels(), "y"), (axes.get_xticklabels(), "x")):
+        assert [label.get_text() for label in labels] == tokens[::3]
+        boxes = [label.get_window_extent() for label in labels]
+        starts = sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
+        assert all(one[1] <= other[0] for one, other in itertools.pairwise(starts))
+
+
+def test_long_titles_do_not_overlap():
+    titles = ["a rather long title for a mask", "another long title for a mask", "short", "W" * 40]
+    picture = mask_maps(dict.fromkeys(titles, causal_mask(2)), ["a", "b"])
+    picture.figure.canvas.draw()
+    boxes = [axes._left_title.get_window_extent() for axes in picture.figure.axes]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    for box in boxes:
+        assert box.x1 <= picture.figure.bbox.width and box.y1 <= picture.figure.bbox.height
+
+
+@pytest.mark.parametrize(
+    "masks, tokens, words", [({}, ["a"], "got 0 and 1"), ({"m": causal_mask(1)}, [], "got 1 and 0")]
+)
+def test_nothing_to_draw_is_said(masks, tokens, words):
+    with pytest.raises(ValueError, match=f"at least one mask and one token are needed; {words}"):
+        mask_maps(masks, tokens)

@@ -57,6 +57,12 @@ def test_nothing_of_the_stack_is_cut(v):
     assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
 
 
+def test_a_long_name_has_its_place_in_the_stack():
+    (ax,) = value_stack(WEIGHTS, V, ["grandmother", "W" * 20, "$5"], "eats").figure.axes
+    letters = [path.get_extents() for collection in ax.collections for path in collection.get_paths()]
+    assert len(letters) > 20 and min(letter.x0 for letter in letters) >= 4
+
+
 @pytest.mark.parametrize(
     "weights, v, words",
     [

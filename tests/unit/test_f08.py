@@ -87,7 +87,8 @@ def test_cells_have_the_colour_of_their_head():
 def test_nothing_is_cut_at_the_edges(follow):
     many = number_labels(5, 8, 1)
     wide = [Stage("q", many), Stage("heads", split_heads(many, 8), "head", note="a note below the heads")]
-    for picture in (tracking_picture(stages(), follow, TOKENS), tracking_picture(wide, follow)):
+    pictures = [tracking_picture(stages(), follow, tokens) for tokens in (TOKENS, ["grandmother"] * 3)]
+    for picture in (*pictures, tracking_picture(wide, follow)):
         ink = np.asarray(Image.open(io.BytesIO(picture.png())).convert("L")) < 250
         assert ink.any()
         for edge in (ink[:2], ink[-2:], ink[:, :2], ink[:, -2:]):

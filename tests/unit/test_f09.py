@@ -1,6 +1,7 @@
 """The pictures of notebook 09: what each head adds, and the whole computation on one page."""
 
 import io
+import itertools
 
 import pytest
 import torch
@@ -99,6 +100,20 @@ def test_nothing_is_cut(shape):
     legend = picture.figure.legends[0].get_window_extent()
     title = picture.figure.axes[0].title.get_window_extent()
     assert legend.y0 >= title.y1
+
+
+@pytest.mark.parametrize("tokens", [1, 3, 5])
+@pytest.mark.parametrize("size", [0.01, 0.4, 1.0, 3.0, 250.0])
+def test_the_numbers_below_the_bars_do_not_run_together(tokens, size):
+    values = size * torch.tensor([[-0.8], [1.3]])[:, None].expand(2, tokens, 1)
+    picture = contribution_bars(values, ["cat"] * tokens)
+    picture.figure.canvas.draw()
+    for ax in picture.figure.axes:
+        low, high = ax.get_xlim()
+        labels = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        boxes = [label.get_window_extent() for tick, label in labels if low <= tick <= high]
+        assert len(boxes) >= 2
+        assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def test_chinese_tokens_have_a_legend_where_no_font_has_them(contributions, monkeypatch):
