@@ -65,8 +65,12 @@ class HeatmapCells(Artist):
         cell_height, cell_width = height / rows, width / columns
         dark = colours[..., :3] @ (0.299, 0.587, 0.114) < 127.5
         ink = np.zeros((height, width, 4), dtype=np.uint8)
-        for row, column in zip(*np.nonzero(~np.ma.getmaskarray(self.values)), strict=True):
-            stamp = _stamp(f"{self.values.data[row, column]:.{self.decimals}f}", bool(dark[row, column]))
+        shown = ~np.ma.getmaskarray(self.values)
+        lowest = self.values.data[shown].min(initial=0)
+        minus = _minus(f"{lowest:.{self.decimals}f}", cell_width)
+        for row, column in zip(*np.nonzero(shown), strict=True):
+            text = f"{self.values.data[row, column]:.{self.decimals}f}"
+            stamp = _stamp(text, bool(dark[row, column]), minus)
             if stamp.shape[0] > cell_height or stamp.shape[1] > cell_width:
                 continue  # a number that does not fit would run into its neighbour
             top = int(row * cell_height + (cell_height - stamp.shape[0]) / 2)
@@ -75,11 +79,15 @@ class HeatmapCells(Artist):
         return ink
 
 
+def _minus(lowest, width):
+    """Return a minus sign, or a hyphen, half as wide, where the lowest number would not fit with it."""
+    return "−" if _stamp_font().getlength(lowest.replace("-", "−")) <= width else "-"
+
+
 @functools.lru_cache(maxsize=2048)
-def _stamp(text, on_dark):
-    """Return a number as pixels ``(height, width, 4)``."""
-    if text == "-0.0":
-        text = "0.0"
+def _stamp(text, on_dark, minus):
+    """Return a number as pixels ``(height, width, 4)``. Done here, once a number: 0 has no sign."""
+    text = text.replace("-", minus) if text.strip("-0.") else text.lstrip("-")
     font = _stamp_font()
     _, top, _, bottom = font.getbbox("0" * len(text))
     cover = Image.new("L", (math.ceil(font.getlength(text)), bottom - top), 0)
