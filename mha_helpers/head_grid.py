@@ -166,7 +166,7 @@ class HeadGrid:
         # The colour is a square beside the name: pale head colours would not be readable as text.
         left, top = place.left(head), place.top(head)
         figure.add_artist(Rectangle((left, top - 15), 10, 10, color=colour, transform=pixels))
-        name = fitting(name, place.side_width - 14)
+        name = fitting(style.drawable_text(name, f"head {head + 1}"), place.side_width - 14)
         figure.text(left + 14, top - 5, name, transform=pixels, va="bottom", parse_math=False)
 
         where = TransformedBbox(Bbox([[0, n_rows], [n_columns, 0]]), in_cells)

@@ -66,12 +66,13 @@ def short(token, length=14):
     return token if len(token) <= length else token[: length - 1] + "…"
 
 
-def display_labels(tokens):
+def display_labels(tokens, what="Tokens"):
     """Return labels that matplotlib can draw with the installed fonts, and a legend in HTML.
 
     Where no font has a character (Chinese in Colab, emoji nearly everywhere), every token becomes
     its number, and the legend, which a browser draws with its own fonts, says which is which. The
-    legend is "" where it is not needed. A dollar sign is escaped: two would start a formula.
+    legend is "" where it is not needed; ``what`` is its first word. A dollar sign is escaped: two would
+    start a formula.
 
     >>> display_labels(["cat", "eats", "fish"])
     (['cat', 'eats', 'fish'], '')
@@ -83,7 +84,22 @@ def display_labels(tokens):
     entries = " · ".join(
         f"<b>{label}</b> {html.escape(token)}" for label, token in zip(labels, plain, strict=True)
     )
-    return labels, f"<p>Tokens by number: {entries}</p>"
+    return labels, f"<p>{what} by number: {entries}</p>"
+
+
+def drawable_names(names, what):
+    """Return names as they are, or, as ``display_labels`` does, their numbers and a legend in HTML."""
+    labels, legend = display_labels(names, what)
+    return (labels, legend) if legend else (list(names), "")
+
+
+def drawable_text(text, instead=""):
+    """Return a title or a name as it is, or ``instead`` where no installed font has a character of it.
+
+    >>> drawable_text("head 1\\nwho acts"), drawable_text("\\uffff", "head 1")
+    ('head 1\\nwho acts', 'head 1')
+    """
+    return text if all(drawable(line) for line in text.splitlines()) else instead
 
 
 def number(value, decimals=2, trim=True):

@@ -38,10 +38,11 @@ def mask_maps(masks, tokens, axes=("query", "key"), words=("may attend", "masked
         raise ValueError(f"at least one mask and one token are needed; got {len(masks)} and {n}.")
     maps = {title: _square(title, mask, n) for title, mask in masks.items()}
     labels, legend = style.display_labels(tokens)
+    titles, titles_legend = style.drawable_names(list(maps), "Masks")
     with style.drawing():
-        figure = _draw(maps, labels, axes, words)
+        figure = _draw(dict(zip(titles, maps.values(), strict=True)), labels, axes, words)
     alt = "\n".join(_describe(title, mask, tokens, words) for title, mask in maps.items())
-    return Picture(figure, alt, legend_html=legend)
+    return Picture(figure, alt, legend_html=legend + titles_legend)
 
 
 def _square(title, mask, n):

@@ -51,8 +51,11 @@ def contribution_bars(contributions, tokens, features=None, head_names=None, hea
     )
     labels, legend = style.display_labels(tokens)
     with style.drawing():
-        figure = _draw(contributions, labels, features, head_names, heads_on)
-    return Picture(figure, _describe(contributions, tokens, features, heads_on), legend_html=legend)
+        shown, features_legend = style.drawable_names(features, "Features")
+        figure = _draw(contributions, labels, shown, head_names, heads_on)
+    return Picture(
+        figure, _describe(contributions, tokens, features, heads_on), legend_html=legend + features_legend
+    )
 
 
 def _names(name, values, size):
@@ -142,7 +145,7 @@ def _draw_token(ax, rows, heads_on):
 
 def _legend_entries(head_names, heads_on):
     entries = []
-    for head, name in enumerate(head_names):
+    for head, name in enumerate(map(style.drawable_text, head_names)):
         label = style.short(f"head {head + 1}" + (f": {name}" if name else ""), 32)
         shade = 1 if heads_on[head] else FADED
         label += "" if heads_on[head] else " (off)"

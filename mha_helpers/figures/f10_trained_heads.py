@@ -74,6 +74,7 @@ def pairs_picture(accuracies, names):
     """
     accuracies = as_real_numbers("accuracies", accuracies).float()
     side = 52 * len(names)
+    labels, legend = style.drawable_names(names, "Heads")
     with style.drawing():
         width, height = side + 190, side + 92
         figure = new_figure(width, height)
@@ -88,8 +89,8 @@ def pairs_picture(accuracies, names):
             cbar_ax=bar,
             annot=True,
             fmt=".2f",
-            xticklabels=names,
-            yticklabels=names,
+            xticklabels=labels,
+            yticklabels=labels,
             **look,
         )
         ax.tick_params(length=0, rotation=0)
@@ -99,4 +100,6 @@ def pairs_picture(accuracies, names):
     pairs = accuracies.clone().fill_diagonal_(torch.inf)
     i, j = divmod(int(pairs.argmin()), len(names))
     worst = f"{names[i]} and {names[j]}, {style.number(pairs[i, j], trim=False)}"
-    return Picture(figure, f"Accuracy with heads off. One head: {single}. Worst pair: {worst}.")
+    return Picture(
+        figure, f"Accuracy with heads off. One head: {single}. Worst pair: {worst}.", legend_html=legend
+    )

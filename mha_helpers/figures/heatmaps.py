@@ -1,5 +1,6 @@
 """Heatmaps of one head and of several heads: one scale for all, masked cells grey and hatched."""
 
+import html
 import math
 
 import seaborn
@@ -105,6 +106,9 @@ def _grid(
     column_texts, legend = style.display_labels(column_labels)
     if column_labels != row_labels:
         legend = row_legend + legend
+    if title and not style.drawable_text(title):
+        title, legend = "", f"<p><b>{html.escape(title)}</b></p>" + legend
+    axes = [style.drawable_text(name, usual) for name, usual in zip(axes, AXES[kind], strict=True)]
     with style.drawing():
         norm = _norm(matrices, allowed, kind, limit)
         head_lines = 0 if head_names is None else 1 + any(head_names)
@@ -195,7 +199,7 @@ def _head_title(ax, head, name, layout):
         Rectangle((0, 1), 1, strip, transform=ax.transAxes, facecolor=colour, edgecolor="none", clip_on=False)
     )
     name = style.short(name, max(int(layout.panel_width / 8.5), 4))
-    title = f"head {head + 1}" + (f"\n{name}" if name and style.drawable(name) else "")
+    title = f"head {head + 1}" + (f"\n{name}" if style.drawable_text(name) else "")
     ax.text(
         0.5,
         1 + strip + 3 / layout.panel_height,
