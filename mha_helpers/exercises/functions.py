@@ -84,7 +84,7 @@ class FunctionExercise(Exercise):
             if unsteady:  # by chance it could look right, or like a mistake
                 return Verdict(NOT_YET, self.unsteady(unsteady))
         if any(found):
-            return Verdict(NOT_YET, self._reason(answer, cases, outcomes, rights, found))
+            return Verdict(NOT_YET, self._reason(cases, outcomes, rights, found))
         changed = sorted({name for outcome in outcomes for name in outcome.changed})
         if changed:
             return Verdict(NOT_YET, _changes(changed, "The result is right, but"))
@@ -130,7 +130,7 @@ class FunctionExercise(Exercise):
             return Difference(f"Your {self.asked_for} returns None: is there a `return` on its last line?")
         return difference(outcome.value, right.value, "The result", names=self.returns)
 
-    def _reason(self, answer, cases, outcomes, rights, found):
+    def _reason(self, cases, outcomes, rights, found):
         mistake = self._mistake(cases, outcomes, rights)
         if mistake:
             return mistake.sentence

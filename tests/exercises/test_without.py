@@ -226,6 +226,14 @@ def test_each_exercise_that_rules_something_out_has_a_shortcut_here(name):
     assert all(any(one is exercise for exercise, _, _ in SHORTCUTS) for one in ruled_out)
 
 
+def test_a_shortcut_that_writes_to_the_screen_is_seen():
+    def talkative(scores):
+        sys.stdout.write("my softmax\n")
+        return scores.softmax(-1)
+
+    assert "does without softmax" in e06_softmax.stable_softmax.verdict(talkative).sentence
+
+
 def test_a_helper_of_ones_own_may_have_any_name():
     def softmax(row):
         powers = (row - row.max()).exp()
