@@ -45,7 +45,7 @@ def _as_tensor(values):
         return torch.stack([_as_tensor(row) for row in values])
     if hasattr(values, "__array__") and not isinstance(values, torch.Tensor):
         # PyTorch takes neither a table nor an array that is read backwards, as a[::-1] is.
-        values = numpy.array(values, order="C")
+        values = numpy.array(values)
     return torch.as_tensor(values)
 
 

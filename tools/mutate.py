@@ -50,7 +50,7 @@ FRAMEWORK = [
 TESTS = {
     "attention": MATHS,
     "masks": MATHS,
-    "checks": MATHS,
+    "checks": [*MATHS, "tests/unit/test_inspector.py", "tests/explorers/test_refusals.py"],
     "examples": ["tests/unit/test_examples.py"],
     "exercises.compare": COMPARE,
     "exercises.called": ["tests/exercises/test_without.py"],

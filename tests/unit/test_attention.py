@@ -197,6 +197,8 @@ def test_attention_runs_under_autocast(masked):
         with_weights, without_weights = attention(x, mask)[0], attention(x, mask, need_weights=False)[0]
         with pytest.raises(TypeError, match="q is float32, k is float64"):  # which autocast leaves as it is
             attention_scores(q, q.double())
+        with pytest.raises(TypeError, match="q is float64, k is float32"):
+            attention_scores(q.double(), q)
     torch.testing.assert_close(output.float(), expected, atol=0.03, rtol=0)
     torch.testing.assert_close(weights.float(), expected_weights, atol=0.03, rtol=0)
     for found in (with_weights, without_weights):
@@ -406,6 +408,7 @@ BOOL = torch.ones(3, 3, dtype=torch.bool)
         (lambda: attention_scores(A.half(), A), TypeError, r"k is float32. Try k.to\(torch.float16\)\.$"),
         (lambda: project_qkv(A, nn.Linear(4, 3), A.T, A.T), TypeError, r"^w_q must be a torch.Tensor, got Linear. A layer stores its matrix the other way round. Try w_q.weight.T\.$"),
         (lambda: attention_scores((A, A), A), TypeError, r"^q must be a torch.Tensor, got tuple. It holds 2 of them: take one, such as q\[0\]\.$"),
+        (lambda: attention_scores(nn.Identity(), A), TypeError, r"^q must be a torch.Tensor, got Identity\.$"),
         (lambda: project_qkv(A.long(), A.T, A.T, A.T), TypeError, r"x must hold floating-point numbers, got int64. Try x.float"),
         (lambda: attention_scores(A, B), ValueError, r"last axis of q is 4, that of k is 5"),
         (lambda: attention_scores(A, None), TypeError, r"k must be a torch.Tensor, got NoneType"),

@@ -348,10 +348,18 @@ def test_sizes_start_at_1(call):
         call()
 
 
+def test_where_a_learner_calculates_in_float64_the_numbers_are_the_same_float32(float64_by_default):
+    positions = sinusoidal_positions(50, 7)
+    example = golden_example()
+    assert positions.dtype == example.attention()(example.x)[0].dtype == torch.float32
+    torch.set_default_dtype(torch.float32)
+    assert torch.equal(positions, sinusoidal_positions(50, 7))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: token_vectors([], 4), ValueError, "tokens is empty"),
+        (lambda: token_vectors([], 4), ValueError, "^tokens is empty"),
         (lambda: token_vectors("abc", 4), TypeError, "one text for each token, got 'abc'"),
         (lambda: token_vectors(None, 4), TypeError, "one text for each token, got None"),
         (lambda: fixed_matrix(None, 2, 2), TypeError, "name must be a text, got None"),
