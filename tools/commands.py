@@ -12,7 +12,7 @@ import sys
 
 from tools import run_tests
 from tools.environment import ROOT, Environment, child_environment
-from tools.failures import CannotGoOn, say
+from tools.failures import CannotGoOn, say, show_every_letter
 
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
 USUAL_PORT = 8888
@@ -166,8 +166,7 @@ COMMANDS = {
 
 
 def main(arguments=None):
-    for stream in (sys.stdout, sys.stderr):  # a terminal without some letter shows "?" for it
-        stream.reconfigure(errors="replace")
+    show_every_letter()
     parser = argparse.ArgumentParser(prog="course.py", description="The commands of this course.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (help_text, add_options, _) in COMMANDS.items():

@@ -1,5 +1,6 @@
 """What can go wrong while the course is being installed, each in one sentence that says what to do."""
 
+import io
 import platform
 import re
 import shutil
@@ -25,6 +26,13 @@ class CannotGoOn(Exception):
 
 def say(sentence):
     print(sentence, flush=True)  # at once, also where the output goes into a file
+
+
+def show_every_letter():
+    """Let a screen, file or pipe that does not know a letter, as "→" in cp1252, show "?" for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def this_python():

@@ -22,6 +22,7 @@ from in_a_sentence import in_a_sentence
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = 10
 RIGHT = "right"
+NONE_LEFT = "none: every answer that was given is right"
 WHEN = ("before", "after")
 
 
@@ -118,7 +119,7 @@ def in_words(rows: list[dict], result, names: dict[int, Misconception]) -> str:
     for number in ordered(result):
         numbers = [f"{when} {result[when][number]:4.0%}" for when in WHEN if result[when]]
         lines.append(f"{', '.join(numbers)}   {number:2} {names[number].words}   -> {names[number].page}")
-    return "\n".join(lines if len(lines) > 1 else [*lines, "none: every answer that was given is right."])
+    return "\n".join(lines if len(lines) > 1 else [*lines, NONE_LEFT])
 
 
 def draw(result, names: dict[int, Misconception]):
@@ -141,7 +142,7 @@ def draw(result, names: dict[int, Misconception]):
     axes.set_yticks(range(len(numbers)), [f"{names[n].words}  ({n})" for n in numbers])
     axes.set(xlim=(-3, 103), ylim=(max(1, len(numbers)) - 0.5, -0.5))
     if not numbers:
-        axes.text(50, 0, "none: every answer that was given is right", ha="center", va="center")
+        axes.text(50, 0, NONE_LEFT, ha="center", va="center")
     axes.set_xlabel("papers that show it, %   (○ before, ● after; most at the top: begin there)")
     axes.set_title("Which misconceptions are left?", loc="left", weight="bold")
     axes.grid(axis="x", color="#dddddd")

@@ -174,7 +174,7 @@ def test_empty_rows_of_a_spreadsheet_are_passed_over():
 def test_a_class_without_a_wrong_answer_gets_a_picture_that_says_so():
     rows = misconceptions.read_answers([HEADER, line("A", "before"), line("B", "after")], KEY)
     result = misconceptions.shares(rows, KEY)
-    assert "none: every answer that was given is right." in misconceptions.in_words(rows, result, NAMES)
+    assert "none: every answer that was given is right" in misconceptions.in_words(rows, result, NAMES)
     axes = misconceptions.draw(result, NAMES).axes[0]
     assert [text.get_text() for text in axes.texts] == ["none: every answer that was given is right"]
 
