@@ -61,8 +61,7 @@ query_of_fish = ValueExercise(
         "Take the row of fish in x, and the third and fourth column of W_Q.",
         "For the first number, multiply the six features of fish with the six numbers of the third column,"
         " and add.",
-        "In the third column one product alone is not zero, at what is eaten. In the fourth it is the one at"
-        " who acts.",
+        "Third column: only “what is eaten” gives a product other than zero. Fourth column: only “who acts”.",
     ],
     solution="""
 fish = example.x[2]

@@ -95,7 +95,7 @@ def _shares(exponentials):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-def _divided_by_columns(exponentials):
+def _shares_without_keepdim(exponentials):
     return exponentials / exponentials.sum(dim=-1)
 
 
@@ -150,12 +150,12 @@ stable_softmax = FunctionExercise(
         ),
         Mistake(
             "sum without keepdim",
-            lambda scores: _divided_by_columns(_exponentials(scores)),
+            lambda scores: _shares_without_keepdim(_exponentials(scores)),
             _AXIS_LOST.format("sum"),
         ),
         Mistake(
             "sum without keepdim, without the maximum",
-            lambda scores: _divided_by_columns(scores.exp()),
+            lambda scores: _shares_without_keepdim(scores.exp()),
             _AXIS_LOST.format("sum"),
         ),
         Mistake(
@@ -165,7 +165,7 @@ stable_softmax = FunctionExercise(
         ),
         Mistake(
             "maximum and sum without keepdim",
-            lambda scores: _divided_by_columns((scores - scores.amax(dim=-1)).exp()),
+            lambda scores: _shares_without_keepdim((scores - scores.amax(dim=-1)).exp()),
             "Maximum and sum of a row have both lost their axis: keepdim=True lets it stay.",
         ),
         Mistake(
