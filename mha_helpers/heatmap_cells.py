@@ -65,10 +65,9 @@ class HeatmapCells(Artist):
         cell_height, cell_width = height / rows, width / columns
         dark = colours[..., :3] @ (0.299, 0.587, 0.114) < 127.5
         ink = np.zeros((height, width, 4), dtype=np.uint8)
-        shown = ~np.ma.getmaskarray(self.values)
-        lowest = self.values.data[shown].min(initial=0)
-        minus = _minus(f"{lowest:.{self.decimals}f}", cell_width)
-        for row, column in zip(*np.nonzero(shown), strict=True):
+        # By the scale, so that heatmaps of one scale, side by side, are written alike.
+        minus = _minus(f"{self.norm.vmin:.{self.decimals}f}", cell_width)
+        for row, column in zip(*np.nonzero(~np.ma.getmaskarray(self.values)), strict=True):
             text = f"{self.values.data[row, column]:.{self.decimals}f}"
             stamp = _stamp(text, bool(dark[row, column]), minus)
             if stamp.shape[0] > cell_height or stamp.shape[1] > cell_width:

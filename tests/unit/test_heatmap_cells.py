@@ -35,6 +35,7 @@ def test_a_negative_number_has_a_minus_sign_and_no_hyphen_where_there_is_room():
 def test_all_numbers_have_the_same_sign_as_the_widest():
     both = numbers([-1.5, -10.5], 1, width=30)
     assert np.array_equal(both[:, :30], numbers([-1.5, -10.5, 0], 1, width=30)[:, :30])
+    assert np.array_equal(both[:, :30], numbers([-1.5], 1, width=30))  # in another heatmap of this scale, too
     assert ink(both[:, :30]) < ink(numbers([-1.5], 1)) and ink(both[:, 30:]) > 0
 
 
