@@ -81,6 +81,12 @@ def check_axes(name, tensor, wanted):
         )
 
 
+def check_length(name, values, size, what):
+    """There must be one for each row, column or head."""
+    if len(values) != size:
+        raise ValueError(f"{name} must hold {size}, one for each {what}; got {len(values)}.")
+
+
 def check_count(name, value, smallest=1, largest=None):
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number such as 64, got {value!r}.")

@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import Bbox, IdentityTransform, TransformedBbox
 
 from mha_helpers import style
+from mha_helpers.checks import check_length
 from mha_helpers.heatmap_cells import NUMBERS_FROM, HeatmapCells
 from mha_helpers.placement import POINTS, Placement, fitting
 
@@ -136,16 +137,14 @@ class HeadGrid:
                 )
         heads, n_rows, n_columns = values.shape
         for labels, key, size, axis in (
-            (row_labels, "row_labels", n_rows, "rows"),
-            (column_labels, "column_labels", n_columns, "columns"),
+            (row_labels, "row_labels", n_rows, "row"),
+            (column_labels, "column_labels", n_columns, "column"),
         ):
-            if len(labels) != size:
-                name = key if state.get(key) is not None else "tokens"
-                raise ValueError(f"{name} has {len(labels)} labels, but {self.name} has {size} {axis}.")
-        for key, what in (("head_names", "names"), ("heads_on", "switches")):
-            given = state.get(key)
-            if given is not None and len(given) != heads:
-                raise ValueError(f"{key} has {len(given)} {what}, but there are {heads} heads.")
+            name = key if state.get(key) is not None else "tokens"
+            check_length(name, labels, size, f"{axis} of {self.name}")
+        for key in ("head_names", "heads_on"):
+            if state.get(key) is not None:
+                check_length(key, state[key], heads, "head")
 
     def _limit(self, values):
         if self.kind == "weights":

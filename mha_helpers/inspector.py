@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import torch
 
 from mha_helpers import style
-from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors, mask_of_one
+from mha_helpers.checks import (
+    as_real_numbers,
+    check_index,
+    check_length,
+    check_mask,
+    check_tensors,
+    mask_of_one,
+)
 from mha_helpers.tables import Table, side_by_side, table_html, table_text
 
 __all__ = ["Table", "cell_sum", "matrix_table", "product_table", "side_by_side"]
@@ -262,6 +269,5 @@ def _matrix(name, matrix):
 def _labels(name, labels, size):
     if labels is None:
         return None
-    if len(labels) != size:
-        raise ValueError(f"{name} has {len(labels)} labels, but the matrix has {size} {name}.")
+    check_length(name, labels, size, f"{name.removesuffix('s')} of the matrix")
     return [str(label) for label in labels]

@@ -4,7 +4,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from mha_helpers import style
-from mha_helpers.checks import check_tensors
+from mha_helpers.checks import check_length, check_tensors
 from mha_helpers.figures.picture import Picture, new_figure
 from mha_helpers.placement import text_width
 
@@ -43,11 +43,15 @@ def contribution_bars(contributions, tokens, features=None, head_names=None, hea
             f"this picture holds {MOST_TOKENS} tokens and {MOST_FEATURES} features; there are {n} and"
             f" {d_model}. Choose some: contributions[:, :{MOST_TOKENS}, :{MOST_FEATURES}]."
         )
-    features = _names("features", features or [f"feature {i + 1}" for i in range(d_model)], d_model)
-    tokens = _names("tokens", tokens, n)
-    head_names = _names("head_names", head_names or [""] * heads, heads)
+    features = _names(
+        "features", features or [f"feature {i + 1}" for i in range(d_model)], d_model, "feature"
+    )
+    tokens = _names("tokens", tokens, n, "token")
+    head_names = _names("head_names", head_names or [""] * heads, heads, "head")
     heads_on = (
-        [True] * heads if heads_on is None else [bool(on) for on in _names("heads_on", heads_on, heads)]
+        [True] * heads
+        if heads_on is None
+        else [bool(on) for on in _names("heads_on", heads_on, heads, "head")]
     )
     labels, legend = style.display_labels(tokens)
     with style.drawing():
@@ -58,10 +62,9 @@ def contribution_bars(contributions, tokens, features=None, head_names=None, hea
     )
 
 
-def _names(name, values, size):
+def _names(name, values, size, what):
     values = list(values)
-    if len(values) != size:
-        raise ValueError(f"{name} has {len(values)} entries; contributions needs {size}.")
+    check_length(name, values, size, what)
     return values
 
 

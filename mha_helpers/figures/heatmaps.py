@@ -10,7 +10,14 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from mha_helpers import style
-from mha_helpers.checks import as_real_numbers, check_index, check_mask, check_tensors, mask_of_one
+from mha_helpers.checks import (
+    as_real_numbers,
+    check_index,
+    check_length,
+    check_mask,
+    check_tensors,
+    mask_of_one,
+)
 from mha_helpers.figures.layout import BAR, Layout
 from mha_helpers.figures.picture import Picture, new_figure
 from mha_helpers.figures.words import count, describe
@@ -79,8 +86,7 @@ def head_heatmaps(
     weights = _tensor(weights, 3, "weights", "(h, n_q, n_k)", "For one sentence of a batch use weights[0].")
     if head_names is None:
         head_names = [""] * len(weights)
-    elif len(head_names) != len(weights):
-        raise ValueError(f"head_names has {len(head_names)} names, but there are {len(weights)} heads.")
+    check_length("head_names", head_names, len(weights), "head")
     return _grid(weights, tokens, column_labels, kind, mask, head_names, title, highlight, alt, limit)
 
 
@@ -92,8 +98,8 @@ def _grid(
     _, rows, columns = matrices.shape
     if column_labels is None and kind != "vectors" and rows == columns:
         column_labels = row_labels
-    row_labels = _labels(row_labels, rows, "row_labels", "rows")
-    column_labels = _labels(column_labels, columns, "column_labels", "columns")
+    row_labels = _labels(row_labels, rows, "row_labels", "row")
+    column_labels = _labels(column_labels, columns, "column_labels", "column")
     allowed = _allowed(matrices, mask)
     lit = _lit(highlight, rows, columns)
     if limit is not None and not 0 < limit < math.inf:
@@ -274,8 +280,7 @@ def _tensor(matrix, axes, name, wanted, hint):
 def _labels(labels, size, name, axis):
     if labels is None:
         return [str(number) for number in range(1, size + 1)]
-    if len(labels) != size:
-        raise ValueError(f"{name} has {len(labels)} labels, but the matrix has {size} {axis}.")
+    check_length(name, labels, size, f"{axis} of the matrix")
     return [str(label) for label in labels]
 
 

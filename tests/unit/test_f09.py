@@ -132,10 +132,22 @@ def test_chinese_tokens_have_a_legend_where_no_font_has_them(contributions, monk
         ((torch.zeros(1, 2, 3, 4), ["a"] * 3), ValueError, r"take contributions\[0\]"),
         ((torch.zeros(2, 6, 6), ["a"] * 6), ValueError, "holds 5 tokens and 12 features; there are 6 and 6"),
         ((torch.zeros(2, 3, 64), ["a"] * 3), ValueError, r"Choose some: contributions\[:, :5, :12\]"),
-        ((torch.zeros(2, 3, 6), ["a"] * 2), ValueError, "tokens has 2 entries; contributions needs 3"),
-        ((torch.zeros(2, 1, 2), ["a"], ["f"]), ValueError, "features has 1 entries; contributions needs 2"),
-        ((torch.zeros(2, 1, 1), ["a"], None, ["x"]), ValueError, "head_names has 1 entries"),
-        ((torch.zeros(2, 1, 1), ["a"], None, None, [True]), ValueError, "heads_on has 1 entries"),
+        ((torch.zeros(2, 3, 6), ["a"] * 2), ValueError, "tokens must hold 3, one for each token; got 2"),
+        (
+            (torch.zeros(2, 1, 2), ["a"], ["f"]),
+            ValueError,
+            "features must hold 2, one for each feature; got 1",
+        ),
+        (
+            (torch.zeros(2, 1, 1), ["a"], None, ["x"]),
+            ValueError,
+            "head_names must hold 2, one for each head; got 1",
+        ),
+        (
+            (torch.zeros(2, 1, 1), ["a"], None, None, [True]),
+            ValueError,
+            "heads_on must hold 2, one for each head; got 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, error, words):

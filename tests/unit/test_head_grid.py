@@ -139,11 +139,14 @@ def test_other_names_of_the_heads_are_drawn_anew():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"tokens": list("abcde")}, r"^tokens has 5 labels, but weights has 3 rows\.$"),
-        ({"tokens": ["a", "b"]}, "tokens has 2 labels"),
-        ({"row_labels": list("abc"), "column_labels": ["a"]}, "column_labels has 1 labels.* 3 columns"),
-        ({"head_names": ["one"]}, r"^head_names has 1 names, but there are 2 heads\.$"),
-        ({"heads_on": [True]}, "heads_on has 1 switches, but there are 2 heads"),
+        ({"tokens": list("abcde")}, r"^tokens must hold 3, one for each row of weights; got 5\.$"),
+        ({"tokens": ["a", "b"]}, "tokens must hold 3, .*; got 2"),
+        (
+            {"row_labels": list("abc"), "column_labels": ["a"]},
+            "column_labels must hold 3, one for each column of weights; got 1",
+        ),
+        ({"head_names": ["one"]}, r"^head_names must hold 2, one for each head; got 1\.$"),
+        ({"heads_on": [True]}, "heads_on must hold 2, one for each head; got 1"),
         ({"weights": torch.ones(2, 2, 3, 3)}, r"^weights \(2, 2, 3, 3\) holds more .* Try weights\[0\]\.$"),
         ({"mask": torch.ones(2, 1, 3, 3, dtype=torch.bool)}, r"^mask \(2, 1, 3, 3\) holds more"),
     ],

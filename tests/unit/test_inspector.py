@@ -214,7 +214,10 @@ def test_the_html_is_the_same_each_time():
     [
         (lambda: matrix_table(torch.ones(2, 3, 4)), r"2 axes.*\(2, 3, 4\).*matrix\[0\]"),
         (lambda: matrix_table(torch.ones(0, 3)), "at least one number"),
-        (lambda: matrix_table(torch.ones(2, 2), ["a"]), "rows has 1 labels, but the matrix has 2 rows"),
+        (
+            lambda: matrix_table(torch.ones(2, 2), ["a"]),
+            "rows must hold 2, one for each row of the matrix; got 1",
+        ),
         (lambda: matrix_table(torch.ones(2, 2), highlight={"row": [0]}), "'row'"),
         (lambda: matrix_table(torch.ones(2, 2), highlight={"rows": [2]}), "0 to 1"),
         (lambda: matrix_table(torch.ones(2, 2), mask=causal_mask(3)), "does not broadcast"),
