@@ -99,11 +99,13 @@ def rows_picture(weights, row_names, column_names):
             f" got {tuple(weights.shape)}."
         )
     rows, columns, keys = weights.shape
+    shown_rows, legend = style.drawable_names(row_names, "Rows")
+    shown_columns, columns_legend = style.drawable_names(column_names, "Columns")
     with style.drawing():
         height = ROWS_HEIGHT if rows > 1 else ROWS_HEIGHT // 2 + 30
         figure = new_figure(WIDTH, height)
         axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-        names = [figure.text(0.01, 0.5, textwrap.fill(name, 24), weight="bold") for name in row_names]
+        names = [figure.text(0.01, 0.5, textwrap.fill(name, 24), weight="bold") for name in shown_rows]
         left = max(name.get_window_extent().x1 for name in names) + AXIS_LEFT
         figure.subplots_adjust(
             left=max(0.165, left / WIDTH),
@@ -118,7 +120,7 @@ def rows_picture(weights, row_names, column_names):
                 _draw_row(axes[i, j], weights[i, j])
             axes[i, 0].set_ylabel("weight")
             name.set(y=sum(axes[i, 0].get_position().intervaly) / 2, va="center")
-        for j, name in enumerate(column_names):
+        for j, name in enumerate(shown_columns):
             axes[0, j].set_title(name, fontsize=style.FONT_SIZE, weight="bold")
             axes[-1, j].set_xlabel("key", color=style.COLOURS["key"], weight="bold")
     sentences = [
@@ -126,7 +128,8 @@ def rows_picture(weights, row_names, column_names):
         for i, row in enumerate(row_names)
         for j, column in enumerate(column_names)
     ]
-    return Picture(figure, f"Weights of one query on {keys} keys. " + "\n".join(sentences))
+    alt = f"Weights of one query on {keys} keys. " + "\n".join(sentences)
+    return Picture(figure, alt, legend_html=legend + columns_legend)
 
 
 def _draw_row(ax, row):

@@ -17,10 +17,11 @@ LARGEST_CELL = 44
 GAP = 26
 LABEL_PITCH = 16  # pixels from one label to the next when they are packed
 LINE = 20
+AXES = ("query", "key")
 EMPTY = "#EDEDED"
 
 
-def mask_maps(masks, tokens, axes=("query", "key"), words=("may attend", "masked")):
+def mask_maps(masks, tokens, axes=AXES, words=("may attend", "masked")):
     """Draw several bool matrices side by side: True filled, False hatched.
 
     ``masks`` is a dict of title -> mask. ``words`` say what True and False mean, ``axes`` what the rows
@@ -39,10 +40,12 @@ def mask_maps(masks, tokens, axes=("query", "key"), words=("may attend", "masked
     maps = {title: _square(title, mask, n) for title, mask in masks.items()}
     labels, legend = style.display_labels(tokens)
     titles, titles_legend = style.drawable_names(list(maps), "Masks")
+    shown_words, words_legend = style.drawable_names(words, "Cells")
+    axes = [style.drawable_text(name, usual) for name, usual in zip(axes, AXES, strict=True)]
     with style.drawing():
-        figure = _draw(dict(zip(titles, maps.values(), strict=True)), labels, axes, words)
+        figure = _draw(dict(zip(titles, maps.values(), strict=True)), labels, axes, shown_words)
     alt = "\n".join(_describe(title, mask, tokens, words) for title, mask in maps.items())
-    return Picture(figure, alt, legend_html=legend + titles_legend)
+    return Picture(figure, alt, legend_html=legend + titles_legend + words_legend)
 
 
 def _square(title, mask, n):

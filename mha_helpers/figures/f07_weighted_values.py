@@ -70,12 +70,13 @@ def value_hull(v, tokens, outputs, names):
             f"outputs must be (m, 2), one row for each of the {len(names)} names; got {tuple(outputs.shape)}."
         )
     labels, legend = style.display_labels(tokens)
+    shown, names_legend = style.drawable_names(names, "Outputs")
     plane = Plane(torch.cat([v, outputs]))
     with style.drawing():
         figure, ax = pixel_figure(PLANE + 12, PLANE + 12)
         artists = plane.add(ax, 6, 6)
-        plane.place(artists, labels, v, outputs, names)
-    return Picture(figure, _describe_hull(v, tokens, outputs, names), legend_html=legend)
+        plane.place(artists, labels, v, outputs, shown)
+    return Picture(figure, _describe_hull(v, tokens, outputs, names), legend_html=legend + names_legend)
 
 
 def pixel_figure(width, height):

@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from mha_helpers import causal_mask, head_heatmaps, heatmap, style
+from mha_helpers.figures.f04_scaling import rows_picture
 from mha_helpers.figures.f05_causal_mask import mask_maps
+from mha_helpers.figures.f07_weighted_values import value_hull
 from mha_helpers.figures.f09_concat_and_output import contribution_bars
 from mha_helpers.figures.f10_trained_heads import pairs_picture
 from mha_helpers.head_grid import HeadGrid
@@ -32,6 +34,17 @@ def a_missing_glyph_is_an_error():
         (lambda: contribution_bars(torch.ones(1, 1, 1), ["cat"], [LACKING]), f"<p>Features {LEGEND}</p>"),
         (lambda: contribution_bars(torch.ones(1, 1, 1), ["cat"], None, [LACKING]), ""),
         (lambda: mask_maps({LACKING: causal_mask(2)}, ["a", "b"]), f"<p>Masks {LEGEND}</p>"),
+        (lambda: mask_maps({"a": causal_mask(2)}, ["a", "b"], axes=(LACKING, LACKING)), ""),
+        (
+            lambda: mask_maps({"a": causal_mask(2)}, ["a", "b"], words=(LACKING, "no")),
+            f"<p>Cells {LEGEND} · <b>2</b> no</p>",
+        ),
+        (lambda: rows_picture(torch.ones(1, 1, 1), [LACKING], ["a"]), f"<p>Rows {LEGEND}</p>"),
+        (lambda: rows_picture(torch.ones(1, 1, 1), ["a"], [LACKING]), f"<p>Columns {LEGEND}</p>"),
+        (
+            lambda: value_hull(torch.eye(2), ["a", "b"], torch.eye(2)[:1], [LACKING]),
+            f"<p>Outputs {LEGEND}</p>",
+        ),
         (lambda: pairs_picture(torch.eye(1), [LACKING]), f"<p>Heads {LEGEND}</p>"),
     ],
 )
