@@ -156,10 +156,19 @@ def text_colour(colour):
     >>> text_colour("#FFFFFF")
     '#747474'
     """
-    parts = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
-    while 1.05 / (_luminance(parts) + 0.05) < 4.5:
-        parts = [int(part * 0.96) for part in parts]
-    return "#" + "".join(f"{part:02X}" for part in parts)
+    while contrast(colour, "#FFFFFF") < 4.5:
+        colour = "#" + "".join(f"{int(part * 0.96):02X}" for part in _parts(colour))
+    return colour
+
+
+def contrast(colour, other):
+    """Return how far two colours stand apart, from 1 to 21, as WCAG 2.2 counts it.
+
+    >>> contrast("#000000", "#FFFFFF"), contrast("#FFFFFF", "#FFFFFF")
+    (21.0, 1.0)
+    """
+    darker, lighter = sorted((_luminance(colour), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
 
 
 def font_families():
@@ -187,9 +196,13 @@ def drawable(text):
     return all(ord(character) in _glyphs() for character in text)
 
 
-def _luminance(parts):
+def _parts(colour):
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+def _luminance(colour):
     # WCAG 2.2, "relative luminance"
-    linear = [part / 255 for part in parts]
+    linear = [part / 255 for part in _parts(colour)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in linear]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -7,6 +7,9 @@ tints, so a table is readable in dark and light themes. What is lit is bold and 
 import html
 from dataclasses import dataclass
 
+from mha_helpers.style import contrast
+
+_DARK_PAGE = "#111111"  # JupyterLab's dark theme
 _CELL = "padding:3px 10px;text-align:right;border:1px solid rgba(128,128,128,.35);font-size:15px;"
 _HEAD = "padding:3px 10px;font-size:14px;font-weight:600;border:none;"
 _MASKED = (
@@ -65,11 +68,9 @@ def side_by_side(*tables, between=""):
 
 
 def table_html(grid, rows, columns, name, caption, colour):
-    # The second outline is nearer to the colour of the text, so that it shows on dark pages too; browsers
-    # that do not know color-mix keep the first.
     lit = (
         f"background:{_tint(colour)};font-weight:700;outline:2px solid {colour};"
-        f"outline:2px solid color-mix(in srgb,{colour} 65%,currentColor);outline-offset:-2px;"
+        f"outline:2px solid {_nearer_to_text(colour)};outline-offset:-2px;"
     )
     styles = {"plain": _CELL, "lit": _CELL + lit, "masked": _CELL + _MASKED}
     parts = [
@@ -81,7 +82,7 @@ def table_html(grid, rows, columns, name, caption, colour):
         parts.append(
             '<caption style="caption-side:top;text-align:left;color:inherit;font-size:15px;'
             'padding:0 0 4px;white-space:nowrap">'
-            f'<span style="border-left:6px solid {colour};padding-left:6px">{written}</span></caption>'
+            f'<span style="{_bar(colour)}padding-left:6px">{written}</span></caption>'
         )
     if columns:
         corner = f'<td style="{_HEAD}"></td>' if rows else ""
@@ -126,6 +127,18 @@ def table_text(grid, rows, columns, caption):
         for head, line in zip(heads, lines, strict=True)
     ]
     return "\n".join(([caption] if caption else []) + written)
+
+
+def _bar(colour):
+    bar = f"border-left:6px solid {colour};"
+    if contrast(colour, _DARK_PAGE) >= 3:
+        return bar
+    return f"{bar}border-left-color:{_nearer_to_text(colour)};"
+
+
+def _nearer_to_text(colour):
+    # It shows on dark pages too. Browsers that do not know color-mix keep what was said before it.
+    return f"color-mix(in srgb,{colour} 65%,currentColor)"
 
 
 def _tint(colour):

@@ -113,6 +113,16 @@ def test_readable_on_any_page():
     assert "<script" not in table.html and "<style" not in table.html and "http" not in table.html
 
 
+def test_a_mark_too_dark_for_a_dark_page_takes_on_the_colour_of_the_text():
+    bars = {
+        colour: re.search(r'<span style="(.*?)"', matrix_table(torch.eye(2), name="x", colour=colour).html)[1]
+        for colour in ("query", "output")
+    }
+    assert "border-left:6px solid #0072B2;" in bars["query"] and "currentColor" not in bars["query"]
+    kept, mixed = "border-left:6px solid #560D5A;", "color-mix(in srgb,#560D5A 65%,currentColor);"
+    assert bars["output"].startswith(f"{kept}border-left-color:{mixed}")
+
+
 whole = st.integers(-9, 9)
 
 
