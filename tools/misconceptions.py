@@ -139,16 +139,22 @@ def draw(result, names: dict[int, Misconception]):
             axes.scatter(100 * before, place, s=70, facecolor="white", edgecolor="black", zorder=2)
         if after is not None:
             axes.scatter(100 * after, place, s=38, color="black", zorder=3)
-    axes.set_yticks(range(len(numbers)), [f"{names[n].words}  ({n})" for n in numbers])
+    axes.set_yticks(range(len(numbers)), [_label(names[number]) for number in numbers])
     axes.set(xlim=(-3, 103), ylim=(max(1, len(numbers)) - 0.5, -0.5))
     if not numbers:
         axes.text(50, 0, NONE_LEFT, ha="center", va="center")
     axes.set_xlabel("papers that show it, %   (○ before, ● after; most at the top: begin there)")
+    axes.set_ylabel("block → the page that meets it")
     axes.set_title("Which misconceptions are left?", loc="left", weight="bold")
     axes.grid(axis="x", color="#dddddd")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return figure
+
+
+def _label(name: Misconception) -> str:
+    page = name.page.partition(" · ")[0]
+    return f"{name.number}. {name.words} → {page}".replace("`", "")
 
 
 @in_a_sentence

@@ -206,6 +206,9 @@ def test_the_example_class_makes_a_picture_whose_labels_are_whole(tmp_path, caps
     figure = misconceptions.draw(result, NAMES)
     figure.canvas.draw()
     whole = figure.bbox
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert "10. the scale misread → 04" in labels
+    assert "2. view after transpose → 08" in labels
     for label in figure.axes[0].get_yticklabels():
         box = label.get_window_extent()
         assert box.x0 >= whole.x0 and box.x1 <= whole.x1
