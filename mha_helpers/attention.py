@@ -131,6 +131,10 @@ def attention_weights(scores):
     check_tensors(scores=scores)
     check_dtypes(scores=scores)
     check_axes("scores", scores, "(…, n_q, n_k)")
+    return _softmax_over_keys(scores)
+
+
+def _softmax_over_keys(scores):
     # A row without a key has -inf everywhere, so first of all in column 0: one column tells
     # in most calls that there is no such row, without reading all n_q * n_k scores.
     if not torch.isneginf(scores[..., :1]).any():
@@ -206,6 +210,10 @@ def split_heads(x, num_heads):
     check_tensors(x=x)
     check_axes("x", x, "(…, n, h·d)")
     check_divisible("the last axis of x", x.shape[-1], num_heads)
+    return _split(x, num_heads)
+
+
+def _split(x, num_heads):
     # unflatten names the axis it cuts, so tokens stay whole: (…, n, h·d) -> (…, n, h, d)
     return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  # (…, n, h, d) -> (…, h, n, d)
 
@@ -281,11 +289,17 @@ class MultiHeadAttention(nn.Module):
         ``(b, 1, n, n)``, ``(1, h, n, n)``, ``(b, h, n, n)``.
         """
         q, k, v = self._checked_q_k_v(x, mask)
-        if need_weights:
-            heads, weights = scaled_dot_product_attention(q, k, v, mask)
+        if not need_weights:
+            return self.w_o(merge_heads(F.scaled_dot_product_attention(q, k, v, attn_mask=mask))), None
+        # The steps of scaled_dot_product_attention, quicker: x and mask are checked by now, and on few tokens
+        # to check each step's input again takes as long as two of the products; where goes through the
+        # scores once, masked_fill copies them first.
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)  # -> (b, h, n, n)
+        if mask is None:
+            weights = torch.softmax(scores, dim=-1)  # every row has a key
         else:
-            heads, weights = F.scaled_dot_product_attention(q, k, v, attn_mask=mask), None
-        return self.w_o(merge_heads(heads)), weights
+            weights = _softmax_over_keys(torch.where(mask, scores, -math.inf))
+        return self.w_o(merge_heads(weights @ v)), weights
 
     def trace(self, x, mask=None):
         """Do the same as ``forward``, and return every intermediate as an ``AttentionTrace``."""
@@ -313,9 +327,9 @@ class MultiHeadAttention(nn.Module):
             check_tensors(mask=mask)
             check_mask_axes(mask, scores_shape)
             check_mask(mask, scores_shape)
-        q = split_heads(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
-        k = split_heads(self.w_k(x), self.num_heads)
-        v = split_heads(self.w_v(x), self.num_heads)
+        q = _split(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
+        k = _split(self.w_k(x), self.num_heads)
+        v = _split(self.w_v(x), self.num_heads)
         return q, k, v
 
     @classmethod

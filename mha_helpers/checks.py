@@ -54,17 +54,21 @@ _TO_KIND = {torch.float32: ".float()", torch.float64: ".double()"}
 
 def check_dtypes(**tensors):
     """All must hold floating-point numbers of one kind: PyTorch multiplies no others."""
-    first = None
+    first_name, first = next(iter(tensors.items()))
     for name, tensor in tensors.items():
-        dtype = str(tensor.dtype).removeprefix("torch.")
         if not tensor.is_floating_point():
-            raise TypeError(f"{name} must hold floating-point numbers, got {dtype}. Try {name}.float().")
-        first = first or (name, dtype, tensor.dtype)
-        if tensor.dtype != first[2] and not _autocast_evens_out(tensor, first[2]):
             raise TypeError(
-                f"{first[0]} and {name} must hold the same kind of number: {first[0]} is {first[1]},"
-                f" {name} is {dtype}. Try {name}{_TO_KIND.get(first[2], f'.to({first[2]})')}."
+                f"{name} must hold floating-point numbers, got {_kind(tensor)}. Try {name}.float()."
             )
+        if tensor.dtype != first.dtype and not _autocast_evens_out(tensor, first.dtype):
+            raise TypeError(
+                f"{first_name} and {name} must hold the same kind of number: {first_name} is {_kind(first)},"
+                f" {name} is {_kind(tensor)}. Try {name}{_TO_KIND.get(first.dtype, f'.to({first.dtype})')}."
+            )
+
+
+def _kind(tensor):
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 def _autocast_evens_out(tensor, other_dtype):

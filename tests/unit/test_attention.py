@@ -325,6 +325,28 @@ def test_trace_holds_every_step_under_its_name(kind):
         trace.q = None
 
 
+@pytest.mark.parametrize("default", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("kind", ["none", "causal", "padding on the left", "an empty row"])
+def test_forward_takes_the_steps_of_trace_to_the_last_bit(kind, dtype, default):
+    empty = causal_mask(5).clone()
+    empty[2] = False
+    left = padding_mask([3, 5], 5).flip(-1)
+    mask = {"causal": causal_mask(5), "padding on the left": left, "an empty row": empty}.get(kind)
+    attention, x = MultiHeadAttention(8, 2).to(dtype), numbers(2, 5, 8, dtype=dtype)
+    torch.set_default_dtype(default)
+    try:
+        output, weights = attention(x, mask)
+        trace = attention.trace(x, mask)
+        found = torch.autograd.grad(output.sum(), attention.parameters())
+        expected = torch.autograd.grad(trace.output.sum(), attention.parameters())
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert output.dtype == weights.dtype == dtype
+    assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
+    assert all(torch.equal(*pair) for pair in zip(found, expected, strict=True))
+
+
 def test_an_input_without_a_batch_axis_works():
     attention = MultiHeadAttention(8, 2)
     x = numbers(1, 5, 8)
