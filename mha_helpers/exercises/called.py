@@ -19,6 +19,7 @@ def noting_calls():
     their own: ``softmax`` is the learner's, ``torch.softmax`` is also ``x.softmax(-1)`` and ``F.softmax``.
     In code outside the libraries, ``@`` stands for the sign and ``.dot`` for ``np.dot`` or ``row.dot``,
     whatever they multiply: tensors or NumPy arrays. A method of the learner's own named ``dot`` is none.
+    A layer of the course stands under the name of its class: ``mha_helpers.MultiHeadAttention``.
 
     >>> import torch
     >>> with noting_calls() as names:
@@ -39,6 +40,8 @@ def noting_calls():
                     own_methods.add(f".{name}")
             elif _is_offered(frame):
                 names.add(f"{library}.{name}")
+            elif library == "mha_helpers" and name == "forward":  # building one for comparison is no call
+                names.update(f"{library}.{layer}" for layer in _layers_with(frame.f_code, frame.f_locals))
 
     before = sys.getprofile()
     try:
@@ -58,6 +61,16 @@ def _is_offered(frame):
     """Tell whether a library has this function by its name: inside PyTorch many another is called "inner"."""
     function = inspect.unwrap(frame.f_globals.get(frame.f_code.co_name))
     return getattr(function, "__code__", None) is frame.f_code
+
+
+def _layers_with(forward, variables):
+    """Return the name of the class that has this code as its ``forward``, as a list: there may be none."""
+    classes = type(variables.get("self")).__mro__
+    return [
+        layer.__name__
+        for layer in classes
+        if getattr(vars(layer).get("forward"), "__code__", None) is forward
+    ]
 
 
 def _from_numpy(frame):

@@ -61,7 +61,8 @@ SHAPE_MISTAKES = [
     Mistake(
         "W_O transposed",
         _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (96, 48), (3, 20, 96)),
-        "Only W_O is turned over: concat is multiplied by it from the left, so what are its rows?",
+        "Only W_O is turned over: in concat @ W_O the last axis of concat meets the rows of W_O. How many are"
+        " they?",
     ),
     Mistake(
         "W_O square",
@@ -138,6 +139,7 @@ def _wrongly_repaired():
 
 # The class is written with torch and nn alone; whatever else the course offers goes through one of these.
 STEPS = (
+    "MultiHeadAttention",
     "split_heads",
     "merge_heads",
     "project_qkv",
@@ -249,5 +251,24 @@ def _partly_repaired():
             )
 
 
-HUNT_MISTAKES = [*remaining_faults(BUGS), *_partly_repaired(), *_wrongly_repaired()]
+def _cut_with_a_wrong_move():
+    """The cut is repaired; the move of the axes is missing, or swaps the wrong two.
+
+    No bugs are counted: a class whose axes are wrong fails with a mask, whether or not it reads it rightly.
+    """
+    for split, wrong, sentence in ((_cut, "no move", _NO_SWAP), (_swapped, "the wrong move", _ONE_SWAP)):
+        for left, scale in (((), {"scale": _by_d_k}), (("no scale",), {})):
+            yield Mistake(
+                ", ".join(["the cut repaired", wrong, *left]),
+                faulty_class(*left, split=split, merge=_tokens_first, **scale),
+                f"The cut is half repaired. {sentence}",
+            )
+
+
+HUNT_MISTAKES = [
+    *remaining_faults(BUGS),
+    *_partly_repaired(),
+    *_cut_with_a_wrong_move(),
+    *_wrongly_repaired(),
+]
 CLASS_MISTAKES = [*CLASS, _BY_COLUMN, *WRONG_AXES]

@@ -23,6 +23,12 @@ count_the_cells = ValueExercise(
             "That counts each pair once. The weight of a on b and the weight of b on a are two cells.",
         ),
         Mistake(
+            "each pair of different words once",
+            36,
+            "That counts each pair once and leaves out the diagonal. How many cells has a grid of 9 rows and"
+            " 9 columns?",
+        ),
+        Mistake(
             "a word without itself",
             72,
             "That leaves out the diagonal. A word may look at itself, too.",

@@ -79,6 +79,10 @@ def _concatenated(token_ids, table, positions):
     return torch.cat([words, positions[: token_ids.shape[-1]].expand_as(words)], dim=-1)
 
 
+def _loop_over_the_first_axis(token_ids, table, positions):
+    return torch.stack([table[word] + positions[place] for place, word in enumerate(token_ids)])
+
+
 def _rows_in_order(token_ids, table, positions):
     n = token_ids.shape[-1]
     return (table[:n] + positions[:n]).expand(*token_ids.shape, -1)
@@ -133,6 +137,12 @@ tokens_to_x = FunctionExercise(
             "last positions",
             _last_positions,
             "These are the last rows of positions. A short sentence starts at the first place.",
+        ),
+        Mistake(
+            "loop over the first axis",
+            _loop_over_the_first_axis,
+            "Your loop goes over the first axis. With several sentences that axis counts sentences; places"
+            " are on the last one.",
         ),
         Mistake(
             "multiplied", _multiplied, "Words and positions are multiplied here. They are meant to be added."

@@ -38,7 +38,8 @@ query_of_fish = ValueExercise(
         Mistake(
             "eats",
             torch.tensor([-1.0, 1.0]),
-            "That is what eats asks in head 2. Which row of x belongs to fish?",
+            "That is what eats asks in head 2, or fish with a 1 for the 2 of “what is eaten”: check the row"
+            " of x, and its numbers.",
         ),
         Mistake(
             "one column late",

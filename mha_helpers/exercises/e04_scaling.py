@@ -1,8 +1,6 @@
 """The exercises of notebook 04: the scale of any head, a published example, other spreads, a test."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import torch
 
@@ -10,6 +8,7 @@ from mha_helpers.attention import attention_scores, scale_scores
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import FunctionExercise, Mistake, ValueExercise, case, numbers
 from mha_helpers.exercises.mistakes import SCALING, pick
+from mha_helpers.exercises.scales import SCALES
 
 
 def _golden_scores():
@@ -45,6 +44,16 @@ scale_any_head = FunctionExercise(
             "÷√d_model",
             lambda scores, d_model, num_heads: scores / math.sqrt(d_model),
             "You divide by √d_model: how many products does a score of one head add up?",
+        ),
+        Mistake(
+            "√d_model ÷ num_heads",
+            lambda scores, d_model, num_heads: scores / (math.sqrt(d_model) / num_heads),
+            "You divide by √d_model ÷ num_heads: first find the size of one head, then take its root.",
+        ),
+        Mistake(
+            "÷√d_model ÷ num_heads",
+            lambda scores, d_model, num_heads: scores / math.sqrt(d_model) / num_heads,
+            "You divide by √d_model and by num_heads: first find the size of one head, then take its root.",
         ),
         Mistake(
             "÷√num_heads",
@@ -188,48 +197,18 @@ my_divisor = math.sqrt(64) * spread_of_a_product
 )
 
 
-@dataclass(frozen=True)
-class Scale:
-    """A way to scale scores, with a name that says which."""
-
-    name: str
-    function: Callable
-    right: bool = False
-
-    def __call__(self, scores, d_k):
-        return self.function(scores, d_k)
-
-    def __repr__(self):
-        return self.name
-
-
-@dataclass(frozen=True)
-class KeptScale(Scale):
-    """Divides by the root of the first d_k it is handed, ever after: right in every test of one d_k."""
-
-    kept: list = field(default_factory=list)
-
-    def __call__(self, scores, d_k):
-        self.kept.append(d_k)
-        return self.function(scores, self.kept[0])
-
-
-_SCALES = (
-    Scale("÷√d_k", scale_scores, right=True),
-    Scale("no scale", lambda scores, d_k: scores),
-    Scale("÷d_k", lambda scores, d_k: scores / d_k),
-    Scale("×√d_k", lambda scores, d_k: scores * math.sqrt(d_k)),
-    Scale("÷√512, whatever d_k is", lambda scores, d_k: scores / math.sqrt(512)),
-    Scale("÷8, whatever d_k is", lambda scores, d_k: scores / 8),
-    Scale("÷4, whatever d_k is", lambda scores, d_k: scores / 4),
-    KeptScale("÷√d_k of the first call, ever after", scale_scores),
-    Scale("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, right=True),
-)
-
-
 def _spread(scale, d_k):
     queries, keys = numbers(200, d_k, name="queries"), numbers(200, d_k, name="keys")
     return float(scale(attention_scores(queries, keys), d_k).std())
+
+
+def _equal_spreads(scale):
+    return abs(_spread(scale, 16) - _spread(scale, 256)) < 0.1
+
+
+def _on_scores_of_spread_1(scale):
+    scores = numbers(200, 200, name="scores")
+    return all(0.8 < float(scale(scores, d_k).std()) < 1.25 for d_k in (16, 256))
 
 
 def _near_one(*d_ks, low=0.8, high=1.25):
@@ -243,8 +222,8 @@ def _wavering(scale):
             " its limits are too close to 1."
         )
     return (
-        f"Your test says True and False of “{scale}”: either two d_k far apart would tell, or what it"
-        " measures can come out large and small alike, as a sum does in which + and − cancel."
+        f"Your test says True and False of “{scale}”: two d_k further apart may tell, or limits nearer to 1;"
+        " or what it measures comes out large and small alike, as a sum does in which + and − cancel."
     )
 
 
@@ -260,7 +239,7 @@ scale_test = FunctionExercise(
     minutes=8,
     variable="my_test",
     reference=_near_one(16, 256),
-    cases=lambda: [case(scale) for scale in _SCALES],
+    cases=lambda: [case(scale) for scale in SCALES],
     calls=6,
     unsteady=lambda inputs: _wavering(*inputs.args),
     mistakes=[
@@ -316,12 +295,24 @@ scale_test = FunctionExercise(
             "Your test notices scores that lie too close together, not those that spread too far.",
         ),
         Mistake(
+            "equal spreads",
+            _equal_spreads,
+            "Your test asks for equal spreads alone: a scale that makes all of them too small passes. Near"
+            " which number must they be?",
+        ),
+        Mistake(
+            "scores of spread 1",
+            _on_scores_of_spread_1,
+            "Your scores have spread 1 before the scale, whatever d_k is: make them from queries and keys of"
+            " d_k numbers.",
+        ),
+        Mistake(
             "d_k = 1",
             _near_one(1),
             "You test with d_k = 1, where √d_k, d_k and no scale at all are the same.",
         ),
     ],
-    praise="Your test passes the right scale in both spellings and none of the seven wrong ones."
+    praise="Your test passes the right scale in both spellings and none of the eight wrong ones."
     " A divisor that never changes shows only where two values of d_k are tested.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",

@@ -147,6 +147,16 @@ def _renormalised(scores, mask):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
+def _exp_by_hand(scores, mask):
+    exponentials = mask_scores(scores, mask).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+_TOO_LARGE = (
+    "e to the power of 150 is too large for float32, so that row is lost: torch.softmax does exp and the"
+    " division without such numbers."
+)
+
 masked_weights = FunctionExercise(
     "5.3",
     "Mask, then softmax",
@@ -200,6 +210,18 @@ masked_weights = FunctionExercise(
             "masked after softmax, renormalised, 0/0",
             lambda scores, mask: _renormalised(scores, mask),
             "You divide by a row's sum, which can be 0: where no key is left, or one hidden score is huge.",
+        ),
+        Mistake("exp by hand", lambda scores, mask: _exp_by_hand(scores, mask).nan_to_num(), _TOO_LARGE),
+        Mistake(
+            "exp by hand, 0 where hidden",
+            lambda scores, mask: _exp_by_hand(scores, mask).masked_fill(~mask, 0.0),
+            _TOO_LARGE,
+        ),
+        Mistake(
+            "exp by hand, 0/0",
+            _exp_by_hand,
+            "You divide by a row's sum, which is 0 where no key is left, and e to the power of 150 is too"
+            " large for float32: torch.softmax does without such numbers.",
         ),
         Mistake(
             "no softmax",
@@ -292,7 +314,8 @@ leak = ChoiceExercise(
             {"d"}
         ): "d leaks. One more does, although its mask is right: does anything happen before it?",
         frozenset({"a", "c", "d"}): "c and d leak. a writes −1e9, which hides a key as well as −∞ does here.",
-        frozenset({"b", "c", "d"}): "c and d leak. b masks after softmax, but divides by the sum of the row.",
+        frozenset({"b", "c", "d"}): "c and d leak. b gives what a mask before softmax gives, unless a hidden"
+        " score is very large (“Two routes, one table”): change a token by 1, not by 100.",
         frozenset(
             {"a", "b", "c", "d"}
         ): "Not all of them: a later output may move when an earlier token changes.",

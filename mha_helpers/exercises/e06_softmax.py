@@ -136,6 +136,16 @@ stable_softmax = FunctionExercise(
             "divided by the sum of scores",
         ),
         Mistake(
+            "exp alone",
+            lambda scores: scores.exp(),
+            "These are the exponentials. The rows do not sum to 1 yet: one step is left.",
+        ),
+        Mistake(
+            "maximum taken off above alone",
+            lambda scores: _exponentials(scores) / scores.exp().sum(dim=-1, keepdim=True),
+            "The maximum is taken off above and not below: both must use the same exponentials.",
+        ),
+        Mistake(
             "large scores cut off",
             lambda scores: scores.clamp(max=80).exp() / scores.clamp(max=80).exp().sum(dim=-1, keepdim=True),
             "You cut large scores off, so 300 and 299 get equal weights: subtract the maximum of the row.",
@@ -232,6 +242,11 @@ published_row = ValueExercise(
             "The masked cell got a share. Its score is −∞, not 0: e to the power of −∞ is 0.",
         ),
         Mistake(
+            "hidden key left out",
+            lambda: torch.softmax(torch.tensor([0.32, 0.04]), dim=-1),
+            "The two numbers are right. The hidden key keeps its place in the row: which weight does it get?",
+        ),
+        Mistake(
             "scaled again",
             lambda: torch.softmax(torch.tensor([0.32, 0.04, -math.inf]) / math.sqrt(2), dim=-1),
             "You divided by √2 as well. These scores are scaled already.",
@@ -301,6 +316,11 @@ derivative = FunctionExercise(
             "1 − w everywhere",
             lambda weights: torch.outer(weights, 1 - weights),
             "The diagonal is right. Beside it stands no 1 and no plus: raising one score lowers the others.",
+        ),
+        Mistake(
+            "w @ w.T",
+            lambda weights: torch.diag(weights) - weights @ weights,
+            "With one axis, w @ w.T is a single number. The table needs every product w_i · w_j.",
         ),
         Mistake(
             "weights on the diagonal",

@@ -49,6 +49,10 @@ def _previous(weights):
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=-1)
 
 
+def _wrapped_around(weights):
+    return weights.diagonal(offset=-1, dim1=-2, dim2=-1).sum(dim=-1) + weights[..., 0, -1]
+
+
 previous_letter_score = FunctionExercise(
     "10.2",
     "Score a head: the previous letter",
@@ -60,8 +64,18 @@ previous_letter_score = FunctionExercise(
         case(_weights(4, 24, 24, name="heads")),
         case(_weights(3, 5, 5, name="few")),
         case(_weights(2, 3, 7, 7, name="batch")),
+        # Without a mask key −1, which a loop reads for query 0, weighs something.
+        case(torch.softmax(numbers(2, 5, 5, name="no mask"), dim=-1)),
     ],
     mistakes=[
+        *(
+            Mistake(
+                f"wrapped around, divided by n − {less}",
+                lambda weights, less=less: _wrapped_around(weights) / (weights.shape[-1] - less),
+                "At query 0 you read key −1, which is the last one: the first letter has no previous one.",
+            )
+            for less in (0, 1)
+        ),
         Mistake(
             "main diagonal",
             lambda weights: weights.diagonal(dim1=-2, dim2=-1).mean(dim=-1),

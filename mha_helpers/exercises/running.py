@@ -47,6 +47,11 @@ _CAUSES = (
     ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
     ("failed to unpack the object", _WHOLE_SIZE),
     ("object cannot be interpreted as an integer", _WHOLE_SIZE),
+    (
+        "torch.return_types",
+        "max along an axis returns two things, the values and their places: .values is the first; amax gives"
+        " it alone.",
+    ),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     (
         "is ambiguous",

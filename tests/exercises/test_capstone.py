@@ -86,6 +86,26 @@ def test_a_repair_that_went_wrong_gets_its_own_sentence(suspect, old, new, words
     assert words in sentence
 
 
+@pytest.mark.parametrize("with_scale", [False, True])
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize(
+    ("move", "words"),
+    [("", "which move is missing?"), (".transpose(2, 3)", "swaps the wrong two axes")],
+)
+def test_a_cut_with_a_wrong_move_is_told_whatever_else_is_repaired(
+    suspect, move, words, with_scale, with_mask
+):
+    code = suspect
+    for bug, repaired in (("no scale", with_scale), ("mask polarity", with_mask)):
+        code = changed(code, *REPAIRS[bug]) if repaired else code
+    right = REPAIRS["reshape without transpose"][1]
+    code = changed(code, SPLIT, right.replace(".transpose(1, 2)", move))
+    said, sentence = status(exercises.three_bugs, built(code, "Suspect"))
+    assert said == "not yet"
+    assert sentence.startswith("The cut is half repaired.")
+    assert words in sentence
+
+
 VIEW = "x.view(b, n, self.num_heads, self.d_k).transpose(1, 2)"
 MERGE = "heads.transpose(1, 2).reshape(b, n, d_model)"
 SLIPS = {

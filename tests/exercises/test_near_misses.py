@@ -38,6 +38,30 @@ def masked_late(q, k, v, mask=None):
     return weights @ v, weights
 
 
+def keys_before(first):
+    def score(weights):
+        n = weights.shape[-1]
+        return sum(weights[..., i, i - 1] for i in range(first, n)) / (n - 1)
+
+    return score
+
+
+def equal_spreads(scale):
+    spreads = [scale(torch.randn(400, d) @ torch.randn(400, d).mT, d).std() for d in (16, 256)]
+    return bool(abs(spreads[0] - spreads[1]) < 0.1)
+
+
+def no_products(scale):
+    return all(bool(0.8 < scale(torch.randn(200, 200), d_k).std() < 1.25) for d_k in (16, 256))
+
+
+def row_by_row(token_ids, table, positions):
+    rows = []
+    for place, word in enumerate(token_ids):
+        rows.append(table[word] + positions[place])
+    return torch.stack(rows)
+
+
 def one_token(split):
     x = torch.arange(24.0).view(4, 6)
     return torch.equal(split(x, 3)[:, 0].flatten(), x[0])
@@ -52,7 +76,6 @@ def last_token(split):
     ("exercise", "answer"),
     [
         (e02_qkv_projection.all_three, cut_in_three),
-        (e05_causal_mask.masked_weights, plain_exponentials),
         (e07_weighted_values.whole_attention, masked_late),
         (e08_splitting_heads.catch_the_scramble, one_token),
         (e08_splitting_heads.catch_the_scramble, last_token),
@@ -145,6 +168,7 @@ def over_columns(scores, mask):
 @pytest.mark.parametrize(
     ("exercise", "answer", "words"),
     [
+        (e01_inputs_and_shapes.tokens_to_x, row_by_row, "Your loop goes over the first axis."),
         (e03_qk_scores.one_score, first_two, "Only the first two features are counted"),
         (e03_qk_scores.by_loops, cells("last"), "Only the last product is left"),
         (e03_qk_scores.by_loops, cells("all"), "Every cell also holds all cells before it"),
@@ -152,6 +176,10 @@ def over_columns(scores, mask):
         (e04_scaling.published_scale, torch.tensor([1.0, 0.01, 0.02]), "Your 100 became 1."),
         (e04_scaling.scale_test, spread_at(128), "Your test tries one d_k"),
         (e04_scaling.scale_test, spread_at(100, 128), "Your test tries one d_k"),
+        (e04_scaling.scale_test, equal_spreads, "Your test asks for equal spreads alone"),
+        (e04_scaling.scale_test, no_products, "Your scores have spread 1 before the scale"),
+        (e05_causal_mask.masked_weights, plain_exponentials, "e to the power of 150 is too large"),
+        (e10_trained_heads.previous_letter_score, keys_before(0), "At query 0 you read key −1"),
         (e05_causal_mask.masked_weights, over_columns, "The columns sum to 1"),
         (e06_softmax.stable_softmax, sum_loses_its_axis, "The sum of a row has lost its axis"),
         (e08_splitting_heads.catch_the_scramble, moves_one_row, "Your test takes one token alone."),
@@ -256,6 +284,11 @@ def multiplied_too_early(n):
             "A size must be a whole number: // in place of / keeps it one.",
         ),
         (
+            e06_softmax.stable_softmax,
+            lambda scores: (scores - scores.max(dim=-1, keepdim=True)).exp(),
+            "max along an axis returns two things",
+        ),
+        (
             e01_inputs_and_shapes.tokens_to_x,
             lambda token_ids, table, positions: table[token_ids] + positions[: token_ids.shape[1]],
             "A tuple, as .shape is one, has fewer entries than that",
@@ -264,3 +297,7 @@ def multiplied_too_early(n):
 )
 def test_an_error_is_told_with_its_own_cause(exercise, answer, words):
     assert words in told(exercise, answer)
+
+
+def test_the_same_loop_from_the_second_letter_on_is_right():
+    assert status(e10_trained_heads.previous_letter_score, keys_before(1))[0] == "correct"

@@ -73,7 +73,7 @@ def test_an_exercise_may_have_words_of_its_own():
 def test_a_test_with_too_few_scores_is_told_that():
     def test(scale):
         q, k = torch.randn(4, 64), torch.randn(4, 64)
-        return bool(0.97 < scale(q @ k.mT, 64).std() < 1.03)
+        return bool(0.8 < scale(q @ k.mT, 64).std() < 1.25)
 
     torch.manual_seed(0)
     assert told(e04_scaling.scale_test, test).startswith("Your test says True and False of the right scale")
