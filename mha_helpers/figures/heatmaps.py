@@ -23,7 +23,7 @@ from mha_helpers.figures.picture import Picture, new_figure
 from mha_helpers.figures.words import count, describe
 
 AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("token", "feature")}
-BAR_TITLES = {"weights": "weight", "scores": "score", "vectors": "value"}
+BAR_TITLES = {"weights": "weight", "scores": "score", "vectors": "number"}
 
 
 def heatmap(

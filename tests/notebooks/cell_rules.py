@@ -6,6 +6,7 @@ Each rule takes a `Page` and returns its faults as sentences; no fault, an empty
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 
 from notebook_page import NAMES, Page, comments, text_of, without_code
@@ -15,6 +16,7 @@ from setup_cell import is_setup_cell, repository_of, setup_cell
 LONGEST_CODE = 25  # lines
 WIDEST_CODE = 100  # characters: what a laptop shows beside the list of files, and a projector
 LONGEST_PROSE = 130  # words
+SLIDE_TYPES = ("slide", "subslide", "fragment", "-", "skip")
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 MACHINE_PATH = re.compile(r"(?:/(?:home|root|Users|tmp|work|usr|opt|var)/\w)|\b[A-Z]:\\\\?\w|site-packages")
 WIDGET_WORDS = re.compile(r"\b(?:VBox|HBox|Image|HTML|\w*Slider|Dropdown|Checkbox|Text)\((?:value|children)=")
@@ -197,6 +199,22 @@ def links_lead_somewhere(page: Page) -> list[str]:
     return faults
 
 
+def says_what_is_on_a_slide(page: Page) -> list[str]:
+    """Every cell has a slide type; what a slide announces with a colon is on a slide as well."""
+    kinds = [cell.metadata.get("slideshow", {}).get("slide_type") for cell in page.cells]
+    faults = [
+        f"{cell.id}: slide type {kind!r}; choose one of {', '.join(SLIDE_TYPES)}"
+        for cell, kind in zip(page.cells, kinds, strict=True)
+        if kind not in SLIDE_TYPES
+    ]
+    pairs = zip(itertools.pairwise(page.cells), itertools.pairwise(kinds), strict=True)
+    return faults + [
+        f"{cell.id}: its slide ends in a colon, and the next cell is skipped"
+        for (cell, _), (kind, following) in pairs
+        if kind != "skip" and following == "skip" and cell.source.rstrip().endswith(":")
+    ]
+
+
 def runs_soon(page: Page) -> list[str]:
     """A cell that waits for the learner or the network would hang a class."""
     pattern = re.compile(r"\binput\(|\bsleep\(|\burllib|\brequests\b")
@@ -218,5 +236,6 @@ CELL_RULES = [
     prose_is_short,
     words_are_plain,
     links_lead_somewhere,
+    says_what_is_on_a_slide,
     runs_soon,
 ]

@@ -27,12 +27,16 @@ def tiny_png(colour: int = 0, text: bytes = b"") -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + remark + pixel + chunk(b"IEND", b"")
 
 
-def prose(text: str) -> NotebookNode:
-    return nbformat.v4.new_markdown_cell(text)
+def prose(text: str, slide_type: str = "skip") -> NotebookNode:
+    return nbformat.v4.new_markdown_cell(text, metadata=_slideshow(slide_type))
 
 
-def code(text: str, *outputs: NotebookNode) -> NotebookNode:
-    return nbformat.v4.new_code_cell(text, outputs=list(outputs))
+def code(text: str, *outputs: NotebookNode, slide_type: str = "skip") -> NotebookNode:
+    return nbformat.v4.new_code_cell(text, outputs=list(outputs), metadata=_slideshow(slide_type))
+
+
+def _slideshow(slide_type: str) -> NotebookNode:
+    return NotebookNode(slideshow=NotebookNode(slide_type=slide_type))
 
 
 def printed(text: str, name: str = "stdout") -> NotebookNode:

@@ -135,6 +135,9 @@ BROKEN = [
     ("words_are_plain", _add(prose("TODO: write this"))),
     ("links_lead_somewhere", _add(prose("[there](10_nothing.ipynb)"))),
     ("links_lead_somewhere", _add(prose("[there](../no_such_file.md)"))),
+    ("says_what_is_on_a_slide", lambda notebook: notebook.cells[3].metadata.pop("slideshow")),
+    ("says_what_is_on_a_slide", _add(prose("Now look.", slide_type="a slide"))),
+    ("says_what_is_on_a_slide", _add(prose("Now look:", slide_type="slide"), code("1 + 1"))),
     ("runs_soon", _add(code('name = input("Your name? ")'))),
 ]
 
