@@ -298,7 +298,8 @@ class MultiHeadAttention(nn.Module):
         if mask is None:
             weights = torch.softmax(scores, dim=-1)  # every row has a key
         else:
-            weights = _softmax_over_keys(torch.where(mask, scores, -math.inf))
+            scores = torch.where(mask, scores, -math.inf)
+            weights = _softmax_over_keys(scores)
         return self.w_o(merge_heads(weights @ v)), weights
 
     def trace(self, x, mask=None):
