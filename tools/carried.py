@@ -1,8 +1,8 @@
 """The part of the helper package that one notebook needs, written as tightly as it can be carried.
 
 A one-file copy of a notebook may be 50 kB larger than the notebook, and the package is several times that.
-So the files that the page cannot reach stay behind, and so do docstrings and comments. What is left runs
-the same.
+So the files that the page cannot reach stay behind, and so do docstrings, comments, and what a file defines
+and nobody names. What is left runs the same.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 import functools
 import io
+import re
 import tokenize
+from collections import Counter
 from pathlib import Path
 
 PACKAGE = "mha_helpers"
@@ -110,12 +112,59 @@ def without_remarks(source: str) -> str:
     return "\n".join(kept).rstrip("\n") + "\n"
 
 
-def carried_files(code: str, files: dict[str, str]) -> dict[str, str]:
-    """What a notebook with this code carries of the package: path -> source."""
-    return {
+def _mentioned(node: ast.AST) -> Counter[str]:
+    """Every name that occurs in a piece of code, also in its strings, and how often."""
+    names: Counter[str] = Counter()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            names[part.id] += 1
+        elif isinstance(part, ast.Attribute):
+            names[part.attr] += 1
+        elif isinstance(part, ast.alias):
+            names[part.name.rpartition(".")[2]] += 1
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            names.update(_words(part.value))
+    return names
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d]\w*", text)
+
+
+def _defines(node: ast.stmt) -> str | None:
+    """The one name that a statement at the top of a file defines."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return node.name
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return None
+
+
+def without_unnamed(files: dict[str, str], page: str) -> dict[str, str]:
+    """The same files without what they define and neither they nor the page, code and prose, name."""
+    trees = {name: ast.parse(text) for name, text in files.items()}
+    named = sum((_mentioned(tree) for tree in trees.values()), Counter(_words(page)))
+    left = {}
+    for name, text in files.items():
+        lines = text.splitlines(keepends=True)
+        for node in trees[name].body:
+            defined = _defines(node)
+            kept = name in AS_WRITTEN or defined is None or defined.startswith("__")
+            if not kept and named[defined] == _mentioned(node)[defined]:
+                first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+                lines[first - 1 : node.end_lineno] = [""] * (node.end_lineno - first + 1)
+        left[name] = "".join(lines)
+    # What only the dropped named is dropped in the next round.
+    return left if left == files else without_unnamed(left, page)
+
+
+def carried_files(code: str, files: dict[str, str], prose: str = "") -> dict[str, str]:
+    """What a notebook with this code and prose carries of the package: path -> source."""
+    needed = {
         name: text if name in AS_WRITTEN else without_remarks(text)
         for name, text in needed_files(code, files).items()
     }
+    return without_unnamed(needed, f"{code}\n{prose}")
 
 
 def carried_data(carried: dict[str, str], data: dict[str, bytes]) -> dict[str, bytes]:

@@ -31,8 +31,9 @@ ARCHIVE = "multi_head_attention_notebooks.zip"
 MOST_ADDED = 50_000  # bytes more than the notebook it came from, and the data it reads
 ABOUT = """\
 **This notebook is one file.** The next cell carries `{package}`, the helper module of this course:
-{files} files, `attention.py` and `masks.py` as they are, the others without comments. It checks that its
-copy is whole, unpacks it to a temporary folder and installs nothing. Run it first."""
+{files} files, `attention.py` and `masks.py` as they are, the others without comments and without what this
+page does not need. It checks that its copy is whole, unpacks it to a temporary folder and installs nothing.
+Run it first."""
 CARRIER = '''\
 # This cell carries {package}, the helper module of this course. It unpacks it to a temporary folder.
 import base64
@@ -87,6 +88,7 @@ def portable(text: str, name: str, files: dict[str, str], data: dict[str, bytes]
     """
     notebook = nbformat.reads(text, as_version=4)
     code = "\n".join(as_python(cell.source) for cell in notebook.cells if cell.cell_type == "code")
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = without_local_links(cell.source)
@@ -94,7 +96,7 @@ def portable(text: str, name: str, files: dict[str, str], data: dict[str, bytes]
     if first_code is None:  # a page to be read alone needs no helper module
         return json.dumps(notebook, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
     number = id_prefix(name)
-    carried = carried_files(code, files)
+    carried = carried_files(code, files, prose)
     needed = carried_data(carried, data or {})
     cells, without_data = carrier_cells(carried, needed, number), carrier_cells(carried, {}, number)
     notebook.cells[first_code:first_code] = cells

@@ -1,23 +1,32 @@
 """The exercises of the course: ``check`` says what went wrong, ``hint`` helps, ``solution`` shows.
 
 Each notebook has its own file: ``from mha_helpers.exercises import e03_qk_scores as exercises``.
-``framework.py`` opens with a guide for authors.
+``framework.py`` opens with a guide for authors. Each name is imported when it is first asked for, so that a
+page carries no kind of exercise that it does not have.
 """
 
-from mha_helpers.exercises.classes import ModuleExercise
-from mha_helpers.exercises.framework import Exercise, Mistake, progress
-from mha_helpers.exercises.functions import FunctionExercise
-from mha_helpers.exercises.running import case, numbers
-from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
+from importlib import import_module
 
-__all__ = [
-    "ChoiceExercise",
-    "Exercise",
-    "FunctionExercise",
-    "Mistake",
-    "ModuleExercise",
-    "ValueExercise",
-    "case",
-    "numbers",
-    "progress",
-]
+_MODULES = {
+    "ChoiceExercise": "values",
+    "Exercise": "framework",
+    "FunctionExercise": "functions",
+    "Mistake": "framework",
+    "ModuleExercise": "classes",
+    "ValueExercise": "values",
+    "case": "running",
+    "numbers": "running",
+    "progress": "framework",
+}
+
+__all__ = list(_MODULES)
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return getattr(import_module(f"mha_helpers.exercises.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from carried import carried_data, carried_files, needed_files, package_data, package_files, without_remarks
+from carried import (
+    carried_data,
+    carried_files,
+    needed_files,
+    package_data,
+    package_files,
+    without_remarks,
+    without_unnamed,
+)
 from course_notebooks import course_notebooks
 from make_portable import (
     ARCHIVE,
@@ -96,6 +104,26 @@ def test_what_a_page_needs_is_found_through_lazy_names():
     assert set(needed_files("from mha_helpers import e04", files)) == through
     with pytest.raises(ValueError, match="relative import"):
         needed_files("from mha_helpers import e05", {"mha_helpers/e05.py": "from . import style"})
+
+
+def test_what_nobody_names_stays_behind_and_what_only_that_names_too():
+    files = {
+        "mha_helpers/a.py": (
+            "import x\n__all__ = []\nDEAD = [1]\nUSED = {}\nfor i in range(2):\n    USED[i] = i\n"
+            "@x.wrap\ndef f():\n    return g()\ndef g():\n    return g\ndef h():\n    return USED\n"
+            "class Kept:\n    pass\nTOLD = 1\nSOLUTION = 'TOLD + 1'\nFOR_LEARNERS = 2\n"
+        ),
+        "mha_helpers/b.py": "from mha_helpers.a import h\nprint(h, 'Kept')\n",
+        "mha_helpers/masks.py": "def nobody(): pass\n",
+    }
+    left = without_unnamed(files, "show(SOLUTION)\nTry FOR_LEARNERS.")
+    assert left == files | {
+        "mha_helpers/a.py": (
+            "import x\n__all__ = []\nUSED = {}\nfor i in range(2):\n    USED[i] = i\n"
+            "def h():\n    return USED\n"
+            "class Kept:\n    pass\nTOLD = 1\nSOLUTION = 'TOLD + 1'\nFOR_LEARNERS = 2\n"
+        )
+    }
 
 
 def test_links_to_files_become_words_and_others_stay():
