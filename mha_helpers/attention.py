@@ -78,7 +78,7 @@ def attention_scores(q, k):
 
 
 def scale_scores(scores, d_k):
-    """Divide the scores by √d_k, which keeps their spread near 1 for every d_k.
+    """Divide the scores by √d_k: random scores then have a spread near 1 for every d_k.
 
     Shape: ``(…, n_q, n_k)`` -> same. ``d_k`` is the number of features of **one head**.
     Taught in notebook 04. Source: the paper, section 3.2.1, footnote 4.
@@ -113,7 +113,7 @@ def mask_scores(scores, mask):
 
 
 def attention_weights(scores):
-    """Softmax over the keys: each row becomes positive and sums to 1.
+    """Softmax over the keys: no weight is negative, and each row sums to 1.
 
     A row without any key left (all −∞) becomes zeros, as in PyTorch's fused kernel; a plain
     softmax would give NaN.

@@ -72,7 +72,7 @@ BUGS = (
         "too flat or too sharp",
         "spread of scaled random scores: near 1 for every d_k",
     ),
-    ("softmax over the wrong axis", "right shape, sums wrong", "weights.sum(dim=-1) is 1 everywhere"),
+    ("softmax over the wrong axis", "right shape, sums wrong", "without a mask, weights.sum(dim=-1) is 1"),
     (
         "padding hidden in rows",
         "padding is still attended to",
