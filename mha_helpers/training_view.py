@@ -1,6 +1,7 @@
 """Training to watch: a bar, the accuracy as a curve, the time left. Used in notebook 10."""
 
 import io
+import re
 import time
 
 import ipywidgets as widgets
@@ -32,12 +33,13 @@ def train_live(distances=RUNS["varying"], steps=1000, seed=1):
     display(view)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # tensors this small wait longer for a second core than it helps
+    step = 0
     try:
         for step, on_batch in train(model, distances, steps, seed):
             if view.is_due(step):
                 view.show(step, on_batch, accuracy(model, *test))
     except KeyboardInterrupt:
-        view.stop()
+        view.stop(step)
     finally:
         torch.set_num_threads(threads)
     return model.eval()
@@ -83,11 +85,12 @@ class TrainingView(widgets.VBox):
         self._redraw()
         self._shown = time.monotonic()
 
-    def stop(self):
-        """Say that the learner stopped it."""
-        self.bar.bar_style = "warning"
-        at = self.points[-1][0] if self.points else 0
-        self.words.value += f" Stopped after step {at}: the model keeps what it learned so far."
+    def stop(self, step):
+        """Say that the learner stopped it, after so many steps."""
+        self.bar.value, self.bar.bar_style = step, "warning"
+        shown = re.sub(r", (starting|about \d+ s left)", "", self.words.value) if self.points else ""
+        stopped = f"Stopped after step {step}: the model keeps what it learned so far."
+        self.words.value = f"{shown} {stopped}".strip()
 
     def _draw(self):
         self._figure = new_figure(WIDTH, HEIGHT)

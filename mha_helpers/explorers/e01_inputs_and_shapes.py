@@ -138,7 +138,8 @@ def describe(state):
     return (
         f"{count(b, 'sentence')} of {count(n, 'token')}, {count(d_model, 'number')} for each token."
         f" Lit: x[{sentence}, {token}, {feature}], feature {feature} of token {token} in sentence {sentence}."
-        f" {state['place']} of the {state['numbers']} numbers stand before it in memory."
+        f" {state['place']} of the {count(state['numbers'], 'number')}"
+        f" come{'s' if state['place'] == 1 else ''} before it in memory."
     )
 
 
@@ -150,7 +151,7 @@ def details(state):
         f'<tr><th scope="row" style="text-align: left; padding: 0 12px 0 0">{name}</th>'
         f'<td style="text-align: left; padding: 0 12px">{shape}</td>'
         f'<td style="text-align: right; padding: 0 12px">{" · ".join(map(str, shape))}'
-        f" = {math.prod(shape):,} numbers</td>"
+        f" = {math.prod(shape):,} number{'' if math.prod(shape) == 1 else 's'}</td>"
         f'<td style="text-align: right; padding: 0 12px">'
         f"· {each} bytes = {math.prod(shape) * each:,}</td></tr>"
         for name, shape in rows

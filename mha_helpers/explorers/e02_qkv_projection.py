@@ -155,7 +155,7 @@ def describe(state):
     name = state["tokens"][token]
     return (
         f"x {tuple(state['x'].shape)} times W {tuple(state['w'].shape)} gives {n} rows of"
-        f" {columns}. The {state['kind']} of {name} is ({row}). Lit: row {name}, column {feature}."
+        f" {columns}. Row {name} of {LETTER[state['kind']]} is ({row}). Lit in it: column {feature}."
     )
 
 

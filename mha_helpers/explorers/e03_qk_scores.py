@@ -9,7 +9,7 @@ from mha_helpers.attention import attention_scores, mask_scores
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import head_projections, sentence_vectors
 from mha_helpers.figures.cells import add_cells, corners, place_cells
-from mha_helpers.figures.words import count
+from mha_helpers.figures.words import count, named
 from mha_helpers.head_grid import HeadGrid
 from mha_helpers.inspector import cell_sum
 from mha_helpers.masks import causal_mask
@@ -172,5 +172,5 @@ def describe(state):
     return (
         f"Scores of {count(len(state['scores']), 'head')}, {count(len(tokens), 'token')}. Head {head + 1}:"
         f" “{tokens[query]}” asks, “{tokens[key]}” answers with score {style.number(score)}: {total}.{masked}"
-        f" The best fit in this row is “{tokens[best]}”."
+        f" The best fit in this row is {named(tokens, best)}."
     )

@@ -10,6 +10,7 @@ import torch
 from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
 from mha_helpers.examples import fixed_matrix, golden_example, sentence_vectors, tokenize
 from mha_helpers.explorers.e05_picture import PAD, MaskSteps
+from mha_helpers.figures.words import join, largest, named
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.panel import Panel
 from mha_helpers.style import COLOURS, number, short
@@ -146,22 +147,23 @@ def compute(scores, sentence, length, query, key, may_attend, **values):
 def describe(state):
     """Say what a person would say of the picture, and what to beware of."""
     tokens, mask, row = state["tokens"], state["mask"], state["selected"][0]
-    kinds = " & ".join("sliding window" if kind == "sliding" else kind for kind in state["kinds"])
+    masked = int((~mask).sum())
     by_hand = f", {state['by_hand']} set by hand" if state["by_hand"] else ""
     said = [
-        f"{kinds.capitalize() + ' mask' if kinds else 'No mask'}: {int((~mask).sum())} of {mask.numel()}"
-        f" cells are masked{by_hand}.",
+        f"{_kinds_in_words(state)}: {masked} of {mask.numel()} cells {'is' if masked == 1 else 'are'} masked"
+        f"{by_hand}.",
         f"“{tokens[row]}” (row {row + 1}) may attend to {int(mask[row].sum())} of {len(tokens)} keys"
         + (
-            f", most to “{tokens[int(state['weights'][row].argmax())]}”"
+            f", {_most(tokens, state['weights'][row], mask[row])}"
             f" ({number(state['weights'][row].max(), trim=False)})."
             if mask[row].any()
             else ": its weights are all 0."
         ),
     ]
-    empty = [i + 1 for i in range(len(tokens)) if not mask[i].any()]
+    empty = [str(i + 1) for i in range(len(tokens)) if not mask[i].any()]
     if empty:
-        said.append(f"Rows without any key: {', '.join(map(str, empty))}. A plain softmax gives NaN there.")
+        rows = f"Row {empty[0]} has" if len(empty) == 1 else f"Rows {join(empty)} have"
+        said.append(f"{rows} no key left. A plain softmax gives NaN there.")
     ahead = int(mask.triu(diagonal=1).sum())
     if "causal" in state["kinds"] and ahead:
         said.append(f"A leak: {ahead} cell{'s look' if ahead > 1 else ' looks'} ahead.")
@@ -170,6 +172,20 @@ def describe(state):
         share = number(100 * on_padding.max(), decimals=0)
         said.append(f"Real tokens attend to padding: up to {share} % of a row.")
     return " ".join(said)
+
+
+def _kinds_in_words(state):
+    kinds = " & ".join("sliding window" if kind == "sliding" else kind for kind in state["kinds"])
+    if kinds:
+        return f"{kinds.capitalize()} mask"
+    return "No kind of mask" if state["by_hand"] else "No mask"
+
+
+def _most(tokens, weights, allowed):
+    winners = largest(weights, allowed)
+    if len(winners) > 1 and len(winners) == int(allowed.sum()):
+        return "equally to all of them"
+    return f"most to {join([named(tokens, column) for column in winners])}"
 
 
 def details(state):

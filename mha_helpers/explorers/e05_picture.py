@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import Affine2D
 
 from mha_helpers import style
-from mha_helpers.heatmap_cells import HeatmapCells
+from mha_helpers.heatmap_cells import NUMBERS_FROM, HeatmapCells
 
 DPI = 100
 WIDTH = 900  # pixels; fits beside a file browser on a small laptop
@@ -114,7 +114,8 @@ def _draw_panel(figure, place, panel, scale):
     axes = figure.add_axes(place.fractions(place.left(panel), TOP, place.side, place.side))
     # Cells that are masked are not drawn: the hatching behind them shows.
     axes.patch.set(facecolor=EMPTY, edgecolor=style.COLOURS["masked"], hatch=style.MASKED_HATCH)
-    decimals = None if panel == 0 else 2 if panel == 2 or place.cell >= 40 else 1
+    enough = ((), ((40, 2), (22, 1)), ((NUMBERS_FROM, 2),))[panel]  # pixels a cell needs, and decimals
+    decimals = next((decimals for pixels, decimals in enough if place.cell >= pixels), None)
     parts = {"cells": axes.add_artist(HeatmapCells(axes.bbox, (low, high, cmap), decimals))}
     axes.set_title(TITLES[panel], loc="left", fontsize=FONT_POINTS + 1, pad=6)
     axes.set(xlim=(0, n), ylim=(n, 0), xticks=[], yticks=[])

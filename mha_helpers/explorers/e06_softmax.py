@@ -161,11 +161,14 @@ def _written(value, decimals):
 def describe(state):
     """Say what a person would say of the picture."""
     weights = state["weights"]
-    if weights.isnan().any():
-        return (
-            "e to such a large power is ∞ for float32, and ∞ ÷ ∞ is no number: the weights are nan."
-            " Tick “subtract the maximum first”."
-        )
+    advice = "Tick “subtract the maximum first”."
+    lost = [token for token, weight in zip(TOKENS, weights, strict=True) if weight.isnan()]
+    if lost:
+        some = f"{join(lost)} get{'s' if len(lost) == 1 else ''} nan, the others 0"
+        said = "the weights are nan" if len(lost) == len(TOKENS) else some
+        return f"e to such a large power is ∞ for float32, and ∞ ÷ ∞ is no number: {said}. {advice}"
+    if state["exponentials"].sum().isinf():
+        return f"The sum is ∞ for float32, and anything smaller ÷ ∞ is 0: all weights are 0. {advice}"
     shares = ", ".join(
         f"{token} {style.number(weight, trim=False)}"
         for token, weight in zip(TOKENS, weights.tolist(), strict=True)

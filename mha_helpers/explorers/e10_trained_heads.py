@@ -7,6 +7,7 @@ import torch
 
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.explorers.e10_picture import FormingPicture
+from mha_helpers.figures.words import count
 from mha_helpers.panel import Panel
 from mha_helpers.style import number
 from mha_helpers.trained import (
@@ -161,9 +162,10 @@ def describe(state):
     tests = ", ".join(f"{value:.1%} on {name}" for name, value in state["accuracies"].items())
     known, right = state["known"], state["right"]
     if known.any():
-        here = f"In this sequence {int((known & right).sum())} of {int(known.sum())} repeated letters."
+        here = f"In this sequence: {int((known & right).sum())} of {count(int(known.sum()), 'letter')}"
+        here += " that can be known."
     else:
-        here = "In this sequence no letter can be known: nothing repeats."
+        here = "In this sequence no letter can be known: no pair of neighbours repeats."
     off = " This head is off." if state["off"] else ""
     wrong = [i for i in range(len(known)) if known[i] and not right[i]]
     missed = ""

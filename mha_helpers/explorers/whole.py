@@ -17,7 +17,7 @@ from mha_helpers.attention import (
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix, head_projections, sentence_vectors, tokenize
 from mha_helpers.explorers.whole_contributions import contribution_bars_html
-from mha_helpers.figures.words import count
+from mha_helpers.figures.words import count, named
 from mha_helpers.head_grid import HeadGrid
 from mha_helpers.inspector import matrix_table
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
@@ -164,8 +164,8 @@ def describe(state):
     found = []
     for head in range(min(heads, 8)):
         column = int(weights[head, row].argmax())
-        found.append(f"head {head + 1} most to “{tokens[column]}” ({weights[head, row, column]:.2f})")
-    more = f"; and {heads - 8} more heads" if heads > 8 else ""
+        found.append(f"head {head + 1} most to {named(tokens, column)} ({weights[head, row, column]:.2f})")
+    more = f"; and {count(heads - 8, 'more head')}" if heads > 8 else ""
     return (
         f"{count(heads, 'head')}, {count(n, 'token')}, d_k {state['d_k']}, {mask}."
         f" “{tokens[row]}” (row {row + 1}) attends: {', '.join(found)}{more}."
@@ -193,12 +193,12 @@ def _arithmetic(state):
         shape=False,
     )
     score, scaled = (state[name][head, row, column] for name in ("scores", "scaled"))
-    steps = [f"Sum of the products = <b>score {number(score)}</b>", f"÷ √{d_k} = {number(scaled)}"]
+    steps = [f"Sum of the products ≈ <b>score {number(score)}</b>", f"÷ √{d_k} ≈ {number(scaled, 4)}"]
     if state["mask"] is None or state["mask"][row, column]:
         total = state["masked"][head, row].exp().sum()
         weight = state["weights"][head, row, column]
-        steps.append(f"e<sup>{number(scaled)}</sup> = {number(scaled.exp(), 3)}")
-        steps.append(f"÷ {number(total, 3)}, the sum over the row = <b>weight {number(weight, 3)}</b>")
+        steps.append(f"e<sup>{number(scaled, 4)}</sup> ≈ {number(scaled.exp(), 3)}")
+        steps.append(f"÷ {number(total, 3)}, the sum over the row ≈ <b>weight {number(weight, 3)}</b>")
     else:
         steps.append("masked: −∞")
         steps.append("<b>weight 0</b>")
@@ -242,8 +242,9 @@ def _tokens(sentence, mask, padding):
     if mask == "padding":
         tokens = [*tokens, *["[pad]"] * padding]
     if len(tokens) > MOST_TOKENS:
+        padded = ", [pad] among them" if mask == "padding" else ""
         raise ValueError(
-            f"The sentence has {len(tokens)} tokens; this picture holds {MOST_TOKENS}."
+            f"The sentence has {len(tokens)} tokens{padded}; this picture holds {MOST_TOKENS}."
             f" Take out at least {len(tokens) - MOST_TOKENS}."
         )
     return tokens

@@ -25,6 +25,7 @@ def contribution_bars_html(contributions, token, heads_on):
     heads = len(contributions)
     lengths = contributions.norm(dim=-1).tolist()
     full = LONGEST / math.sqrt(heads)
+    cut = f" A bar is full from {style.number(full)} on." if max(lengths) > full else ""
     rows = []
     for head, length in enumerate(lengths):
         width = round(BAR_WIDTH * min(length / full, 1))
@@ -40,7 +41,7 @@ def contribution_bars_html(contributions, token, heads_on):
     return (
         f"<p><b>What each head adds to the output of “{token}”:</b> its row times its block of W<sub>O</sub>,"
         f" shown by length. The sum of all has length {total}: arrows in different directions do not add"
-        " their lengths.</p>"
+        f" their lengths.{cut}</p>"
         f'<div style="display: flex; flex-wrap: wrap; gap: 1px 24px; max-width: 740px;'
         f' margin-bottom: 12px">{"".join(rows)}</div>'
     )

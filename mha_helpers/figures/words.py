@@ -104,6 +104,16 @@ def largest(values, allowed):
     return equal.nonzero().flatten().tolist()
 
 
+def named(tokens, column):
+    """Return “cat”, or “the” in column 5 where the token stands more than once.
+
+    >>> named(["the", "cat", "the"], 1), named(["the", "cat", "the"], 2)
+    ('“cat”', '“the” in column 3')
+    """
+    again = list(tokens).count(tokens[column]) > 1
+    return f"“{tokens[column]}”" + (f" in column {column + 1}" if again else "")
+
+
 def join(names):
     """Return "cat", "cat and now", "cat, eats and now"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mha_helpers import shapes_explorer
+from mha_helpers.explorers.e01_inputs_and_shapes import details
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,12 @@ def test_every_shape(panel, batch, n, d_model):
 def test_the_place_counts_features_first(panel):
     panel.set(batch=2, n=3, d_model=6, sentence=1, token=2, feature=3)
     assert panel.state()["place"] == 1 * 18 + 2 * 6 + 3
-    assert "33 of the 36 numbers stand before it" in panel.description()
+    assert "33 of the 36 numbers come before it" in panel.description()
+    panel.set(sentence=0, token=0, feature=1)
+    assert "1 of the 36 numbers comes before it" in panel.description()
+    panel.set(batch=1, n=1, d_model=1)
+    assert "0 of the 1 number come before it" in panel.description()
+    assert "= 1 number</td>" in details(panel.state())
 
 
 @pytest.mark.parametrize("dtype, size", [("float16", 2), ("float32", 4), ("float64", 8)])

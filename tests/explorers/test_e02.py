@@ -30,7 +30,10 @@ def test_every_matrix_and_width(panel, kind, columns):
             assert state["selected"] == (token, feature)
             total = re.search(r"= (−?\d+)</p>", details(state)).group(1)
             assert float(total.replace("−", "-")) == state["projected"][token, feature]
-            assert f"row {example.tokens[token]}, column {feature}" in panel.description()
+            row = ", ".join(f"{number:.0f}" for number in state["projected"][token].tolist())
+            row = f"Row {example.tokens[token]} of {kind[0].upper().replace('-', '−')} is ({row})"
+            assert row.replace("-", "−") in panel.description()
+            assert f"Lit in it: column {feature}." in panel.description()
     assert panel.message() == ""
 
 

@@ -20,6 +20,7 @@ from mha_helpers import (
 )
 from mha_helpers.explorers.e05_causal_mask import MOST_TOKENS, PAD, SCORES
 from mha_helpers.explorers.e05_picture import TITLES, MaskSteps
+from mha_helpers.heatmap_cells import _minus, _stamp
 
 
 @pytest.fixture
@@ -97,7 +98,46 @@ def test_what_try_this_3_promises(panel):
     assert panel.controls["may_attend"].value is True
     panel.controls["may_attend"].value = False
     assert panel.state()["weights"][0].tolist() == [0] * 7
-    assert "Rows without any key: 1. A plain softmax gives NaN there." in panel.description()
+    assert "Row 1 has no key left. A plain softmax gives NaN there." in panel.description()
+    panel.set(padding=True, length=1, sliding=True, window=1)
+    assert "Rows 1, 3, 4, 5, 6 and 7 have no key left." in panel.description()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"scores": SCORES[1], "length": 2, "query": 2}, "3 of 3 keys, equally to all of them (0.33)."),
+        ({"query": 0}, "7 of 7 keys, most to “the” in column 4 (0.20)."),
+        ({"query": 1, "causal": True}, "2 of 7 keys, most to “cat” (0.76)."),
+        ({"query": 1, "by_hand": "(2, 1)=0", "causal": True}, "1 of 7 keys, most to “cat” (1.00)."),
+        ({}, "No mask: 0 of 49 cells are masked."),
+        ({"by_hand": "(1, 1)=0"}, "No kind of mask: 1 of 49 cells is masked, 1 set by hand."),
+        ({"causal": True, "sliding": True}, "Causal & sliding window mask: "),
+    ],
+)
+def test_the_words_are_true_of_ties_of_repeated_words_and_of_one(panel, settings, words):
+    panel.set(**{"causal": False, **settings})
+    assert words in panel.description()
+
+
+@pytest.mark.parametrize("count", range(2, 20))
+def test_all_cells_of_a_heatmap_have_their_number_or_none(panel, count):
+    panel.set(causal=False, sentence=" ".join(["word"] * count))
+    state = panel.state()
+    _, artists = MaskSteps().draw(state)
+    for parts, values in zip(artists[1:], (state["masked"], state["weights"]), strict=True):
+        cells = parts["cells"]
+        cells.values = np.ma.masked_array(values.numpy(), ~state["mask"].numpy())
+        if cells.decimals is not None:
+            side = round(cells.box.width)
+            widest = max(
+                _stamp(
+                    f"{value:.{cells.decimals}f}", False, _minus(f"{cells.norm.vmin:.1f}", side / count)
+                ).shape[1]
+                for value in values.flatten().tolist()
+            )
+            assert widest <= side / count
+    assert (artists[2]["cells"].decimals is None) == (round(artists[2]["cells"].box.width) / count < 28)
 
 
 def test_a_cell_set_by_hand_stays_what_it_was_set_to(panel):

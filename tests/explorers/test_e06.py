@@ -53,6 +53,23 @@ def test_without_the_maximum_large_scores_overflow_and_the_words_say_so(panel):
     assert not panel.state()["weights"].isnan().any()
 
 
+@pytest.mark.parametrize(
+    ("scores", "temperature", "shift", "words"),
+    [
+        ([5.0, 5.0, 5.0, 5.0], 1.0, 90, "the weights are nan."),
+        ([5.0, -5.0, -5.0, -5.0], 1.0, 90, "cat gets nan, the others 0."),
+        ([5.0, 5.0, -5.0, -5.0], 1.0, 90, "cat and eats get nan, the others 0."),
+        ([-1.5, -1.5, -1.5, -1.5], 1.0, 90, "The sum is ∞ for float32"),
+        ([-1.3, -1.4, -5.0, -5.0], 1.0, 90, "all weights are 0. Tick “subtract the maximum first”."),
+    ],
+)
+def test_what_overflows_is_named(panel, scores, temperature, shift, words):
+    move(panel, scores, temperature=temperature, shift=shift, minus_maximum=False)
+    assert words in panel.description()
+    weights = panel.state()["weights"]
+    assert weights.isnan().any() or not weights.any()
+
+
 def test_each_control_changes_the_picture(panel):
     move(panel, ROWS[0], temperature=1.0, shift=0, minus_maximum=True)
     changes = {f"score_{number}": 3.0 for number in range(1, 5)}

@@ -79,8 +79,10 @@ def test_known_letters_are_those_that_a_copy_tells(panel):
     panel.controls["sequence"].value = "ABCABD"
     # After the second A a copy tells B; after the second B it tells C, and D comes: nobody can know.
     assert panel.state()["known"].tolist() == [False, False, False, True, False]
-    panel.controls["sequence"].value = "ABCDEF"
-    assert "nothing repeats" in panel.description()
+    assert "In this sequence: 1 of 1 letter that can be known." in panel.description()
+    for sequence in ("ABCDEF", "ABACAD"):
+        panel.controls["sequence"].value = sequence
+        assert "no letter can be known: no pair of neighbours repeats." in panel.description()
 
 
 @pytest.mark.parametrize(("sequence", "words"), [("AB1", "A to Z"), ("", "2 to 24"), ("A" * 25, "2 to 24")])

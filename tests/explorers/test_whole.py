@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import ipywidgets as widgets
 import pytest
@@ -180,6 +181,25 @@ def test_the_words_say_what_the_weights_say(panel):
     assert "“cat” (row 1) attends: head 1 most to “cat” (1.00)" in panel.description()
     panel.set(heads=12)
     assert "and 4 more heads" in panel.description()
+    panel.set(heads=9)
+    assert "; and 1 more head." in panel.description()
+
+
+def test_a_word_that_stands_twice_is_named_with_its_column(panel):
+    panel.controls["sentence"].value = "the the cat"
+    panel.set(query=0)
+    weights = panel.state()["weights"][:, 0]
+    for head, column in enumerate(weights.argmax(dim=-1).tolist()):
+        word = ["“the” in column 1", "“the” in column 2", "“cat”"][column]
+        assert f"head {head + 1} most to {word} (" in panel.description()
+
+
+def test_the_written_power_of_e_is_that_of_the_written_number(panel):
+    for query in range(3):
+        panel.set(query=query, key=1)
+        exponent, power = re.search(r"e<sup>(\S+)</sup> ≈ (\S+) ", details(panel.state())).groups()
+        exponent = float(exponent.replace("−", "-"))
+        assert math.exp(exponent) == pytest.approx(float(power), abs=0.0005 + 0.0001 * math.exp(exponent))
 
 
 def test_it_says_that_the_numbers_are_untrained(panel):
@@ -222,6 +242,8 @@ def test_three_hundred_words_are_drawn_and_more_are_refused(panel):
     panel.controls["sentence"].value = " ".join(["word"] * (MOST_TOKENS + 5))
     assert str(MOST_TOKENS) in panel.message() and "Take out at least 5" in panel.message()
     assert panel.png() == good
+    panel.controls["mask"].value = "padding"
+    assert "tokens, [pad] among them; this picture holds" in panel.message()
 
 
 def test_it_can_start_with_anything():

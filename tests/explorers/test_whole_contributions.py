@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mha_helpers import attention_explorer
-from mha_helpers.explorers.whole_contributions import BAR_WIDTH, contribution_bars_html
+from mha_helpers.explorers.whole_contributions import BAR_WIDTH, LONGEST, contribution_bars_html
 
 
 @pytest.fixture
@@ -43,6 +43,14 @@ def test_the_bars_are_the_lengths_for_the_chosen_query(panel):
         widths = [int(width) for _, width, _ in found]
         assert sorted(range(4), key=lambda i: widths[i]) == lengths.argsort().tolist()
         assert max(widths) <= BAR_WIDTH
+
+
+def test_a_bar_that_is_longer_than_its_place_is_told(panel):
+    assert "A bar is full" not in panel._details_box.value
+    panel.set(mask="causal", query=0, d_k=1, heads=8)
+    lengths = panel.state()["contributions"][:, 0].norm(dim=-1)
+    assert lengths.max() > LONGEST / 8**0.5
+    assert "A bar is full from 5.66 on." in panel._details_box.value
 
 
 def test_try_this_1_a_head_switched_off_changes_no_other_bar(panel):

@@ -77,7 +77,10 @@ def test_interrupting_keeps_what_was_learned(views, interrupt_before):
     interrupt_before(30)
     threads = torch.get_num_threads()
     model = train_live(distances=[12], steps=1000, seed=1)
-    assert "Stopped after step" in views[0].words.value and views[0].bar.bar_style == "warning"
+    # The last step that was handed over; the one that was broken off does not count.
+    assert views[0].words.value.endswith("Stopped after step 29: the model keeps what it learned so far.")
+    assert "starting" not in views[0].words.value and "left" not in views[0].words.value
+    assert views[0].bar.value == 29 and views[0].bar.bar_style == "warning"
     assert not torch.allclose(model.positions, new_model(1).positions)
     assert torch.get_num_threads() == threads
 
