@@ -247,6 +247,9 @@ def _is_shape(value):
 
 def _shape_difference(got, expected, subject):
     if isinstance(got, torch.Tensor):
+        if got.shape == (len(expected),) and got.dtype == torch.long:
+            sizes = f"({', '.join(map(str, got.tolist()))})"
+            return Difference(f"{subject} is a tensor that holds sizes: write {sizes} alone.", form=True)
         return Difference(f"{subject} is a tensor; its shape is asked for, as in (2, 3).", form=True)
     if not isinstance(got, (tuple, list)):
         return Difference(f"{subject} is {kind_of(got)}; a shape is needed, as in (2, 3).", form=True)

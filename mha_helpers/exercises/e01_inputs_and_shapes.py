@@ -105,6 +105,7 @@ def _cases():
             numbers(7, 4),
             numbers(8, 4, name="positions"),
         ),
+        case(torch.tensor([[[1, 0, 4], [2, 2, 3]]]), numbers(5, 4), numbers(6, 4, name="positions")),
     ]
 
 
@@ -143,6 +144,30 @@ tokens_to_x = FunctionExercise(
             _loop_over_the_first_axis,
             "Your loop goes over the first axis. With several sentences that axis counts sentences; places"
             " are on the last one.",
+        ),
+        Mistake(
+            "as many places as sentences",
+            lambda token_ids, table, positions: table[token_ids] + positions[: len(token_ids)],
+            "len(token_ids) and shape[0] count the first axis: with several sentences, that is sentences.",
+        ),
+        Mistake(
+            "words times √d_model",
+            lambda token_ids, table, positions: (
+                table[token_ids] * table.shape[-1] ** 0.5 + positions[: token_ids.shape[-1]]
+            ),
+            "The words are multiplied by √d_model, as the paper does as well: here they are added as they"
+            " are.",
+        ),
+        Mistake(
+            "counted from 1",
+            lambda token_ids, table, positions: table[token_ids] + positions[1 : token_ids.shape[-1] + 1],
+            "The first token got the second row of positions: from which number are rows counted?",
+        ),
+        Mistake(
+            "number of the place",
+            lambda token_ids, table, positions: table[token_ids] + torch.arange(token_ids.shape[-1])[:, None],
+            "You add the number of the place itself: positions holds a row of d_model numbers for each"
+            " place.",
         ),
         Mistake(
             "multiplied", _multiplied, "Words and positions are multiplied here. They are meant to be added."
@@ -185,6 +210,21 @@ bytes_of_a_batch = ValueExercise(
         ),
         Mistake("float32", 32 * 100 * 512 * 4, "That is right for float32. How many bits has a float16?"),
         Mistake("bits", 32 * 100 * 512 * 16, "That counts bits. How many bits are in one byte?"),
+        Mistake(
+            "kB of 1000",
+            32 * 100 * 512 * 2 / 1000,
+            "That is in kB. The question asks for bytes, all of them.",
+        ),
+        Mistake(
+            "kB, of 1024",
+            32 * 100 * 512 * 2 / 1024,
+            "That is in kB of 1024 bytes. The question asks for bytes.",
+        ),
+        Mistake(
+            "bits to bytes the wrong way",
+            32 * 100 * 512 * 16 * 8,
+            "You multiply bits by 8: which is more, the number of bits or of bytes?",
+        ),
         Mistake("one sentence", 100 * 512 * 2, "That is one sentence. The batch holds 32."),
         Mistake(
             "added",

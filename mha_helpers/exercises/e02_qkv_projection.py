@@ -42,6 +42,21 @@ query_of_fish = ValueExercise(
             " of x, and its numbers.",
         ),
         Mistake(
+            "eats in head 1",
+            torch.tensor([2.0, -1.0]),
+            "That is what eats asks in head 1, from the page above: which row, and which columns, are meant?",
+        ),
+        Mistake(
+            "all heads",
+            torch.tensor([1.0, 0.0, -2.0, 1.0, 1.0, -1.0]),
+            "These are the queries of fish in all three heads, two numbers each: which two are of head 2?",
+        ),
+        Mistake(
+            "cat",
+            torch.tensor([0.0, 2.0]),
+            "That is what cat asks in head 2: check the row of x.",
+        ),
+        Mistake(
             "one column late",
             torch.tensor([1.0, 1.0]),
             "You took the fourth and fifth column of W_Q: columns are counted from 0, the end is left out.",
@@ -83,6 +98,7 @@ def _cases():
         case(*golden),
         case(numbers(5, 4), numbers(4, 3, name="q"), numbers(4, 3, name="k"), numbers(4, 5, name="v")),
         case(numbers(2, 3, 5), numbers(5, 5, name="q"), numbers(5, 5, name="k"), numbers(5, 5, name="v")),
+        case(numbers(1, 2, 4, 3), numbers(3, 2, name="q"), numbers(3, 2, name="k"), numbers(3, 5, name="v")),
     ]
 
 
@@ -162,6 +178,7 @@ def _linear_cases():
         case(numbers(3, 6), numbers(6, 6, name="weight"), numbers(6, name="bias")),
         case(numbers(3, 6), numbers(2, 6, name="weight"), numbers(2, name="bias")),
         case(numbers(2, 5, 4), numbers(7, 4, name="weight"), numbers(7, name="bias")),
+        case(numbers(1, 3, 2, 4), numbers(5, 4, name="weight"), numbers(5, name="bias")),
     ]
 
 
@@ -179,6 +196,22 @@ linear_by_hand = FunctionExercise(
             "weight not transposed",
             lambda x, weight, bias: x @ weight + bias,
             "nn.Linear stores its matrix as (d_out, d_in), the other way round than x @ W needs it.",
+        ),
+        Mistake(
+            "view in place of transpose",
+            lambda x, weight, bias: x @ weight.reshape(weight.shape[1], weight.shape[0]) + bias,
+            "The numbers of weight are cut into other rows. Neither view nor reshape turns an axis: what"
+            " does?",
+        ),
+        Mistake(
+            "weight in front",
+            lambda x, weight, bias: (weight @ x.T).T + bias,
+            "x.T turns all axes of x, sentences too. Which of the two has two axes alone, and may be turned?",
+        ),
+        Mistake(
+            "bias added to x",
+            lambda x, weight, bias: (x + bias) @ weight.T,
+            "The bias is added to x, before the product: to what does the task add it?",
         ),
         Mistake(
             "a bias forgotten",

@@ -62,6 +62,16 @@ one_score = FunctionExercise(
             "Only the first two features are counted: len(query) says how many there are.",
         ),
         Mistake(
+            "last feature left out",
+            lambda query, key: _dot(query[:-1], key[:-1]),
+            "The last feature is left out: where does range stop?",
+        ),
+        Mistake(
+            "first feature left out",
+            lambda query, key: _dot(query[1:], key[1:]),
+            "The first feature is left out: from which number are features counted?",
+        ),
+        Mistake(
             "sums multiplied",
             lambda query, key: sum(query) * sum(key),
             "Every feature of the query meets every feature of the key: each should meet its own alone.",
@@ -218,6 +228,22 @@ by_loops = FunctionExercise(
             "only the last product",
             lambda q, k: q[:, None, -1] * k[None, :, -1],
             "Only the last product is left: does your loop add to the cell, or start it afresh each time?",
+        ),
+        Mistake(
+            "first row alone",
+            lambda q, k: torch.cat([_table(q, k)[:1], torch.zeros(len(q) - 1, len(k))]),
+            "Only the first row is filled: at which depth of your loops does the `return` stand?",
+        ),
+        Mistake(
+            "first cell alone",
+            lambda q, k: torch.nn.functional.pad(_table(q, k)[:1, :1], (0, len(k) - 1, 0, len(q) - 1)),
+            "Only the first cell is filled: at which depth of your loops does the `return` stand?",
+        ),
+        Mistake(
+            "one list for all rows",
+            lambda q, k: _table(q, k).sum(dim=0).expand(len(q), -1),
+            "All rows are alike, and hold the sums over all queries: [row] * n repeats one list. How many do"
+            " you need?",
         ),
         Mistake(
             "one total for all cells",

@@ -76,6 +76,28 @@ scale_any_head = FunctionExercise(
             "You divide by √2, right for this page's d_k alone: compute d_k from d_model and num_heads.",
         ),
         Mistake(
+            "** 1/2 without brackets",
+            lambda scores, d_model, num_heads: scores / (d_model // num_heads) / 2,
+            "You divide by d_k, then by 2: ** comes before /, so what must stand in brackets in d_k ** 1/2?",
+        ),
+        Mistake(
+            "divisor alone",
+            lambda scores, d_model, num_heads: math.sqrt(d_model // num_heads),
+            "That is the divisor, and a right one. What is to be done with it and the scores?",
+        ),
+        Mistake(
+            "d_k alone",
+            lambda scores, d_model, num_heads: d_model // num_heads,
+            "That is d_k. Two steps are left: make the divisor of it, then scale the scores.",
+        ),
+        Mistake(
+            "weights",
+            lambda scores, d_model, num_heads: torch.softmax(
+                scale_scores(scores, d_model // num_heads), dim=-1
+            ),
+            "These are weights, after softmax: that comes two pages later. What stands before it?",
+        ),
+        Mistake(
             "÷d_model",
             lambda scores, d_model, num_heads: scores / d_model,
             "You divide by d_model: neither the size nor the root is that of one head.",
@@ -179,6 +201,12 @@ other_spreads = ValueExercise(
             "spreads added", 5 * 8.0, "You add the spreads of q and k: a score multiplies their numbers."
         ),
         Mistake(
+            "spreads added, without d_k",
+            5.0,
+            "You add the spreads of q and k: a score multiplies their numbers.",
+        ),
+        Mistake("factor", 1 / 48, "That is what to multiply with. The question asks for the divisor."),
+        Mistake(
             "variances added",
             math.sqrt(13 * 64),
             "You add the variances of q and k: right for a sum q + k, but a score is made of products.",
@@ -211,6 +239,11 @@ def _on_scores_of_spread_1(scale):
     return all(0.8 < float(scale(scores, d_k).std()) < 1.25 for d_k in (16, 256))
 
 
+def _last_verdict_alone(scale):
+    _spread(scale, 16)
+    return _near_one(256)(scale)
+
+
 def _near_one(*d_ks, low=0.8, high=1.25):
     return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
 
@@ -240,7 +273,7 @@ scale_test = FunctionExercise(
     variable="my_test",
     reference=_near_one(16, 256),
     cases=lambda: [case(scale) for scale in SCALES],
-    calls=6,
+    calls=12,  # a scale on both limits says True and False in turn: few calls could all agree
     unsteady=lambda inputs: _wavering(*inputs.args),
     mistakes=[
         Mistake(
@@ -251,7 +284,8 @@ scale_test = FunctionExercise(
         Mistake(
             "refuses everything",
             lambda scale: False,
-            "Your test lets no scale pass, not even the right one: how far from 1 may a measured spread be?",
+            "Your test lets no scale pass, not even the right one: print what it measures there. Is that near"
+            " 1?",
         ),
         Mistake(
             "the wrong way round",
@@ -261,22 +295,35 @@ scale_test = FunctionExercise(
         Mistake(
             "d_k = 64 alone",
             _near_one(64),
-            "Your test lets ÷8 pass for every head: it is right where d_k is 64. How does that show?",
+            "Your test lets ÷8 pass for every head: it is right where d_k is 64. Does it get as far as a"
+            " second d_k?",
         ),
         Mistake(
             "d_k = 512 alone",
             _near_one(512),
-            "Your test lets ÷√512 pass for every head: it is right where d_k is 512, so for one head alone.",
+            "Your test lets ÷√512 pass for every head: it is right where d_k is 512. Does it get as far as a"
+            " second d_k?",
         ),
         Mistake(
             "d_k = 16 alone",
             _near_one(16),
-            "Your test lets ÷4 pass for every head: it is right where d_k is 16. How does that show?",
+            "Your test lets ÷4 pass for every head: it is right where d_k is 16. Does it get as far as a"
+            " second d_k?",
         ),
         Mistake(
             "another d_k alone",
             _near_one(128),
             "Your test tries one d_k, or two that are close: a divisor that stays the same slips through.",
+        ),
+        Mistake(
+            "last verdict alone",
+            _last_verdict_alone,
+            "Your test lets pass what is wrong at the first d_k alone: does your loop overwrite its verdict?",
+        ),
+        Mistake(
+            "one that fits is enough",
+            lambda scale: _near_one(16)(scale) or _near_one(256)(scale),
+            "Your test is content as soon as one d_k fits: must one of them fit, or all?",
         ),
         Mistake(
             "to the last bit",
@@ -312,7 +359,7 @@ scale_test = FunctionExercise(
             "You test with d_k = 1, where √d_k, d_k and no scale at all are the same.",
         ),
     ],
-    praise="Your test passes the right scale in both spellings and none of the eight wrong ones."
+    praise="Your test passes the right scale in both spellings and none of the nine wrong ones."
     " A divisor that never changes shows only where two values of d_k are tested.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",

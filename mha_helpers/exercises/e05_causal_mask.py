@@ -59,6 +59,16 @@ padding = FunctionExercise(
             "True stands where there is padding: in this course, what does True mean?",
         ),
         Mistake(
+            "polarity, one off",
+            lambda lengths, n: (torch.arange(n) > lengths[:, None])[:, None, None, :],
+            "True stands where there is padding: in this course, what does True mean?",
+        ),
+        Mistake(
+            "0 and −∞, as −1e9",
+            lambda lengths, n: torch.where(_real(lengths, n), 0.0, -1e9)[:, None, None, :],
+            TO_ADD,
+        ),
+        Mistake(
             "two axes",
             _real,
             "The values are right, but (b, n) has no axis for heads and none for queries: where do they go?",
@@ -175,6 +185,32 @@ masked_weights = FunctionExercise(
             for m in pick(MASKING, "mask polarity")
         ),
         *(
+            Mistake(
+                f"{m.name}, −1e9",
+                lambda scores, mask: _plain_softmax(scores.masked_fill(mask, -1e9)),
+                m.sentence,
+            )
+            for m in pick(MASKING, "mask polarity")
+        ),
+        *(
+            Mistake(
+                f"{m.name}, 0 where hidden",
+                lambda scores, mask: _plain_softmax(scores * mask) * mask,
+                m.sentence,
+            )
+            for m in pick(MASKING, "multiplied by the mask")
+        ),
+        Mistake(
+            "mask added",
+            lambda scores, mask: _plain_softmax(scores + mask),
+            "True counts as 1 here, so open keys gain a little: what must be added to close a key?",
+        ),
+        Mistake(
+            "−∞ after softmax",
+            lambda scores, mask: _plain_softmax(scores).masked_fill(~mask, -torch.inf),
+            "You write −∞ into the weights: softmax makes 0 of −∞, so on which side of it does −∞ belong?",
+        ),
+        *(
             Mistake(m.name, _then(mask_scores, m.wrong), m.sentence)
             for m in pick(
                 SOFTMAX,
@@ -188,6 +224,11 @@ masked_weights = FunctionExercise(
         Mistake(
             "−100",
             lambda scores, mask: _minus_100(scores, mask) * mask.any(dim=-1, keepdim=True),
+            "Your blocked score is a number: where all visible scores are lower still, hidden keys win.",
+        ),
+        Mistake(
+            "−100, and nothing for rows without a key",
+            _minus_100,
             "Your blocked score is a number: where all visible scores are lower still, hidden keys win.",
         ),
         Mistake(
@@ -278,6 +319,16 @@ published = FunctionExercise(
             "The new axis stands at the end, where the keys belong.",
         ),
         Mistake(
+            "polarity",
+            lambda mask: ~mask[:, None],
+            "The axis is right, but True and False have changed places: what does True mean in this course?",
+        ),
+        Mistake(
+            "four copies",
+            lambda mask: mask[:, None].repeat(1, 4, 1, 1),
+            "Four copies fit four heads alone: which size of an axis fits any number?",
+        ),
+        Mistake(
             "first sentence for all",
             lambda mask: mask[:1, None],
             "Every sentence now gets the mask of the first.",
@@ -314,8 +365,14 @@ leak = ChoiceExercise(
             {"d"}
         ): "d leaks. One more does, although its mask is right: does anything happen before it?",
         frozenset({"a", "c", "d"}): "c and d leak. a writes −1e9, which hides a key as well as −∞ does here.",
-        frozenset({"b", "c", "d"}): "c and d leak. b gives what a mask before softmax gives, unless a hidden"
-        " score is very large (“Two routes, one table”): change a token by 1, not by 100.",
+        frozenset(
+            {"b", "c", "d"}
+        ): "c and d leak. b moves by rounding alone, by 1e-7 or so, unless a hidden score"
+        " is very large (“Two routes, one table”): allow 1e-6, as what_moves does, and change a token by 1.",
+        frozenset(
+            {"b", "c"}
+        ): "c leaks. b moves by rounding alone, or after a change as large as 100. One more"
+        " leaks, in longer sentences: allow 1e-6, and try different lengths.",
         frozenset(
             {"a", "b", "c", "d"}
         ): "Not all of them: a later output may move when an earlier token changes.",

@@ -134,7 +134,8 @@ class FunctionExercise(Exercise):
         mistake = self._mistake(cases, outcomes, rights)
         if mistake:
             return mistake.sentence
-        for problem in found:
+        # If the example itself fails, that is what to mend first, whatever comes of the other inputs.
+        for problem in found[:1] if outcomes[0].error else found:
             if problem and problem.form:
                 return problem.sentence
         first = next(place for place, problem in enumerate(found) if problem)

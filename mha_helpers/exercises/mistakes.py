@@ -126,6 +126,16 @@ SCORES = [
         "These are weights, after softmax: a score is what stands before it.",
     ),
     Mistake(
+        "weights, scaled",
+        lambda q, k: attention_weights(scale_scores(attention_scores(q, k), q.shape[-1])),
+        "These are weights, after softmax: a score is what stands before it.",
+    ),
+    Mistake(
+        "q turned",
+        lambda q, k: q.transpose(-2, -1) @ k,
+        "You turn q, so the tokens are added up and features stay: which of the two should stay?",
+    ),
+    Mistake(
         "lengths divided out",
         lambda q, k: attention_scores(q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True)),
         "This is the cosine of the angle: the lengths of q and k are divided out, and they belong in.",
@@ -326,6 +336,11 @@ CAUSAL_MASK = [
     Mistake(
         "0 and 1 with −∞",
         lambda n: torch.zeros(n, n).masked_fill(~torch.ones(n, n, dtype=torch.bool).tril(), -torch.inf),
+        TO_ADD,
+    ),
+    Mistake(
+        "0 and 1 with −∞, as −1e9",
+        lambda n: torch.full((n, n), -1e9).triu(1),
         TO_ADD,
     ),
 ]

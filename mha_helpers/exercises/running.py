@@ -39,6 +39,42 @@ _CAUSES = (
         "tuple index",
         "A tuple, as .shape is one, has fewer entries than that: count them from the end, -1 and -2.",
     ),
+    (
+        "'list' object cannot be interpreted",
+        "range needs a number, and that is a list: len() tells how many entries it has.",
+    ),
+    (
+        "list indices must be integers",
+        "A list is asked for a place, a whole number: does your loop run through places or through entries?",
+    ),
+    (
+        "can't multiply sequence",
+        "Lists are not multiplied entry by entry: a loop takes one entry of each at a time.",
+    ),
+    (
+        "for @: 'list'",
+        "Lists know no @: a loop takes one entry of each at a time.",
+    ),
+    ("must be a matrix", "torch.mm takes two axes alone; @ and torch.matmul take axes in front as well."),
+    ("must be a 3D tensor", "torch.bmm takes three axes alone; @ and torch.matmul take any number."),
+    ("1D tensors expected", "torch.dot takes one axis alone; @ and torch.matmul take any number."),
+    (
+        "desired ordering",
+        "permute names every axis, so it fixes their number. What swaps two axes, counted from the end?",
+    ),
+    (
+        "tensor with <= 2 dimensions",
+        ".t() takes two axes at most. What swaps two axes, counted from the end?",
+    ),
+    (
+        "sizes provided (0)",
+        "One cell takes one number, and it is handed several: is a step left that makes one of them?",
+    ),
+    (
+        "must be Tensor, not",
+        "That argument must be a tensor: for a plain number, math may have the same function.",
+    ),
+    ("got torch.dtype", "The kind of number is handed over by its name: dtype=…"),
     ("slice indices must be integers", _WHOLE_SIZE),
     ("are valid indices", "An index must be a whole number: // in place of / keeps it one."),
     ("list index", "The list has fewer entries than that: print its len(). append adds one at its end."),
@@ -164,6 +200,8 @@ def explain(outcome):
     words = words.rstrip(".") + "."
     if isinstance(outcome.error, SystemExit):
         return f"{words} exit() or quit() would end the session: leave it out."
+    if isinstance(outcome.error, AssertionError):
+        return f"{words} A failed assert ends the call: where the answer is no, return False hands it back."
     for fragment, cause in _CAUSES:
         if fragment in message:
             return f"{words} {cause}"

@@ -33,6 +33,16 @@ class KeptScale(Scale):
         return self.function(scores, self.kept[0])
 
 
+@dataclass(frozen=True)
+class LateScale(KeptScale):
+    """Too small for the first d_k it is handed, right ever after: the last verdict of a loop misses it."""
+
+    def __call__(self, scores, d_k):
+        self.kept.append(d_k)
+        scaled = self.function(scores, d_k)
+        return scaled / 4 if d_k == self.kept[0] else scaled
+
+
 SCALES = (
     Scale("÷√d_k", scale_scores, right=True),
     Scale("no scale", lambda scores, d_k: scores),
@@ -43,5 +53,6 @@ SCALES = (
     Scale("÷4, whatever d_k is", lambda scores, d_k: scores / 4),
     Scale("÷(4 · √d_k)", lambda scores, d_k: scores / (4 * math.sqrt(d_k))),
     KeptScale("÷√d_k of the first call, ever after", scale_scores),
+    LateScale("÷(4 · √d_k) for the first d_k handed over, ÷√d_k ever after", scale_scores),
     Scale("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, right=True),
 )

@@ -47,6 +47,8 @@ class ChoiceExercise(Exercise):
     def _judge(self, answer):
         answer = _plain_choice(answer)
         form = f"Answer with {_form_of_choice(self.answer)}."
+        if answer and answer[0] == "sequence" and answer[1] and _plain_choice(self.answer)[0] == "set":
+            answer = ("set", frozenset(answer[1]))  # a list that a loop appended to: each counts once
         if answer is None:
             return Verdict(NOT_YET, form)
         if answer in [_plain_choice(right) for right in (self.answer, *self.also_right)]:

@@ -98,6 +98,9 @@ WRONG = [
     ),
     # shapes
     ((2, 3), ONES, {}, FORM, "is a tensor; its shape is asked for, as in (2, 3)."),
+    ((2, 3), torch.tensor([2, 4]), {}, FORM, "is a tensor that holds sizes: write (2, 4) alone."),
+    ((2, 3), torch.tensor([2, 3, 1]), {}, FORM, "is a tensor; its shape is asked for, as in (2, 3)."),
+    ((2, 3), torch.tensor([2.0, 3.0]), {}, FORM, "is a tensor; its shape is asked for, as in (2, 3)."),
     ((2, 3), 6, {}, FORM, "is a number; a shape is needed, as in (2, 3)."),
     ((2, 3), (2, ...), {}, FORM, "still has a `...` in it: put a size in its place."),
     (

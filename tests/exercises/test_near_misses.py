@@ -72,9 +72,33 @@ def last_token(split):
     return torch.equal(split(x, 3)[:, -1].flatten(), x[-1])
 
 
+def last_verdict(scale):
+    for d_k in (16, 256):
+        q, k = torch.randn(400, d_k), torch.randn(400, d_k)
+        verdict = 0.8 < scale(q @ k.mT, d_k).std() < 1.25
+    return bool(verdict)
+
+
+def all_asserted(scale):
+    assert spread_at(16, 256)(scale)
+    return True
+
+
+def by_number_of_axes(x, w_q, w_k, w_v):
+    if x.dim() == 2:
+        return x @ w_q, x @ w_k, x @ w_v
+    return tuple(torch.einsum("bnd,dk->bnk", x, w) for w in (w_q, w_k, w_v))
+
+
+def weight_before_x(x, weight, bias):
+    turned = x.T if x.dim() == 2 else x.transpose(1, 2)
+    return (weight @ turned).transpose(-1, -2) + bias
+
+
 @pytest.mark.parametrize(
     ("exercise", "answer"),
     [
+        (e02_qkv_projection.all_three, by_number_of_axes),
         (e02_qkv_projection.all_three, cut_in_three),
         (e07_weighted_values.whole_attention, masked_late),
         (e08_splitting_heads.catch_the_scramble, one_token),
@@ -176,6 +200,14 @@ def over_columns(scores, mask):
         (e04_scaling.published_scale, torch.tensor([1.0, 0.01, 0.02]), "Your 100 became 1."),
         (e04_scaling.scale_test, spread_at(128), "Your test tries one d_k"),
         (e04_scaling.scale_test, spread_at(100, 128), "Your test tries one d_k"),
+        (e04_scaling.scale_test, last_verdict, "Your test lets pass what is wrong at the first d_k alone"),
+        (e05_causal_mask.leak, ["c", "c", "d", "b"], "c and d leak. b moves by rounding alone"),
+        (
+            e05_causal_mask.causal,
+            lambda n: bool(torch.ones(n, n).tril()),
+            "With n = 3, it raises RuntimeError",
+        ),
+        (e05_causal_mask.masked_weights, lambda s, m: torch.softmax(s + m, -1), "True counts as 1 here"),
         (e04_scaling.scale_test, equal_spreads, "Your test asks for equal spreads alone"),
         (e04_scaling.scale_test, no_products, "Your scores have spread 1 before the scale"),
         (e05_causal_mask.masked_weights, plain_exponentials, "e to the power of 150 is too large"),
@@ -251,6 +283,7 @@ def multiplied_too_early(n):
 @pytest.mark.parametrize(
     ("exercise", "answer", "words"),
     [
+        (e04_scaling.scale_test, all_asserted, "A failed assert ends the call: where the answer is no"),
         (
             e07_weighted_values.whole_attention,
             forgets_that_there_may_be_no_mask,
