@@ -70,6 +70,16 @@ SHAPE_MISTAKES = [
         "Only W_O is wrong: it is square when h · d_v = d_model, and here they differ.",
     ),
     Mistake(
+        "W_Q square",
+        _shapes((96, 96), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (48, 96), (3, 20, 96)),
+        "Only W_Q is wrong: it is square when h · d_k = d_model, and here they differ.",
+    ),
+    Mistake(
+        "both matrices as nn.Linear stores them",
+        _shapes((192, 96), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (96, 48), (3, 20, 96)),
+        "Both matrices are turned over, as nn.Linear stores them: in x @ W_Q, which axis meets that of x?",
+    ),
+    Mistake(
         "output as wide as concat",
         _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (48, 96), (3, 20, 48)),
         "Only the output is wrong: the next layer wants tokens as wide as x.",
@@ -118,8 +128,14 @@ BUGS = {
 
 # What the repair of a bug may turn it into; the merge was right before.
 REPAIRS = {
-    "no scale": ("÷d_k", "×√d_k", "d_k taken as d_model", "÷√n_k", "÷√num_heads"),
-    "mask polarity": ("mask left out", "mask after softmax", "multiplied by the mask", "padding on rows"),
+    "no scale": ("÷d_k", "×√d_k", "d_k taken as d_model", "÷√n_k", "÷√num_heads", "÷√2"),
+    "mask polarity": (
+        "mask left out",
+        "mask after softmax",
+        "multiplied by the mask",
+        "mask added",
+        "padding on rows",
+    ),
     "merge": ("heads merged without transpose",),
 }
 
@@ -265,10 +281,70 @@ def _cut_with_a_wrong_move():
             )
 
 
+def _old_view_then_swapped(x, num_heads):
+    return x.view(len(x), num_heads, x.shape[1], -1).transpose(1, 2)
+
+
+def _swapped_then_cut(x, num_heads):
+    return x.mT.reshape(len(x), num_heads, x.shape[1], -1)
+
+
+def _cut_at_the_wrong_time():
+    """The transpose is there, behind the old view, or in front of the cut."""
+    for name, parts, sentence in (
+        (
+            "old view, then swapped",
+            {"split": _old_view_then_swapped, "merge": _tokens_first},
+            "The view still cuts across tokens, and no transpose behind it mends that: what must view keep?",
+        ),
+        (
+            "swapped, then cut",
+            {"split": _swapped_then_cut},
+            "You swap axes before the cut, so it goes across tokens: which of the two comes first?",
+        ),
+    ):
+        for left, scale in (((), {"scale": _by_d_k}), (("no scale",), {})):
+            for masking in ((), ("mask polarity",)):
+                yield Mistake(
+                    ", ".join(["the cut half repaired", name, *left, *masking]),
+                    faulty_class(*left, *masking, **parts, **scale),
+                    f"The cut is half repaired. {sentence}",
+                )
+
+
+def _scaled_late():
+    for left in ((), ("reshape without transpose",)):
+        yield Mistake(
+            ", ".join(["scale after softmax", *left]),
+            faulty_class(*left, "scale after softmax"),
+            f"{bugs_left(1 + len(left))} {pick(CLASS, 'scale after softmax')[0].sentence}",
+        )
+
+
 HUNT_MISTAKES = [
+    *_scaled_late(),
+    *_cut_at_the_wrong_time(),
     *remaining_faults(BUGS),
     *_partly_repaired(),
     *_cut_with_a_wrong_move(),
     *_wrongly_repaired(),
 ]
-CLASS_MISTAKES = [*CLASS, _BY_COLUMN, *WRONG_AXES]
+_BY_HEAD = Mistake(
+    "softmax over axis 1, masked cells 0",
+    attention_class(softmax=lambda table: torch.softmax(table, dim=1).nan_to_num()),
+    pick(CLASS, "softmax over axis 1")[0].sentence,
+)
+_A_NUMBER = [
+    Mistake(
+        f"blocked score a number, {number}, {'0 where hidden' if zeroed else 'as it is'}",
+        attention_class(
+            masking=lambda scores, mask, number=number: scores.masked_fill(~mask, number),
+            softmax=lambda table: torch.softmax(table, dim=-1),
+            finish=(lambda weights, mask: weights * mask) if zeroed else None,
+        ),
+        "Your blocked score is a number, and visible ones can be lower: which score is below all?",
+    )
+    for number in (-100, -1e3, -1e4)
+    for zeroed in (False, True)
+]
+CLASS_MISTAKES = [*CLASS, _BY_COLUMN, _BY_HEAD, *_A_NUMBER, *WRONG_AXES]

@@ -107,6 +107,7 @@ def _softmax_cases():
     masked[0, 2:] = -math.inf
     large = 60 * numbers(2, 3, 5, name="large")
     large[0, 0, :2] = torch.tensor([300.0, 299.0])
+    large[0, 1, :2] = torch.tensor([1000.0, 900.0])  # too large for float64 as well
     return [
         case(torch.tensor([[4.0, 0, 2], [4, -1, 0], [2, 0, 1]]) / math.sqrt(2)),
         case(numbers(2, 3, 4, 5)),
@@ -194,6 +195,38 @@ stable_softmax = FunctionExercise(
             "You subtract the mean of a row. A score far above it can still overflow: which number is safe?",
         ),
         Mistake(
+            "maximum of each column",
+            lambda scores: _shares((scores - scores.amax(dim=-2, keepdim=True)).exp()),
+            "You subtract the maximum of each column: a row keeps its weights if all of it loses one number.",
+        ),
+        Mistake(
+            "maximum of the first axis",
+            lambda scores: _shares((scores - scores.amax(dim=0)).exp()),
+            "You subtract the maximum along axis 0: a row keeps its weights if all of it loses one number.",
+        ),
+        Mistake(
+            "divided by the maximum",
+            lambda scores: _shares((scores / scores.amax(dim=-1, keepdim=True)).exp()),
+            "You divide by the maximum, and softmax depends on differences: what leaves differences alone?",
+        ),
+        Mistake(
+            "exponentials over the sum of scores",
+            lambda scores: scores.exp() / scores.sum(dim=-1, keepdim=True),
+            "You divide by the sum of the scores: what are your exponentials to be shares of?",
+        ),
+        Mistake(
+            "sum over the first axis",
+            lambda scores: _exponentials(scores) / sum(_exponentials(scores)),
+            "Your sum runs over the first axis, as Python's sum does: which axis holds the keys?",
+        ),
+        Mistake(
+            "loop over the first axis",
+            lambda scores: torch.stack(
+                [(block - block.max()).exp() / (block - block.max()).exp().sum() for block in scores]
+            ),
+            "Your loop goes over the first axis, which holds rows only if there are two axes: and with more?",
+        ),
+        Mistake(
             "sum over everything",
             lambda scores: (
                 (scores - scores.amax(dim=-1, keepdim=True)).exp()
@@ -240,6 +273,16 @@ published_row = ValueExercise(
             "masked cell as zero",
             lambda: torch.softmax(torch.tensor([0.32, 0.04, 0.0]), dim=-1),
             "The masked cell got a share. Its score is −∞, not 0: e to the power of −∞ is 0.",
+        ),
+        Mistake(
+            "exp without dividing",
+            lambda: torch.tensor([0.32, 0.04, -math.inf]).exp(),
+            "Those are the exponentials, which sum to 2.42: what part of their sum is each?",
+        ),
+        Mistake(
+            "masked after softmax",
+            lambda: torch.softmax(torch.tensor([0.32, 0.04, 0.0]), dim=-1) * torch.tensor([1.0, 1.0, 0.0]),
+            "The hidden key took its share before you hid it, so the row sums to 0.71: which comes first?",
         ),
         Mistake(
             "hidden key left out",
@@ -321,6 +364,31 @@ derivative = FunctionExercise(
             "w @ w.T",
             lambda weights: torch.diag(weights) - weights @ weights,
             "With one axis, w @ w.T is a single number. The table needs every product w_i · w_j.",
+        ),
+        Mistake(
+            "w * w.T",
+            lambda weights: torch.diag(weights) - weights * weights,
+            "With one axis, w * w.T is w², so each row of your table loses the same: where is w_i · w_j?",
+        ),
+        Mistake(
+            "w alone, not on a diagonal",
+            lambda weights: weights - torch.outer(weights, weights),
+            "w without a diagonal is added to every row: only w_i reacts to its own score.",
+        ),
+        Mistake(
+            "1 on the diagonal",
+            lambda weights: torch.eye(len(weights)) - torch.outer(weights, weights),
+            "Beside the diagonal all is right. On it you begin with 1: which number belongs there?",
+        ),
+        Mistake(
+            "plus beside a right diagonal",
+            lambda weights: 2 * torch.diag(weights * (1 - weights)) - _derivative(weights),
+            "The diagonal is right. Beside it the sign is wrong: raising one score takes from the others.",
+        ),
+        Mistake(
+            "the diagonal as a row",
+            lambda weights: weights * (1 - weights),
+            "Those are the cells of the diagonal alone: each weight also reacts to the other scores.",
         ),
         Mistake(
             "weights on the diagonal",

@@ -13,7 +13,7 @@ from mha_helpers.attention import (
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises.framework import Mistake
 from mha_helpers.exercises.functions import FunctionExercise
-from mha_helpers.exercises.mistakes import VALUES, pick
+from mha_helpers.exercises.mistakes import SCORES, SOFTMAX, VALUES, pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
 from mha_helpers.exercises.whole_mistakes import ATTENTION, attention_with
@@ -67,6 +67,26 @@ output_of_eats = ValueExercise(
             "That is the share of “fish”: two more shares are to be added.",
         ),
         Mistake(
+            "shares not added",
+            lambda: _golden_head_2()[2][1][:, None] * _golden_head_2()[1],
+            "Those are the three shares, one in each row: what is left to do with them?",
+        ),
+        Mistake(
+            "outputs of all tokens",
+            lambda: _golden_head_2()[2] @ _golden_head_2()[1],
+            "Those are the outputs of all three tokens: which row is that of “eats”?",
+        ),
+        Mistake(
+            "output of cat",
+            lambda: (_golden_head_2()[2] @ _golden_head_2()[1])[0],
+            "That is what “cat” takes home: in which row of the weights does “eats” ask?",
+        ),
+        Mistake(
+            "value of eats",
+            lambda: _golden_head_2()[1][1],
+            "That is the value of “eats” itself, which others take: how does it mix what it takes?",
+        ),
+        Mistake(
             "weights transposed",
             lambda: (_golden_head_2()[2].T @ _golden_head_2()[1])[1],
             "You used the column of “eats”: the weights with which it asks stand in its row.",
@@ -92,6 +112,7 @@ cannot_be_outputs = ChoiceExercise(
     minutes=4,
     variable="my_points",
     answer={"c", "d", "e"},
+    also_right=["cde", "c, d, e"],
     wrong={
         frozenset(
             "e"
@@ -112,6 +133,15 @@ cannot_be_outputs = ChoiceExercise(
     ],
     solution='my_points = {"c", "d", "e"}  # right of, above, and far off the triangle',
 )
+
+
+def _loops_over_two_axes(weights, v):
+    out = torch.zeros(weights.shape[0], v.shape[1])
+    for i in range(weights.shape[0]):
+        for j in range(v.shape[0]):
+            out[i] += weights[i, j] * v[j]
+    return out
+
 
 mix_all = FunctionExercise(
     "7.3",
@@ -148,6 +178,16 @@ mix_all = FunctionExercise(
             "softmax once more",
             lambda weights, v: torch.softmax(weights, dim=-1) @ v,
             "Softmax has run a second time: what you are handed are weights already.",
+        ),
+        Mistake(
+            "loops over two axes",
+            _loops_over_two_axes,
+            "Your loops go over the first two axes: with heads in front, where are queries and keys?",
+        ),
+        Mistake(
+            "column sums",
+            lambda weights, v: weights.sum(dim=-2).unsqueeze(-1) * v,
+            "You add up over the queries, so each value stays in its own row: which axis do both share?",
         ),
         Mistake(
             "divided by the number of keys",
@@ -203,6 +243,11 @@ published_output = ValueExercise(
             "The columns sum to 1, not the rows: softmax ran over the queries. Who shares out attention?",
         ),
         Mistake(
+            "rows of zeros left",
+            torch.tensor([[0.5, 0.0], [0.0, 0.0], [0.0, 0.0]]),
+            "Row 1 is right. Tokens 2 and 3 score 0 on every key: which weights do equal scores give?",
+        ),
+        Mistake(
             "÷d_k",
             lambda: torch.softmax(PUBLISHED @ PUBLISHED.T / 2, dim=-1) @ PUBLISHED,
             "You divide by d_k itself: think of what the spread of the scores grows with.",
@@ -247,6 +292,35 @@ def _shared_out_again(weights, mask):
     return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
+_LATE_SCALE = "The scale comes after softmax, so rows do not sum to 1: which step must it precede?"
+_QUERIES_COUNTED = "You take the number of queries, or of heads, for d_k: on which axis of q do features lie?"
+
+
+def _scaled_by(size):
+    def attention(q, k, v, mask=None):
+        return attention_with(scale=lambda scores, d_k: scores / size(q, v) ** 0.5)(q, k, v, mask)
+
+    return attention
+
+
+def _scaled_late(q, k, v, mask=None):
+    weights = attention_with(scale=lambda scores, d_k: scores)(q, k, v, mask)[1] / q.shape[-1] ** 0.5
+    return weights @ v, weights
+
+
+def _half_cleared(clear_output):
+    def attention(q, k, v, mask=None):
+        output, weights = attention_with(softmax=lambda table: torch.softmax(table, dim=-1))(q, k, v, mask)
+        return (output.nan_to_num(), weights) if clear_output else (output, weights.nan_to_num())
+
+    return attention
+
+
+def _marked_by_index(scores, mask):
+    scores[~mask] = -torch.inf
+    return scores
+
+
 whole_attention = FunctionExercise(
     "7.5",
     "Attention in one function",
@@ -263,6 +337,59 @@ whole_attention = FunctionExercise(
     ],
     mistakes=[
         *ATTENTION,
+        *(
+            Mistake(m.name, attention_with(scores=m.wrong), m.sentence)
+            for m in pick(
+                SCORES, ".T", "transpose of the wrong axes: 1 and 2", "transpose of the wrong axes: 0 and 1"
+            )
+        ),
+        Mistake("÷√n_q", _scaled_by(lambda q, v: q.shape[-2]), _QUERIES_COUNTED),
+        Mistake("÷√n_q, len(q)", _scaled_by(lambda q, v: len(q)), _QUERIES_COUNTED),
+        Mistake("÷√n_q, q.shape[1]", _scaled_by(lambda q, v: q.shape[1]), _QUERIES_COUNTED),
+        Mistake(
+            "÷√d_v",
+            _scaled_by(lambda q, v: v.shape[-1]),
+            "You scale by the width of v: which two are multiplied in a score, and how wide are they?",
+        ),
+        Mistake("scale after softmax", _scaled_late, _LATE_SCALE),
+        Mistake(
+            "mask added",
+            attention_with(masking=lambda scores, mask: scores + mask),
+            "You add the mask, which is 0 or 1, so no key is hidden: which score gets weight 0?",
+        ),
+        *(
+            Mistake(
+                f"blocked score a number, {number}, {'0 where hidden' if zeroed else 'as it is'}",
+                attention_with(
+                    masking=lambda scores, mask, number=number: scores.masked_fill(~mask, number),
+                    softmax=lambda table: torch.softmax(table, dim=-1),
+                    finish=(lambda weights, mask: weights * mask) if zeroed else None,
+                ),
+                "Your blocked score is a number, and visible ones can be lower: which score is below all?",
+            )
+            for number in (-100, -1e3, -1e4)
+            for zeroed in (False, True)
+        ),
+        Mistake(
+            "mask by index",
+            attention_with(masking=_marked_by_index),
+            "In square brackets a mask is not broadcast, and marks heads and queries: what fills by a mask?",
+        ),
+        Mistake(
+            "softmax over axis 1, masked cells 0",
+            attention_with(softmax=lambda table: torch.softmax(table, dim=1).nan_to_num()),
+            pick(SOFTMAX, "softmax over axis 1")[0].sentence,
+        ),
+        Mistake(
+            "NaN left in the output",
+            _half_cleared(clear_output=False),
+            "You clear NaN in the weights, and the output still holds it: which of them is made first?",
+        ),
+        Mistake(
+            "NaN left in the weights",
+            _half_cleared(clear_output=True),
+            "You clear NaN in the output, and the weights still hold it: which of them is made first?",
+        ),
         Mistake(
             "mask after softmax, renormalised",
             attention_with(masking=lambda scores, mask: scores, finish=_shared_out_again),

@@ -29,6 +29,16 @@ width_of_a_head = ValueExercise(
             "In B, d_out is cut into heads: is 768 what one head gets, or what all get together?",
         ),
         Mistake(
+            "B not cut",
+            _widths(768, 768, 768, 9216),
+            "Only one head of B is wrong: B has one module, and its 768 numbers are cut into 12 heads.",
+        ),
+        Mistake(
+            "B made twelve times",
+            _widths(768, 64, 9216, 9216),
+            "Only B in total is wrong: how many modules has B, and what does one give out?",
+        ),
+        Mistake(
             "d_out of C taken in total",
             _widths(768, 64, 768, 768),
             "In C nothing is cut: each of the 12 modules gives out d_out numbers of its own.",
@@ -163,6 +173,18 @@ cut_into_heads = FunctionExercise(
             "The heads stand in front of the batch, (h, b, n, d_k): the batch stays first.",
         ),
         Mistake(
+            "batch and heads in one axis",
+            lambda x, num_heads: split_heads(x, num_heads).flatten(0, 1),
+            "Sentences and heads share one axis here: four axes are asked for, (b, h, n, d_k).",
+        ),
+        Mistake(
+            "heads that overlap",
+            lambda x, num_heads: torch.stack(
+                [x[..., i : i + x.shape[-1] // num_heads] for i in range(num_heads)], dim=1
+            ),
+            "Your heads overlap: head i begins at column i. Where does it begin if each is d_k wide?",
+        ),
+        Mistake(
             "num_heads taken as d_k",
             lambda x, num_heads: _cut(x, x.shape[-1] // num_heads).transpose(1, 2),
             "You have d_k heads of num_heads numbers: swap the two roles.",
@@ -212,9 +234,24 @@ two_published_errors = ValueExercise(
             "The shape is right. 48 = 3 · d_model² is what makes q, k and v: which matrix is missing?",
         ),
         Mistake(
+            "one head without W_O",
+            _corrected((4, 16, 128), 24),
+            "The shape is right. 24 are the three matrices of one head: how many heads, and what comes last?",
+        ),
+        Mistake(
+            "one head with W_O",
+            _corrected((4, 16, 128), 40),
+            "The shape is right. 40 has W_O and the matrices of one head: how many heads are there?",
+        ),
+        Mistake(
+            "square matrices in each head",
+            _corrected((4, 16, 128), 112),
+            "The shape is right. 112 takes (4, 4) for each matrix of a head: how wide is one head?",
+        ),
+        Mistake(
             "W_O counted for each head",
             _corrected((4, 16, 128), 80),
-            "The shape is right. 80 counts W_O twice: the heads share one.",
+            "The shape is right. 80 is 16 too many: biases, which are not there, or W_O for each head?",
         ),
     ],
     praise="One head is d_k wide, and W_O belongs to the count: 4 · d_model², whatever the number of heads.",
@@ -259,6 +296,9 @@ def _split_functions():
         case(_Split("first two tokens swapped", lambda m, n, h, d: _of_rows(m[:2].flip(0), m[2:], h))),
         case(_Split("last two tokens swapped", lambda m, n, h, d: _of_rows(m[:-2], m[-2:].flip(0), h))),
         case(_Split("tokens in reverse order", lambda m, n, h, d: split_heads(m.flip(0), h))),
+        case(_Split("two tokens in the middle swapped", lambda m, n, h, d: _middle_swapped(m, h))),
+        case(_Split("two tokens swapped in the last head alone", lambda m, n, h, d: _swapped_last(m, h))),
+        case(_Split("the last number of each head one token late", lambda m, n, h, d: _last_late(m, h))),
     ]
 
 
@@ -266,6 +306,25 @@ def _one_late(matrix, num_heads, late):
     heads = [*split_heads(matrix, num_heads)]
     heads[late] = heads[late].roll(1, dims=0)
     return torch.stack(heads)
+
+
+def _middle_swapped(matrix, num_heads):
+    order = [*range(len(matrix))]
+    middle = len(order) // 2
+    order[middle - 1], order[middle] = order[middle], order[middle - 1]
+    return split_heads(matrix[order], num_heads)
+
+
+def _swapped_last(matrix, num_heads):
+    heads = split_heads(matrix, num_heads).clone()
+    heads[-1, :2] = heads[-1, :2].flip(0)
+    return heads
+
+
+def _last_late(matrix, num_heads):
+    heads = split_heads(matrix, num_heads).clone()
+    heads[..., -1] = heads[..., -1].roll(1, dims=-1)
+    return heads
 
 
 def _of_rows(above, below, num_heads):
@@ -289,6 +348,10 @@ def _changes_one_token(n, token):
         return bool((moved == (torch.arange(n) == token)).all())
 
     return test
+
+
+def _first_numbers(split):
+    return torch.equal(split(_TAGS, 3)[..., 0], split_heads(_TAGS, 3)[..., 0])
 
 
 _right_test = _compares_all(4, 3, 2)
@@ -344,6 +407,16 @@ catch_the_scramble = FunctionExercise(
             for token in range(n)
         ),
         Mistake(
+            "compared with view alone",
+            lambda split: torch.equal(split(_TAGS, 3), _TAGS.view(3, 4, 2)),
+            "Your test passes view alone and turns right splits down: does your own reshape move tokens?",
+        ),
+        Mistake(
+            "first number of each head",
+            _first_numbers,
+            "Your test looks at the first number of each head alone, and another may be scrambled.",
+        ),
+        Mistake(
             "looks at one corner",
             lambda split: torch.equal(split(_TAGS, 3)[0, 0], _TAGS[0, :2]),
             "Your test looks at one corner, which a scramble may leave alone: compare all heads and tokens.",
@@ -386,6 +459,7 @@ what_heads_are = ChoiceExercise(
         frozenset(): "Two of the four follow from how heads are computed.",
         frozenset({"b"}): "b is true. One more is: does a head ever see what another one computes?",
         frozenset({"d"}): "d is true. One more is: look again at the smallest angle of heads 1 and 2.",
+        frozenset({"b", "c"}): "b is true. For c: who gives a task to a head of random numbers?",
         frozenset({"a", "d"}): "d is true. For a, look again at the smallest angle of heads 1 and 2.",
         frozenset({"a", "b", "d"}): "a and b contradict each other: look again at the angles measured above.",
         frozenset({"b", "c", "d"}): "b and d are true. In the golden example c holds because it was built so:"

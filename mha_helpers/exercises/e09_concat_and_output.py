@@ -57,6 +57,26 @@ six_indices = ValueExercise(
             "The heads and numbers of the article are counted from 1: head_1[1] is the first.",
         ),
         Mistake(
+            "heads counted from 0",
+            _places(2, 6, 2, 1),
+            "All is right but the head: you count heads from 0, and the article from 1.",
+        ),
+        Mistake(
+            "places counted from 0",
+            _places(2, 6, 3, 0),
+            "All is right but the place: you count it from 0, and the article from 1.",
+        ),
+        Mistake(
+            "fifth number as published",
+            _places(2, 6, 1, 5),
+            "Head 1 has two numbers by your own count, so it has no fifth: who stands third?",
+        ),
+        Mistake(
+            "h and d_v swapped",
+            _places(3, 6, 2, 2),
+            "You have two heads of three numbers: which of the two sizes is d_v?",
+        ),
+        Mistake(
             "numbers interleaved",
             _places(2, 6, 2, 2),
             "You deal the heads out number by number: all numbers of head 1 come first, then head 2.",
@@ -111,6 +131,21 @@ merge_the_heads = FunctionExercise(
             "The heads change places with the sentences: each token must stay in its own sentence.",
         ),
         Mistake(
+            "tokens merged with their numbers",
+            lambda heads: heads.flatten(2),
+            "Tokens and their numbers became one axis: tokens keep an axis of their own. What joins what?",
+        ),
+        Mistake(
+            "joined along the batch",
+            lambda heads: torch.cat(list(heads), dim=-1),
+            "Your loop goes over the first axis, and joins sentences: on which axis are the heads?",
+        ),
+        Mistake(
+            "sizes read in another order",
+            lambda heads: heads.transpose(1, 2).reshape(heads.shape[0], heads.shape[1], -1),
+            "The swap is right. Then you take the second size of heads for n: which axis is n before it?",
+        ),
+        Mistake(
             "merged into one axis with the tokens",
             lambda heads: heads.flatten(1, 2),
             "Heads and tokens became one axis: it is the heads and their numbers that belong together.",
@@ -163,6 +198,35 @@ averaging_w_o = FunctionExercise(
             "numbers mixed too",
             lambda num_heads, d_v: torch.ones(num_heads * d_v, d_v) / num_heads,
             "Every output takes all numbers of all heads: output 1 should take number 1 of each head alone.",
+        ),
+        *(
+            Mistake(
+                f"numbers mixed too, {name}",
+                lambda num_heads, d_v, number=number: torch.full(
+                    (num_heads * d_v, d_v), number(num_heads, d_v)
+                ),
+                "Every output takes all numbers: output 1 should take number 1 of each head alone.",
+            )
+            for name, number in (
+                ("divided by all", lambda num_heads, d_v: 1 / (num_heads * d_v)),
+                ("divided by d_v", lambda num_heads, d_v: 1 / d_v),
+                ("not divided", lambda num_heads, d_v: 1.0),
+            )
+        ),
+        Mistake(
+            "only the first head, divided",
+            lambda num_heads, d_v: torch.eye(num_heads * d_v, d_v) / num_heads,
+            "Only head 1 comes through: every head needs a block of its own.",
+        ),
+        Mistake(
+            "nothing is mixed, divided",
+            lambda num_heads, d_v: torch.eye(num_heads * d_v) / num_heads,
+            "This hands on the concatenation as it is: the mean has d_v numbers, so that many columns.",
+        ),
+        Mistake(
+            "block as wide as there are heads",
+            lambda num_heads, d_v: torch.eye(num_heads).repeat(d_v, 1) / num_heads,
+            "Your blocks are as wide as there are heads: how wide is a head, and how many blocks?",
         ),
         Mistake(
             "divided by d_v",

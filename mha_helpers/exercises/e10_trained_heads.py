@@ -179,6 +179,18 @@ def _one_token(heads, w_o, head):
     return merge_heads(kept) @ w_o
 
 
+def _one_sentence(heads, w_o, head):
+    kept = heads.clone()
+    kept[head] = 0
+    return merge_heads(kept) @ w_o
+
+
+def _off_from(heads, first, width):
+    concat = merge_heads(heads).clone()
+    concat[..., first : first + width] = 0
+    return concat
+
+
 def _one_number(heads, w_o, head):
     kept = heads.clone()
     kept[..., head] = 0
@@ -257,6 +269,31 @@ switch_off = FunctionExercise(
             "You set one number of every head to 0. The axes of heads are (b, h, n, d_v): which one is h?",
         ),
         Mistake(
+            "a sentence",
+            _one_sentence,
+            "You set a whole sentence to 0. The axes of heads are (b, h, n, d_v): which one is h?",
+        ),
+        Mistake(
+            "taken out",
+            lambda heads, w_o, head: merge_heads(heads[:, torch.arange(heads.shape[1]) != head]) @ w_o,
+            "You take the head out, so W_O has rows too many: what can a head write that adds nothing?",
+        ),
+        Mistake(
+            "as many features as heads",
+            lambda heads, w_o, head: _off_from(heads, head * heads.shape[1], heads.shape[1]) @ w_o,
+            "You set as many features to 0 as there are heads: how wide is one head?",
+        ),
+        Mistake(
+            "a block that begins at head",
+            lambda heads, w_o, head: _off_from(heads, head, heads.shape[-1]) @ w_o,
+            "Your block is as wide as a head, and begins at feature `head`: where does that head begin?",
+        ),
+        Mistake(
+            "W_O transposed",
+            lambda heads, w_o, head: merge_heads(_off(heads, head)) @ w_o.T,
+            "W_O is turned over: it comes as in the formula, (h·d_v, d_model). What meets its rows?",
+        ),
+        Mistake(
             "counted from 1",
             _counted_from_1,
             "You switch off the head before it: head counts from 0.",
@@ -322,12 +359,20 @@ conclusion = "C"  # one can stand in for another, on these sequences
 )
 
 
-def _after_copies(weights, letters):
+def _places_after_copies(letters):
     before = letters.roll(1, dims=-1)
     found = letters[:, None] == before[None, :]
     n = len(letters)
-    found = found & torch.ones(n, n).tril().bool() & (torch.arange(n) > 0)
-    return (weights * found).sum(dim=-1)
+    return found & torch.ones(n, n).tril().bool() & (torch.arange(n) > 0)
+
+
+def _after_copies(weights, letters):
+    return (weights * _places_after_copies(letters)).sum(dim=-1)
+
+
+def _earliest(weights, letters):
+    first = _places_after_copies(letters).float()
+    return (weights * (first.cumsum(dim=-1) == 1) * first).sum(dim=-1)
 
 
 def _after_any_copy(weights, letters):
@@ -410,9 +455,36 @@ weight_after_copies = FunctionExercise(
             " count.",
         ),
         Mistake(
+            "wrapped around, before the query",
+            lambda weights, letters: _BESIDE_THE_COPIES[1].wrong(weights.tril(-1), letters),
+            _BESIDE_THE_COPIES[1].sentence,
+        ),
+        Mistake(
+            "earliest copy only",
+            _earliest,
+            "Only the earliest copy counts in yours: the weights after all of them are to be added.",
+        ),
+        Mistake(
+            "rows and columns swapped",
+            lambda weights, letters: _after_copies(weights.mT, letters),
+            "You read weights[:, j, i]: rows are queries, so which index comes first?",
+        ),
+        Mistake(
+            "added up by key",
+            lambda weights, letters: (weights * _places_after_copies(letters)).sum(dim=-2),
+            "You add up for each key. One number for each query is asked for: which axis holds the keys?",
+        ),
+        Mistake(
+            "mean over the copies",
+            lambda weights, letters: (
+                _after_copies(weights, letters) / _places_after_copies(letters).sum(dim=-1).clamp(min=1)
+            ),
+            "You divide by the number of copies: the weight on all these places is asked for, not its mean.",
+        ),
+        Mistake(
             "nearest copy only",
             lambda weights, letters: _nearest(weights, letters),
-            "You stop at the nearest earlier copy. The weights after all earlier copies are to be added.",
+            "Only the nearest earlier copy counts in yours: the weights after all of them are to be added.",
         ),
         Mistake(
             "not the letter before itself",

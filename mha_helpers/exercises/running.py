@@ -88,6 +88,21 @@ _CAUSES = (
         "max along an axis returns two things, the values and their places: .values is the first; amax gives"
         " it alone.",
     ),
+    (
+        "too many values to unpack",
+        "There are more sizes than names: .shape gives one for each axis, also for the batch.",
+    ),
+    ("not enough values to unpack", "There are fewer sizes than names: print the .shape of what you unpack."),
+    (
+        "subscripts in the equation",
+        "The letters fix how many axes there are: in einsum `...` stands for any axes in front.",
+    ),
+    (
+        "converted to Python scalars",
+        "The functions of math take one number; torch has its own for whole tensors.",
+    ),
+    ("converted to Scalar", "The functions of math take one number; torch has its own for whole tensors."),
+    ("transpose() ", "transpose swaps two axes, by two numbers; permute takes a whole new order."),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     (
         "is ambiguous",

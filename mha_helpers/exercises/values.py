@@ -56,7 +56,7 @@ class ChoiceExercise(Exercise):
         for mistake in self.mistakes:
             if answer == _plain_choice(mistake.wrong):
                 return Verdict(NOT_YET, mistake.sentence)
-        if not _same_form(answer, _plain_choice(self.answer)):
+        if not _same_form(answer, _plain_choice(self.answer)) or _run_together(answer, self.answer):
             return Verdict(NOT_YET, form)
         return Verdict(NOT_YET, self.otherwise)
 
@@ -84,6 +84,15 @@ def _same_form(choice, right):
     return kinds[0] == kinds[1] or (kinds[0] == set() and right[0] == "set")
 
 
+def _run_together(choice, right):
+    """Tell whether a set that should hold letters holds a longer text, as in {"ab"} or {"a, b"}."""
+    kind, value = choice
+    letters = isinstance(right, (set, frozenset)) and all(len(str(part)) == 1 for part in right)
+    return (
+        letters and kind == "set" and any(part_kind == "text" and len(part) > 1 for part_kind, part in value)
+    )
+
+
 def _form_of_choice(answer):
     kind, value = _plain_choice(answer)
     if kind == "set" and all(part_kind == "text" for part_kind, _ in value):
@@ -91,7 +100,7 @@ def _form_of_choice(answer):
     if kind == "set" and all(part_kind == "number" for part_kind, _ in value):
         return "a set of numbers, as in {1, 2}"
     return {
-        "text": "text in quotes",
+        "text": 'text in quotes, as in "A", not in a set or list',
         "bool": "True or False",
         "number": "a number",
         "set": "a set, as in {1, 2}",

@@ -226,6 +226,20 @@ def _w_o_transposed(module, concat):
     return F.linear(concat, module.w_o.weight.T, module.w_o.bias)
 
 
+def _without_bias(module, x):
+    return tuple(F.linear(x, layer.weight) for layer in (module.w_q, module.w_k, module.w_v))
+
+
+def _shared_out_again(weights, mask):
+    kept = weights * mask
+    return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+def _scaled_late(q, k, v, mask=None):
+    weights = attention_with(scale=lambda scores, d_k: scores)(q, k, v, mask)[1] / q.shape[-1] ** 0.5
+    return weights @ v, weights
+
+
 FAULTS = {
     "reshape without transpose": {"split": _one(SPLITTING, "reshape without transpose")},
     "heads merged without transpose": {"merge": _one(MERGING, "reshape without transpose")},
@@ -239,10 +253,14 @@ FAULTS = {
     "×√d_k": {"scale": lambda module, scores: scores * module.d_k**0.5},
     "d_k taken as d_model": {"scale": lambda module, scores: scores / module.d_model**0.5},
     "÷√n_k": {"scale": lambda module, scores: scores / scores.shape[-1] ** 0.5},
+    "÷√2": {"scale": lambda module, scores: scores / 2**0.5},
+    "scale after softmax": {"attend": _scaled_late},
     "÷√num_heads": {"scale": lambda module, scores: scores / module.num_heads**0.5},
     "mask polarity": {"masking": _one(MASKING, "mask polarity")},
     "mask left out": {"masking": _one(MASKING, "mask left out")},
     "mask after softmax": _MASK_AFTER_SOFTMAX,
+    "mask added": {"masking": lambda scores, mask: scores + mask},
+    "mask after softmax, renormalised": _MASK_AFTER_SOFTMAX | {"finish": _shared_out_again},
     "multiplied by the mask": {"masking": _one(MASKING, "multiplied by the mask")},
     "padding on rows": {"masking": _one(MASKING, "padding on rows")},
     "−1e9": {"masking": _one(MASKING, "−1e9")},
@@ -256,6 +274,7 @@ FAULTS = {
     "Q and K swapped": {"project": lambda module, x: (module.w_k(x), module.w_q(x), module.w_v(x))},
     "weights built from V": {"project": lambda module, x: (module.w_v(x), module.w_v(x), module.w_v(x))},
     "bias forgotten": {"bias": False},
+    "bias in W_O alone": {"project": _without_bias},
 }
 
 _SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES, *SPLITTING, *MERGING]} | {
@@ -277,6 +296,13 @@ _SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES
     "W_Q makes all three": "W_Q makes all three: look at which layer makes k, and which makes v.",
     "Q and K swapped": "Queries and keys have changed places: which layer makes which? Which gives the rows?",
     "weights built from V": "W_V makes all three: look at which layer makes q, k and v.",
+    "÷√2": "You divide by √2, which is right where d_k is 2: how wide is a head of this class?",
+    "scale after softmax": "The scale comes after softmax, so rows do not sum to 1: where does it belong?",
+    "mask added": "You add the mask, which is 0 or 1, so no key is hidden: which score gets weight 0?",
+    "mask after softmax, renormalised": (
+        "You mask after softmax and divide again. A large hidden score has pushed the others to 0."
+    ),
+    "bias in W_O alone": "W_O has a bias, and queries, keys and values have none: how are those layers made?",
     "bias forgotten": "The biases are missing: how are the layers made, and are they called?",
 }
 

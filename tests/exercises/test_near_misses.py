@@ -62,6 +62,29 @@ def row_by_row(token_ids, table, positions):
     return torch.stack(rows)
 
 
+def three_numbers_of_each_token(split):
+    x = torch.arange(24.0).view(4, 6)
+    heads = split(x, 3)
+    return all(heads[i, t, 0] == x[t, i * 2] for t in range(4) for i in range(3))
+
+
+def first_and_last(split):
+    x = torch.arange(24.0).view(4, 6)
+    heads = split(x, 3)
+    return torch.equal(heads[:, 0].flatten(), x[0]) and torch.equal(heads[:, -1].flatten(), x[-1])
+
+
+def one_token_of_each_head(split):
+    x = torch.arange(24.0).view(4, 6)
+    heads = split(x, 3)
+    return all(torch.equal(heads[i, i], x[i, 2 * i : 2 * i + 2]) for i in range(3))
+
+
+def in_double_precision(scores):
+    exponentials = scores.double().exp()
+    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).float()
+
+
 def one_token(split):
     x = torch.arange(24.0).view(4, 6)
     return torch.equal(split(x, 3)[:, 0].flatten(), x[0])
@@ -102,6 +125,9 @@ def weight_before_x(x, weight, bias):
         (e02_qkv_projection.all_three, cut_in_three),
         (e07_weighted_values.whole_attention, masked_late),
         (e08_splitting_heads.catch_the_scramble, one_token),
+        (e08_splitting_heads.catch_the_scramble, first_and_last),
+        (e08_splitting_heads.catch_the_scramble, one_token_of_each_head),
+        (e06_softmax.stable_softmax, in_double_precision),
         (e08_splitting_heads.catch_the_scramble, last_token),
     ],
 )
@@ -208,6 +234,11 @@ def over_columns(scores, mask):
             "With n = 3, it raises RuntimeError",
         ),
         (e05_causal_mask.masked_weights, lambda s, m: torch.softmax(s + m, -1), "True counts as 1 here"),
+        (
+            e08_splitting_heads.catch_the_scramble,
+            three_numbers_of_each_token,
+            "Your test looks at the first number of each head alone",
+        ),
         (e04_scaling.scale_test, equal_spreads, "Your test asks for equal spreads alone"),
         (e04_scaling.scale_test, no_products, "Your scores have spread 1 before the scale"),
         (e05_causal_mask.masked_weights, plain_exponentials, "e to the power of 150 is too large"),
@@ -330,6 +361,17 @@ def multiplied_too_early(n):
 )
 def test_an_error_is_told_with_its_own_cause(exercise, answer, words):
     assert words in told(exercise, answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda scores: (scores - scores.logsumexp(dim=-1, keepdim=True)).exp(),
+        lambda scores: (scores.double() - scores.double().logsumexp(-1, True)).exp().float(),
+    ],
+)
+def test_a_softmax_by_logarithms_is_right(answer):
+    assert status(e06_softmax.stable_softmax, answer)[0] == "correct"
 
 
 def test_the_same_loop_from_the_second_letter_on_is_right():

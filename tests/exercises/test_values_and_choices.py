@@ -224,7 +224,9 @@ def test_each_choice_has_its_own_sentence():
 @pytest.mark.parametrize(
     ("right", "other", "form"),
     [
-        ("b", 2, "text in quotes"),
+        ("b", 2, 'text in quotes, as in "A", not in a set or list'),
+        (frozenset({"a", "b"}), {"a, b"}, 'a set of texts, as in {"x", "y"}'),
+        (frozenset({"a", "b"}), {"ab"}, 'a set of texts, as in {"x", "y"}'),
         (True, "true", "True or False"),
         (3, "three", "a number"),
         (frozenset({1, 2}), 3, "a set of numbers, as in {1, 2}"),
