@@ -1,8 +1,8 @@
 """The part of the helper package that one notebook needs, written as tightly as it can be carried.
 
 A one-file copy of a notebook may be 50 kB larger than the notebook, and the package is several times that.
-So the files that the page cannot reach stay behind, and so do docstrings, comments, and what a file defines
-and nobody names. What is left runs the same.
+So the files that the page cannot reach stay behind, and so do docstrings, comments, line breaks in brackets,
+and what a file defines and nobody names. What is left runs the same.
 """
 
 from __future__ import annotations
@@ -112,6 +112,27 @@ def without_remarks(source: str) -> str:
     return "\n".join(kept).rstrip("\n") + "\n"
 
 
+@functools.cache
+def without_breaks(source: str) -> str:
+    """The same program with all that stands in one pair of brackets on one line, which packs better."""
+    inside, depth, row = set(), 0, 1  # the lines that begin in brackets, and in no string
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if depth and token.start[0] != row:
+            inside.add(token.start[0])
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
+        row = token.end[0]
+    joined: list[str] = []
+    for number, line in enumerate(source.split("\n"), 1):
+        if number not in inside:
+            joined.append(line)
+        elif text := line.strip():
+            before = joined[-1].removesuffix(",") if text[0] in "]}" else joined[-1]
+            space = "" if before[-1] in "([{" or text[0] in ")]}" else " "
+            joined[-1] = f"{before}{space}{text}"
+    return "\n".join(joined)
+
+
 def _mentioned(node: ast.AST) -> Counter[str]:
     """Every name that occurs in a piece of code, also in its strings, and how often."""
     names: Counter[str] = Counter()
@@ -161,7 +182,7 @@ def without_unnamed(files: dict[str, str], page: str) -> dict[str, str]:
 def carried_files(code: str, files: dict[str, str], prose: str = "") -> dict[str, str]:
     """What a notebook with this code and prose carries of the package: path -> source."""
     needed = {
-        name: text if name in AS_WRITTEN else without_remarks(text)
+        name: text if name in AS_WRITTEN else without_breaks(without_remarks(text))
         for name, text in needed_files(code, files).items()
     }
     return without_unnamed(needed, f"{code}\n{prose}")

@@ -39,7 +39,6 @@ CARRIER = '''\
 import base64
 import bz2
 import hashlib
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -52,7 +51,8 @@ if hashlib.sha256(packed).hexdigest() != "{sha256}":
     raise ValueError("The helper module in this cell is damaged. Get a fresh copy of this notebook.")
 if "{package}" not in sys.modules:
     unpacked = tempfile.TemporaryDirectory(prefix="{package}_", ignore_cleanup_errors=True)
-    for name, text in json.loads(bz2.decompress(packed)).items():
+    parts = bz2.decompress(packed).decode().split("\\0")
+    for name, text in zip(parts[::2], parts[1::2]):
         path = Path(unpacked.name, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if name.endswith(".py") else base64.b85decode(text))
@@ -64,8 +64,9 @@ import {package}  # noqa: E402, F401, I001
 def carrier_cells(files: dict[str, str], data: dict[str, bytes], number: str) -> list[NotebookNode]:
     """A Markdown cell that says what comes, and the code cell that carries it."""
     files = files | {name: base64.b85encode(content).decode("ascii") for name, content in data.items()}
-    packed = bz2.compress(json.dumps(files, ensure_ascii=False, sort_keys=True).encode("utf-8"), 9)
-    text = "\n".join(textwrap.wrap(base64.b85encode(packed).decode("ascii"), width=1000))
+    parts = [part for name in sorted(files) for part in (name, files[name])]
+    packed = bz2.compress("\0".join(parts).encode("utf-8"), 9)
+    text = "\n".join(textwrap.wrap(base64.b85encode(packed).decode("ascii"), width=4000))
     sha256 = hashlib.sha256(packed).hexdigest()
     about = nbformat.v4.new_markdown_cell(ABOUT.format(package=PACKAGE, files=len(files)))
     source = CARRIER.format(package=PACKAGE, text=text, sha256=sha256).rstrip("\n")

@@ -17,6 +17,7 @@ from carried import (
     needed_files,
     package_data,
     package_files,
+    without_breaks,
     without_remarks,
     without_unnamed,
 )
@@ -48,7 +49,8 @@ def _program(source):
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_file_without_remarks_is_the_same_program(name):
-    bare = without_remarks(FILES[name])
+    bare = without_breaks(without_remarks(FILES[name]))
+    assert "\0" not in FILES[name]  # which parts one file from the next in a copy
     assert _program(bare) == _program(FILES[name])
     assert len(bare) <= len(FILES[name])
 
@@ -82,6 +84,33 @@ class C:
         'import x\ndef f(a):\n    pass\nclass C:\n    text = """# not a remark\n\n    kept"""\n'
         '    def g(self):\n        return ("#", 1)\n'
     )
+
+
+def test_only_breaks_in_brackets_go():
+    source = '''a = [
+    1,
+    f(
+        2, """three
+
+        """, 4,
+    ),
+]
+if a:
+    b = {
+        "x": (1,),
+
+        "y": x[
+            0
+        ],
+    }
+    c = (
+        1,
+    )
+'''
+    assert without_breaks(source) == (
+        'a = [1, f(2, """three\n\n        """, 4,)]\nif a:\n    b = {"x": (1,), "y": x[0]}\n    c = (1,)\n'
+    )
+    assert ast.dump(ast.parse(without_breaks(source))) == ast.dump(ast.parse(source))
 
 
 def test_what_a_page_needs_is_found_through_lazy_names():
