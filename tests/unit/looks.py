@@ -28,6 +28,8 @@ from mha_helpers.figures.f08_splitting_heads import number_labels, tracking_pict
 from mha_helpers.figures.f09_concat_and_output import contribution_bars
 from mha_helpers.figures.f09_summary import summary_picture
 from mha_helpers.figures.f10_trained_heads import model_map, pairs_picture
+from mha_helpers.figures.picture import Picture
+from mha_helpers.training_view import TrainingView
 
 FOLDER = Path(__file__).with_name("looks")
 WIDTH = 96  # pixels of a thumbnail
@@ -62,6 +64,13 @@ def _accuracies():
     return pairs_picture((table + table.T) / 2, ["1.1", "1.2", "2.1", "2.2"])
 
 
+def _training():
+    view = TrainingView(1000)
+    for step, on_batch, held_out in ((0, 0.05, 0.04), (400, 0.3, 0.2), (700, 0.9, 0.6), (900, 0.95, 1.0)):
+        view.show(step, on_batch, held_out)
+    return Picture(view._figure, "a training up to step 900 of 1000")
+
+
 PICTURES = {
     "heatmap_scores": lambda: heatmap(TRACE.scores.detach()[0], EXAMPLE.tokens, kind="scores", limit=4),
     "heatmap_vectors": lambda: heatmap(
@@ -84,6 +93,7 @@ PICTURES = {
     "summary": summary_picture,
     "model": model_map,
     "pairs": _accuracies,
+    "training": _training,
 }
 # What a learner changes; the picture before it is kept as well.
 EXPLORERS = {

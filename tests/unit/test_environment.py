@@ -1,5 +1,6 @@
 """The environment check finds what is missing or too old, and says what to do."""
 
+import platform
 import sys
 from pathlib import Path
 
@@ -35,7 +36,15 @@ def test_a_missing_package(versions, capsys):
 
 
 @pytest.mark.parametrize(
-    "version, old", [("2.4.1", True), ("2.5.0", False), ("2.13.0+cpu", False), ("1.99", True)]
+    "version, old",
+    [
+        ("2.4.1", True),
+        ("2.4+cu121", True),
+        ("2.5.0", False),
+        ("2.5rc1", False),
+        ("2.13.0+cpu", False),
+        ("1.99", True),
+    ],
 )
 def test_a_package_too_old(versions, capsys, version, old):
     versions["torch"] = version
@@ -46,7 +55,16 @@ def test_a_package_too_old(versions, capsys, version, old):
 def test_python_too_old(versions, capsys, monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     assert environment.check_environment() is False
-    assert "the course needs 3.10" in capsys.readouterr().out
+    assert capsys.readouterr().out == (
+        f"Not yet ready:\n- Python {platform.python_version()} is too old: the course needs 3.10 or newer."
+        " Install a newer Python, then start again.\n"
+    )
+
+
+@pytest.mark.parametrize("version", [(3, 10, 0), (3, 10, 4), (3, 14, 0)])
+def test_the_oldest_python_will_do(versions, capsys, monkeypatch, version):
+    monkeypatch.setattr(sys, "version_info", version)
+    assert environment.check_environment() is True
 
 
 def test_versions_are_shown_on_request(versions, capsys):
@@ -54,6 +72,7 @@ def test_versions_are_shown_on_request(versions, capsys):
     del versions["seaborn"]
     environment.check_environment(show_versions=True)
     lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"Python {platform.python_version()} on {platform.system()}"
     assert "torch 2.13.0+cpu" in lines
     assert "seaborn not found" in lines
 

@@ -10,7 +10,7 @@ from sample_panel import pixels, weights_of
 from mha_helpers import style
 from mha_helpers.head_grid import HeadGrid
 from mha_helpers.panel import Panel
-from mha_helpers.placement import Placement
+from mha_helpers.placement import POINTS, Placement, fitting, text_width
 from mha_helpers.renderer import encode_png
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
@@ -160,3 +160,18 @@ def test_what_does_not_belong_together_is_not_drawn(wrong, words):
 def test_one_sentence_of_a_batch_can_be_drawn():
     drawn(weights=weights_of(3).tolist(), tokens=list("abc"))
     drawn(weights=weights_of(3)[None], mask=torch.ones(1, 1, 1, 3, dtype=torch.bool), tokens=list("abc"))
+
+
+@pytest.mark.parametrize("text", ["internationalisation", "head 10", "猫吃鱼"])
+def test_a_title_is_cut_to_the_longest_that_fits(text):
+    lengths = set()
+    for width in range(0, 200, 3):
+        cut = fitting(text, width)
+        lengths.add(len(cut))
+        if len(cut) > 1:
+            assert text_width((cut,), POINTS) <= width
+        if cut != text:
+            longer = style.short(text, len(cut) + 1)
+            assert text_width((longer,), POINTS) > width
+            assert cut == (text[: len(cut) - 1] + "…" if len(cut) > 1 else text[:1])
+    assert lengths == set(range(1, len(text) + 1))

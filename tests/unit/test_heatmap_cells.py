@@ -8,12 +8,12 @@ from matplotlib.transforms import Bbox
 from mha_helpers.heatmap_cells import HeatmapCells
 
 
-def numbers(values, decimals, width=60):
+def numbers(values, decimals, width=60, height=20):
     """Return the painted numbers of one row of values, cells ``width`` pixels wide."""
     cells = HeatmapCells(Bbox([[0, 0], [1, 1]]), (-10, 10, "PuOr_r"), decimals)
     cells.values = np.ma.masked_invalid(np.array([values], dtype=float))
     colours = matplotlib.colormaps["PuOr_r"](np.full((1, len(values)), 0.5), bytes=True)
-    return cells._numbers(20, width * len(values), colours)
+    return cells._numbers(height, width * len(values), colours)
 
 
 def ink(pixels):
@@ -41,3 +41,13 @@ def test_all_numbers_have_the_same_sign_as_the_widest():
 
 def test_what_is_masked_has_no_number():
     assert not numbers([np.nan, -np.inf], 1).any()
+
+
+def test_a_number_that_does_not_fit_is_left_out_and_the_others_stay():
+    three = numbers([1.0, -1000000.0, 2.0], 1, width=30)
+    assert [ink(three[:, 30 * cell : 30 * cell + 30]) > 0 for cell in range(3)] == [True, False, True]
+    assert not numbers([1.0], 1, height=6).any()  # wide enough, and not high enough
+    assert not numbers([1.0], 1, width=12).any()
+    exact = numbers([1.0], 1, width=60)
+    rows, columns = (np.flatnonzero((exact[..., 3] > 0).any(axis=axis)) for axis in (1, 0))
+    assert rows[-1] - rows[0] < 20 and columns[-1] - columns[0] < 60

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mha_helpers import causal_mask, golden_example, head_heatmaps, heatmap, padding_mask, style
 from mha_helpers.inspector import cell_sum, matrix_table, product_table, side_by_side
+from mha_helpers.tables import Table
 
 
 class Cells(HTMLParser):
@@ -62,6 +63,32 @@ def test_the_table_holds_the_numbers_the_labels_and_the_shape():
     assert cells[1][0]["scope"] == "row"
     assert "<b>Q</b> (2, 2)</span></caption>" in table.html
     assert repr(table) == "Q (2, 2)\n      a   b\ncat   1  −2\neats  3   4"
+
+
+def test_a_table_in_plain_text_sets_lit_numbers_in_brackets_and_keeps_them_in_line():
+    table = matrix_table(
+        torch.tensor([[1.0, -2.0], [3.5, 40.0]]), ["cat", "eats"], ["a", "b"], highlight={"cells": [(0, 1)]}
+    )
+    assert table.text == "(2, 2)\n          a         b\ncat   1.000   [−2.000]\neats  3.500    40.000"
+    bare = matrix_table(torch.tensor([[1, 2], [3, 4]]), mask=causal_mask(2), shape=False)
+    assert bare.text == "1  —\n3  4"
+    columns = matrix_table(torch.tensor([[1, 2]]), columns=["a", "b"], shape=False)
+    assert columns.text == "a  b\n1  2"
+    assert columns.html.count("<td") == 2 and 'scope="row"' not in columns.html and "XX" not in columns.html
+
+
+def test_tables_side_by_side_are_joined_by_signs():
+    a, b, c = (Table(f"<i>{name}</i>", name) for name in "abc")
+    plain, signed = side_by_side(a, b), side_by_side(a, b, c, between=["·", "="])
+    assert plain.text == "a\nb" and signed.text == "a\n·\nb\n=\nc"
+    outer = '<div style="display:flex;flex-wrap:wrap;align-items:center;gap:8px 18px">'
+    inner = '<div style="display:flex;align-items:center">'
+    sign = '<div style="font-size:20px;padding-right:18px">·</div>'
+    assert plain.html == f"{outer}{inner}<div><i>a</i></div></div>{inner}<div><i>b</i></div></div></div>"
+    signed = side_by_side(a, b, between="·")
+    assert signed.html == (
+        f"{outer}{inner}<div><i>a</i></div></div>{inner}{sign}<div><i>b</i></div></div></div>"
+    )
 
 
 def test_nothing_typed_becomes_html():

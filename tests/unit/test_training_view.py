@@ -73,6 +73,17 @@ def test_a_curve_is_drawn_twice_a_second_and_at_both_ends(monkeypatch):
     assert view.is_due(6)
 
 
+def test_before_the_first_step_it_shows_where_the_bar_ends_and_that_it_starts():
+    view = TrainingView(30)
+    assert (view.bar.value, view.bar.min, view.bar.max) == (0, 0, 30)
+    assert view.bar.layout.width == "560px"
+    assert view.words.value == "starting"
+    assert (view.image.format, view.image.layout.width) == ("png", "max-content")
+    assert view.image.layout.max_width == "calc(100% - 4px)"
+    view.stop(0)
+    assert view.words.value == "Stopped after step 0: the model keeps what it learned so far."
+
+
 def test_interrupting_keeps_what_was_learned(views, interrupt_before):
     interrupt_before(30)
     threads = torch.get_num_threads()
