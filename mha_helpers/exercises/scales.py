@@ -1,4 +1,4 @@
-"""Ten ways to scale scores for exercise 4.4, two of them right. Write your test before you read on."""
+"""Eleven ways to scale scores for exercise 4.4, two of them right. Write your test before you read on."""
 
 import math
 from collections.abc import Callable
