@@ -6,7 +6,14 @@ import pytest
 import torch
 
 from mha_helpers import training_view
-from mha_helpers.trained import RUNS, accuracy, checkpoint_steps, repeated_sequences, trained_model
+from mha_helpers.trained import (
+    HELD_OUT_DISTANCES,
+    RUNS,
+    accuracy,
+    checkpoint_steps,
+    repeated_sequences,
+    trained_model,
+)
 from mha_helpers.training import new_model
 from mha_helpers.training_view import TrainingView, train_live
 
@@ -42,6 +49,8 @@ def test_it_shows_progress_and_returns_the_model(views):
     assert "Step 120 of 120, done in" in view.words.value
     assert [view.points[0][0], view.points[-1][0]] == [0, 120]
     assert bytes(view.image.value).startswith(b"\x89PNG")
+    held_out = repeated_sequences(96, HELD_OUT_DISTANCES, seed=99)
+    assert view.points[-1][2] == accuracy(model, *held_out)
     assert accuracy(model, *repeated_sequences(64, [12], seed=5)) > 0.2  # it began at 1 in 26
     assert torch.get_num_threads() == threads and repr(view) == "Training"
 
@@ -68,7 +77,7 @@ def test_a_curve_is_drawn_twice_a_second_and_at_both_ends(monkeypatch):
     assert view.is_due(0) and view.is_due(5)
     view.show(5, 0.1, 0.1)
     now[0] += training_view.REDRAW - 0.1
-    assert not view.is_due(6) and view.is_due(10)
+    assert not view.is_due(6) and view.is_due(10) and view.is_due(0) and not view.is_due(1)
     now[0] += 0.2
     assert view.is_due(6)
 
@@ -94,6 +103,33 @@ def test_interrupting_keeps_what_was_learned(views, interrupt_before):
     assert views[0].bar.value == 29 and views[0].bar.bar_style == "warning"
     assert not torch.allclose(model.positions, new_model(1).positions)
     assert torch.get_num_threads() == threads
+
+
+def test_interrupting_before_the_first_step_says_that_nothing_was_learned(views, interrupt_before):
+    interrupt_before(0)
+    train_live(steps=5, seed=1)
+    assert views[0].words.value.endswith("Stopped after step 0: the model keeps what it learned so far.")
+
+
+def test_what_was_shown_stays_when_the_training_stops(monkeypatch):
+    view = TrainingView(1000)
+    view.show(400, 0.3, 0.2)
+    view.stop(412)
+    assert view.words.value == (
+        "Step 400 of 1000. Next letter right: 30% of this batch, 20% on held-out distances."
+        " Stopped after step 412: the model keeps what it learned so far."
+    )
+
+
+def test_one_thread_trains_and_no_steps_are_refused(views, monkeypatch):
+    def one_step(model, *_):
+        assert torch.get_num_threads() == 1
+        yield 0, 0.0
+
+    monkeypatch.setattr(training_view, "train", one_step)
+    train_live(steps=1)
+    with pytest.raises(ValueError, match=r"^steps must be at least 1, got 0"):
+        train_live(steps=0)
 
 
 def test_time_left_follows_from_what_is_done(monkeypatch):
