@@ -114,7 +114,7 @@ def _draw_panel(figure, place, panel, scale):
     axes = figure.add_axes(place.fractions(place.left(panel), TOP, place.side, place.side))
     # Cells that are masked are not drawn: the hatching behind them shows.
     axes.patch.set(facecolor=EMPTY, edgecolor=style.COLOURS["masked"], hatch=style.MASKED_HATCH)
-    enough = ((), ((40, 2), (22, 1)), ((NUMBERS_FROM, 2),))[panel]  # pixels a cell needs, and decimals
+    enough = ((), ((40, 2), (26, 1)), ((NUMBERS_FROM, 2),))[panel]  # pixels a cell needs, and decimals
     decimals = next((decimals for pixels, decimals in enough if place.cell >= pixels), None)
     parts = {"cells": axes.add_artist(HeatmapCells(axes.bbox, (low, high, cmap), decimals))}
     axes.set_title(TITLES[panel], loc="left", fontsize=FONT_POINTS + 1, pad=6)
