@@ -10,8 +10,8 @@ skipped goes on with the same slide, too. Nothing is run: the
 slides show stored outputs, and so a picture wherever the notebook has an explorer.
 
 No walls of code: of a cell with a picture the code is left out; of others it is shown up to
-`LONGEST_CODE` lines, without imports and without what draws a table. The answer of
-*Predict* waits for a key press.
+`LONGEST_CODE` lines (`LONGEST_ALONE` where a slide begins with it), without imports and without what draws a
+table. The answer of *Predict* waits for a key press.
 
 The decks run on reveal.js and KaTeX. npm fetches both, once, in the versions and with the checksums below.
 """
@@ -39,7 +39,7 @@ from nbformat.notebooknode import NotebookNode
 ROOT = Path(__file__).resolve().parent.parent
 SLIDES = ROOT / "dist" / "slides"
 OWN = Path(__file__).resolve().parent / "deck"
-LONGEST_CODE = 14
+LONGEST_CODE, LONGEST_ALONE = 14, 18  # lines: below other things, and at the top of a slide
 PACKAGES = {
     # name: (version, SHA-512 of the package, what of it is taken: in the package -> in the deck's folder)
     "reveal.js": (
@@ -187,7 +187,8 @@ def code(cell: NotebookNode, name: str, folder: Path) -> str:
     if pictures:
         return "".join(pictures)
     lines = worth_showing(cell.source)
-    shown = 0 < len(lines) <= LONGEST_CODE
+    longest = LONGEST_ALONE if slide_type(cell) in ("slide", "subslide") else LONGEST_CODE
+    shown = 0 < len(lines) <= longest
     source = f'<div class="highlight">{PYTHON(chr(10).join(lines))}</div>' if shown else ""
     return source + "".join(printed) + "".join(tables)
 

@@ -165,10 +165,23 @@ def test_what_is_skipped_stays_in_the_notebook(kind):
 def test_a_wall_of_code_is_left_out_and_its_result_stays():
     long = "\n".join(f"x{i} = {i}" for i in range(make_slides.LONGEST_CODE + 1))
     cell = new_code_cell(long, outputs=[new_output("stream", text="a < b\n")])
-    (slide,) = shown(cell)
+    (slide,) = shown(cell, "fragment")
     assert "x3" not in slide and "a &lt; b" in slide
     short = "\n".join(long.splitlines()[: make_slides.LONGEST_CODE])
-    assert "x3" in shown(new_code_cell(short))[0]
+    assert "x3" in shown(new_code_cell(short), "fragment")[0]
+
+
+def test_code_at_the_top_of_a_slide_may_be_longer():
+    lines = [f"x{i} = {i}" for i in range(make_slides.LONGEST_ALONE)]
+    assert "x3" in shown(new_code_cell("\n".join(lines)), "subslide")[0]
+    assert shown(new_code_cell("\n".join([*lines, "y = 1"])), "subslide") in ([], [""])
+
+
+@pytest.mark.parametrize("path", course_notebooks(), ids=lambda path: path.stem)
+def test_no_slide_begins_with_code_that_is_not_shown(path, tmp_path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and make_slides.slide_type(cell) in ("slide", "subslide"):
+            assert make_slides.code(cell, "picture", tmp_path), cell.id
 
 
 def test_imports_and_drawing_are_no_code_to_show():
