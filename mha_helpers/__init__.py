@@ -4,8 +4,6 @@
 that draws (seaborn, matplotlib, ipywidgets) is imported only when it is first used.
 """
 
-from importlib import import_module
-
 from mha_helpers.attention import (
     AttentionTrace,
     MultiHeadAttention,
@@ -30,6 +28,7 @@ from mha_helpers.examples import (
     token_vectors,
     tokenize,
 )
+from mha_helpers.lazy import lazy_names
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 # Public names that cost an import of seaborn or ipywidgets, and the module that has each.
@@ -86,12 +85,4 @@ __all__ = [
     *_LAZY,
 ]
 
-
-def __getattr__(name):
-    if name in _LAZY:
-        return getattr(import_module(f"mha_helpers.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _LAZY, __all__)

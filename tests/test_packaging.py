@@ -183,7 +183,7 @@ def test_the_workflows_run_commands_that_there_are():
 
 # One line imports only from lines above it, and within a folder from its own files.
 LAYERS = [
-    ["checks"],
+    ["checks", "lazy"],
     ["attention", "masks"],
     ["examples", "trained", "real_model"],
     ["style", "training"],

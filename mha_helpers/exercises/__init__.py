@@ -5,7 +5,7 @@ Each notebook has its own file: ``from mha_helpers.exercises import e03_qk_score
 page carries no kind of exercise that it does not have.
 """
 
-from importlib import import_module
+from mha_helpers.lazy import lazy_names
 
 _MODULES = {
     "ChoiceExercise": "values",
@@ -21,12 +21,4 @@ _MODULES = {
 
 __all__ = list(_MODULES)
 
-
-def __getattr__(name):
-    if name in _MODULES:
-        return getattr(import_module(f"mha_helpers.exercises.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

@@ -2,13 +2,13 @@
 
 import itertools
 
-import torch
-
 from mha_helpers.attention import merge_heads
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import Mistake, case, numbers
 from mha_helpers.exercises.mistakes import pick
 from mha_helpers.exercises.whole_mistakes import (
+    ATTENTION,
+    BLOCKED_BY_A_NUMBER,
     CLASS,
     attention_class,
     bugs_left,
@@ -232,17 +232,6 @@ WRONG_AXES = [
 ]
 
 
-def _zeros_where_masked(scores):
-    return torch.softmax(scores, dim=-2).masked_fill(scores == -torch.inf, 0.0)
-
-
-_BY_COLUMN = Mistake(
-    "softmax over queries, masked cells 0",
-    attention_class(softmax=_zeros_where_masked),
-    pick(CLASS, "softmax over queries")[0].sentence,
-)
-
-
 def _partly_cut(names):
     """The projections of which some are cut as in ``Suspect``, for a class whose split is right."""
 
@@ -329,22 +318,14 @@ HUNT_MISTAKES = [
     *_cut_with_a_wrong_move(),
     *_wrongly_repaired(),
 ]
-_BY_HEAD = Mistake(
-    "softmax over axis 1, masked cells 0",
-    attention_class(softmax=lambda table: torch.softmax(table, dim=1).nan_to_num()),
-    pick(CLASS, "softmax over axis 1")[0].sentence,
-)
-_A_NUMBER = [
-    Mistake(
-        f"blocked score a number, {number}, {'0 where hidden' if zeroed else 'as it is'}",
-        attention_class(
-            masking=lambda scores, mask, number=number: scores.masked_fill(~mask, number),
-            softmax=lambda table: torch.softmax(table, dim=-1),
-            finish=(lambda weights, mask: weights * mask) if zeroed else None,
-        ),
-        "Your blocked score is a number, and visible ones can be lower: which score is below all?",
-    )
-    for number in (-100, -1e3, -1e4)
-    for zeroed in (False, True)
+CLASS_MISTAKES = [
+    *CLASS,
+    *(
+        Mistake(m.name, attention_class(attend=m.wrong), m.sentence)
+        for m in [
+            *pick(ATTENTION, "softmax over queries, masked cells 0", "softmax over axis 1, masked cells 0"),
+            *BLOCKED_BY_A_NUMBER,
+        ]
+    ),
+    *WRONG_AXES,
 ]
-CLASS_MISTAKES = [*CLASS, _BY_COLUMN, _BY_HEAD, *_A_NUMBER, *WRONG_AXES]

@@ -182,28 +182,17 @@ masked_weights = FunctionExercise(
         ),
         *(
             Mistake(f"{m.name}, plain softmax", _then(m.wrong, _plain_softmax), m.sentence)
-            for m in pick(MASKING, "mask polarity")
-        ),
-        *(
-            Mistake(
-                f"{m.name}, −1e9",
-                lambda scores, mask: _plain_softmax(scores.masked_fill(mask, -1e9)),
-                m.sentence,
-            )
-            for m in pick(MASKING, "mask polarity")
-        ),
-        *(
-            Mistake(
-                f"{m.name}, 0 where hidden",
-                lambda scores, mask: _plain_softmax(scores * mask) * mask,
-                m.sentence,
-            )
-            for m in pick(MASKING, "multiplied by the mask")
+            for m in pick(MASKING, "mask polarity", "mask added")
         ),
         Mistake(
-            "mask added",
-            lambda scores, mask: _plain_softmax(scores + mask),
-            "True counts as 1 here, so open keys gain a little: what must be added to close a key?",
+            "mask polarity, −1e9",
+            lambda scores, mask: _plain_softmax(scores.masked_fill(mask, -1e9)),
+            pick(MASKING, "mask polarity")[0].sentence,
+        ),
+        Mistake(
+            "multiplied by the mask, 0 where hidden",
+            lambda scores, mask: _plain_softmax(scores * mask) * mask,
+            pick(MASKING, "multiplied by the mask")[0].sentence,
         ),
         Mistake(
             "−∞ after softmax",

@@ -13,10 +13,10 @@ from mha_helpers.attention import (
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises.framework import Mistake
 from mha_helpers.exercises.functions import FunctionExercise
-from mha_helpers.exercises.mistakes import SCORES, SOFTMAX, VALUES, pick
+from mha_helpers.exercises.mistakes import SCORES, VALUES, pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
-from mha_helpers.exercises.whole_mistakes import ATTENTION, attention_with
+from mha_helpers.exercises.whole_mistakes import ATTENTION, BLOCKED_BY_A_NUMBER, attention_with
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 
@@ -287,12 +287,6 @@ def _attention_cases():
     ]
 
 
-def _shared_out_again(weights, mask):
-    kept = weights * mask
-    return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
-
-
-_LATE_SCALE = "The scale comes after softmax, so rows do not sum to 1: which step must it precede?"
 _QUERIES_COUNTED = "You take the number of queries, or of heads, for d_k: on which axis of q do features lie?"
 
 
@@ -301,11 +295,6 @@ def _scaled_by(size):
         return attention_with(scale=lambda scores, d_k: scores / size(q, v) ** 0.5)(q, k, v, mask)
 
     return attention
-
-
-def _scaled_late(q, k, v, mask=None):
-    weights = attention_with(scale=lambda scores, d_k: scores)(q, k, v, mask)[1] / q.shape[-1] ** 0.5
-    return weights @ v, weights
 
 
 def _half_cleared(clear_output):
@@ -351,34 +340,11 @@ whole_attention = FunctionExercise(
             _scaled_by(lambda q, v: v.shape[-1]),
             "You scale by the width of v: which two are multiplied in a score, and how wide are they?",
         ),
-        Mistake("scale after softmax", _scaled_late, _LATE_SCALE),
-        Mistake(
-            "mask added",
-            attention_with(masking=lambda scores, mask: scores + mask),
-            "You add the mask, which is 0 or 1, so no key is hidden: which score gets weight 0?",
-        ),
-        *(
-            Mistake(
-                f"blocked score a number, {number}, {'0 where hidden' if zeroed else 'as it is'}",
-                attention_with(
-                    masking=lambda scores, mask, number=number: scores.masked_fill(~mask, number),
-                    softmax=lambda table: torch.softmax(table, dim=-1),
-                    finish=(lambda weights, mask: weights * mask) if zeroed else None,
-                ),
-                "Your blocked score is a number, and visible ones can be lower: which score is below all?",
-            )
-            for number in (-100, -1e3, -1e4)
-            for zeroed in (False, True)
-        ),
+        *BLOCKED_BY_A_NUMBER,
         Mistake(
             "mask by index",
             attention_with(masking=_marked_by_index),
             "In square brackets a mask is not broadcast, and marks heads and queries: what fills by a mask?",
-        ),
-        Mistake(
-            "softmax over axis 1, masked cells 0",
-            attention_with(softmax=lambda table: torch.softmax(table, dim=1).nan_to_num()),
-            pick(SOFTMAX, "softmax over axis 1")[0].sentence,
         ),
         Mistake(
             "NaN left in the output",
@@ -389,11 +355,6 @@ whole_attention = FunctionExercise(
             "NaN left in the weights",
             _half_cleared(clear_output=True),
             "You clear NaN in the output, and the weights still hold it: which of them is made first?",
-        ),
-        Mistake(
-            "mask after softmax, renormalised",
-            attention_with(masking=lambda scores, mask: scores, finish=_shared_out_again),
-            "You mask after softmax and divide again. A large hidden score has pushed the others to 0.",
         ),
     ],
     praise="You have written the first equation of the paper, with masks, and for rows without any key.",

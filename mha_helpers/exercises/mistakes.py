@@ -206,6 +206,11 @@ MASKING = [
         "A blocked score becomes 0, and softmax gives a score of 0 a weight above 0. Which score gives none?",
     ),
     Mistake(
+        "mask added",
+        lambda scores, mask: scores + mask,
+        "You add the mask, which is 0 or 1, so no key is hidden: which score gets weight 0?",
+    ),
+    Mistake(
         "−1e9",
         _fill(-1e9),
         "In a row without any key all keys get equal weights, as with a number in place of −∞:"

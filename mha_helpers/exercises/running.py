@@ -17,6 +17,7 @@ _IDLE_STEPS = {"RESUME", "NOP", "NOT_TAKEN", "CACHE", "POP_TOP", "RETURN_VALUE",
 _CONSTANT_STEPS = {"LOAD_CONST", "RETURN_CONST"}
 
 _WHOLE_SIZE = "A size must be a whole number: // in place of / keeps it one."
+_ONE_NUMBER = "The functions of math take one number; torch has its own for whole tensors."
 
 # (words in the message, what usually causes it), tried in order.
 _CAUSES = (
@@ -97,11 +98,8 @@ _CAUSES = (
         "subscripts in the equation",
         "The letters fix how many axes there are: in einsum `...` stands for any axes in front.",
     ),
-    (
-        "converted to Python scalars",
-        "The functions of math take one number; torch has its own for whole tensors.",
-    ),
-    ("converted to Scalar", "The functions of math take one number; torch has its own for whole tensors."),
+    ("converted to Python scalars", _ONE_NUMBER),
+    ("converted to Scalar", _ONE_NUMBER),
     ("transpose() ", "transpose swaps two axes, by two numbers; permute takes a whole new order."),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     (

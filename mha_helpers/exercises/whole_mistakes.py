@@ -54,6 +54,16 @@ _MASK_AFTER_SOFTMAX = {
 }
 
 
+def _shared_out_again(weights, mask):
+    kept = weights * mask
+    return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+def _scaled_late(q, k, v, mask=None):
+    weights = attention_with(scale=lambda scores, d_k: scores)(q, k, v, mask)[1] / q.shape[-1] ** 0.5
+    return weights @ v, weights
+
+
 def _weights_turned_over(q, k, v, mask=None):
     _, weights = attention_with()(q, k, v, mask)
     return weights.transpose(-2, -1) @ v, weights
@@ -72,6 +82,16 @@ ATTENTION = [
         attention_with(**_MASK_AFTER_SOFTMAX),
         "The mask comes after softmax, so what is left no longer sums to 1: which step must it precede?",
     ),
+    Mistake(
+        "mask after softmax, renormalised",
+        attention_with(**_MASK_AFTER_SOFTMAX | {"finish": _shared_out_again}),
+        "You mask after softmax and divide again. A large hidden score has pushed the others to 0.",
+    ),
+    Mistake(
+        "scale after softmax",
+        _scaled_late,
+        "The scale comes after softmax, so rows do not sum to 1: which step must it precede?",
+    ),
     *(Mistake(m.name, attention_with(masking=m.wrong), m.sentence) for m in MASKING),
     *(
         Mistake(m.name, attention_with(softmax=m.wrong), m.sentence)
@@ -88,6 +108,11 @@ ATTENTION = [
         "softmax over queries, masked cells 0",
         attention_with(softmax=lambda table: torch.softmax(table, dim=-2).nan_to_num()),
         pick(SOFTMAX, "softmax over queries")[0].sentence,
+    ),
+    Mistake(
+        "softmax over axis 1, masked cells 0",
+        attention_with(softmax=lambda table: torch.softmax(table, dim=1).nan_to_num()),
+        pick(SOFTMAX, "softmax over axis 1")[0].sentence,
     ),
     Mistake(
         "a causal mask, whatever is handed over",
@@ -124,6 +149,20 @@ ATTENTION = [
         attention_with(scale=lambda scores, d_k: scores / 2**0.5),
         "You divide by √2, which is right where d_k is 2: the last axis of q says how large it is.",
     ),
+]
+
+BLOCKED_BY_A_NUMBER = [
+    Mistake(
+        f"blocked score a number, {number}, {'0 where hidden' if zeroed else 'as it is'}",
+        attention_with(
+            masking=lambda scores, mask, number=number: scores.masked_fill(~mask, number),
+            softmax=lambda table: torch.softmax(table, dim=-1),
+            finish=(lambda weights, mask: weights * mask) if zeroed else None,
+        ),
+        "Your blocked score is a number, and visible ones can be lower: which score is below all?",
+    )
+    for number in (-100, -1e3, -1e4)
+    for zeroed in (False, True)
 ]
 
 # 08: split_heads(x, num_heads)
@@ -230,16 +269,6 @@ def _without_bias(module, x):
     return tuple(F.linear(x, layer.weight) for layer in (module.w_q, module.w_k, module.w_v))
 
 
-def _shared_out_again(weights, mask):
-    kept = weights * mask
-    return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
-
-
-def _scaled_late(q, k, v, mask=None):
-    weights = attention_with(scale=lambda scores, d_k: scores)(q, k, v, mask)[1] / q.shape[-1] ** 0.5
-    return weights @ v, weights
-
-
 FAULTS = {
     "reshape without transpose": {"split": _one(SPLITTING, "reshape without transpose")},
     "heads merged without transpose": {"merge": _one(MERGING, "reshape without transpose")},
@@ -254,13 +283,13 @@ FAULTS = {
     "d_k taken as d_model": {"scale": lambda module, scores: scores / module.d_model**0.5},
     "÷√n_k": {"scale": lambda module, scores: scores / scores.shape[-1] ** 0.5},
     "÷√2": {"scale": lambda module, scores: scores / 2**0.5},
-    "scale after softmax": {"attend": _scaled_late},
+    "scale after softmax": {"attend": _one(ATTENTION, "scale after softmax")},
     "÷√num_heads": {"scale": lambda module, scores: scores / module.num_heads**0.5},
     "mask polarity": {"masking": _one(MASKING, "mask polarity")},
     "mask left out": {"masking": _one(MASKING, "mask left out")},
     "mask after softmax": _MASK_AFTER_SOFTMAX,
-    "mask added": {"masking": lambda scores, mask: scores + mask},
-    "mask after softmax, renormalised": _MASK_AFTER_SOFTMAX | {"finish": _shared_out_again},
+    "mask added": {"masking": _one(MASKING, "mask added")},
+    "mask after softmax, renormalised": {"attend": _one(ATTENTION, "mask after softmax, renormalised")},
     "multiplied by the mask": {"masking": _one(MASKING, "multiplied by the mask")},
     "padding on rows": {"masking": _one(MASKING, "padding on rows")},
     "−1e9": {"masking": _one(MASKING, "−1e9")},
@@ -277,7 +306,7 @@ FAULTS = {
     "bias in W_O alone": {"project": _without_bias},
 }
 
-_SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES, *SPLITTING, *MERGING]} | {
+_SENTENCES = {m.name: m.sentence for m in [*SOFTMAX, *SCALING, *ATTENTION, *SPLITTING, *MERGING]} | {
     "reshape without transpose": (
         "Tokens are scrambled into heads although every shape is right: look at how you split."
     ),
@@ -297,11 +326,6 @@ _SENTENCES = {m.name: m.sentence for m in [*MASKING, *SOFTMAX, *SCALING, *SCORES
     "Q and K swapped": "Queries and keys have changed places: which layer makes which? Which gives the rows?",
     "weights built from V": "W_V makes all three: look at which layer makes q, k and v.",
     "÷√2": "You divide by √2, which is right where d_k is 2: how wide is a head of this class?",
-    "scale after softmax": "The scale comes after softmax, so rows do not sum to 1: where does it belong?",
-    "mask added": "You add the mask, which is 0 or 1, so no key is hidden: which score gets weight 0?",
-    "mask after softmax, renormalised": (
-        "You mask after softmax and divide again. A large hidden score has pushed the others to 0."
-    ),
     "bias in W_O alone": "W_O has a bias, and queries, keys and values have none: how are those layers made?",
     "bias forgotten": "The biases are missing: how are the layers made, and are they called?",
 }

@@ -4,7 +4,7 @@ Each lives in a module of its own and is imported when it is first asked for, be
 figures take a second to load.
 """
 
-from importlib import import_module
+from mha_helpers.lazy import lazy_names
 
 _MODULES = {
     "attention_explorer": "whole",  # notebooks 00 and 09
@@ -22,12 +22,4 @@ _MODULES = {
 
 __all__ = list(_MODULES)
 
-
-def __getattr__(name):
-    if name in _MODULES:
-        return getattr(import_module(f"mha_helpers.explorers.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

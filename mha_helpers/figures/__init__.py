@@ -1,6 +1,6 @@
 """Static figures. Each is a ``Picture``: an image together with a text made from its data."""
 
-from importlib import import_module
+from mha_helpers.lazy import lazy_names
 
 # Public names and the module that has each; seaborn is imported when the first is used.
 _LAZY = {
@@ -12,12 +12,4 @@ _LAZY = {
 
 __all__ = [*_LAZY]
 
-
-def __getattr__(name):
-    if name in _LAZY:
-        return getattr(import_module(f"mha_helpers.figures.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _LAZY, __all__)

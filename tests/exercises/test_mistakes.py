@@ -78,6 +78,7 @@ def whole_attention():
         case(q, k, v, mask=_padded(b, n)),
         case(q, k, v, mask=causal_mask(n)),
         case(40 * q, k, v),
+        case(400 * q, k, v, mask=causal_mask(n)),
     ]
 
 

@@ -233,7 +233,11 @@ def over_columns(scores, mask):
             lambda n: bool(torch.ones(n, n).tril()),
             "With n = 3, it raises RuntimeError",
         ),
-        (e05_causal_mask.masked_weights, lambda s, m: torch.softmax(s + m, -1), "True counts as 1 here"),
+        (
+            e05_causal_mask.masked_weights,
+            lambda s, m: torch.softmax(s + m, -1),
+            "You add the mask, which is 0 or 1",
+        ),
         (
             e08_splitting_heads.catch_the_scramble,
             three_numbers_of_each_token,
