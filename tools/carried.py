@@ -133,6 +133,13 @@ def without_breaks(source: str) -> str:
     return "\n".join(joined)
 
 
+def _named(name: str, tree: ast.Module) -> Counter[str]:
+    """Every name that a file uses. A list of public names offers what it names and does not use it."""
+    lists = name.endswith("__init__.py")  # all that it assigns: `__all__` and the names to import on demand
+    used = [n for n in tree.body if not (isinstance(n, ast.Assign) if lists else _defines(n) == "__all__")]
+    return sum(map(_mentioned, used), Counter())
+
+
 def _mentioned(node: ast.AST) -> Counter[str]:
     """Every name that occurs in a piece of code, also in its strings, and how often."""
     names: Counter[str] = Counter()
@@ -164,7 +171,7 @@ def _defines(node: ast.stmt) -> str | None:
 def without_unnamed(files: dict[str, str], page: str) -> dict[str, str]:
     """The same files without what they define and neither they nor the page, code and prose, name."""
     trees = {name: ast.parse(text) for name, text in files.items()}
-    named = sum((_mentioned(tree) for tree in trees.values()), Counter(_words(page)))
+    named = sum((_named(*item) for item in trees.items()), Counter(_words(page)))
     left = {}
     for name, text in files.items():
         lines = text.splitlines(keepends=True)

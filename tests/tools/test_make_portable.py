@@ -155,6 +155,17 @@ def test_what_nobody_names_stays_behind_and_what_only_that_names_too():
     }
 
 
+def test_a_list_of_public_names_keeps_nothing():
+    start = "from mha_helpers.a import f\nLAZY = {'g': 'a'}\n__all__ = ['f', *LAZY]\nget = lazy(LAZY)\n"
+    files = {
+        "mha_helpers/__init__.py": start,
+        "mha_helpers/a.py": "__all__ = ['f', 'g']\nNAMES = ['h']\ndef f(): NAMES\ndef g(): 1\ndef h(): 2\n",
+    }
+    short = files["mha_helpers/a.py"].replace("def g(): 1\n", "")
+    assert without_unnamed(files, "") == {"mha_helpers/__init__.py": start, "mha_helpers/a.py": short}
+    assert without_unnamed(files, "mha.g()") == files
+
+
 def test_links_to_files_become_words_and_others_stay():
     text = "See [the `mask` page](05_causal_mask.ipynb), [a paper](https://arxiv.org/abs/1), [below](#recap)."
     assert without_local_links(text) == (
