@@ -88,6 +88,7 @@ PAGE = """<!doctype html>
 """
 DETAILS = re.compile(r"<details>\s*<summary>.*?</summary>(.*?)</details>", re.DOTALL)
 MARKDOWN = MarkdownWithMath(renderer=IPythonRenderer(escape=False, exclude_anchor_links=True))
+LIVE = '<p class="live">In the notebook this picture is live, with words and numbers below it.</p>'
 PYTHON = Highlight2HTML(pygments_lexer="python")
 
 
@@ -185,7 +186,7 @@ def code(cell: NotebookNode, name: str, folder: Path) -> str:
         elif "text/plain" in data:
             printed.append(f'<pre class="out">{html.escape(data["text/plain"])}</pre>')
     if pictures:
-        return "".join(pictures)
+        return "".join(pictures) + (LIVE if "_explorer(" in cell.source else "")
     lines = worth_showing(cell.source)
     longest = LONGEST_ALONE if slide_type(cell) in ("slide", "subslide") else LONGEST_CODE
     shown = 0 < len(lines) <= longest

@@ -184,6 +184,13 @@ def test_no_slide_begins_with_code_that_is_not_shown(path, tmp_path):
             assert make_slides.code(cell, "picture", tmp_path), cell.id
 
 
+def test_the_picture_of_an_explorer_says_that_it_is_live_in_the_notebook(tmp_path):
+    picture = new_output("display_data", data={"image/png": "AAAA", "text/plain": "three heads"})
+    (explorer,) = shown(new_code_cell("panel = mask_explorer()\npanel", outputs=[picture]), tmp_path=tmp_path)
+    (still,) = shown(new_code_cell("heatmap(weights)", outputs=[picture]), tmp_path=tmp_path)
+    assert make_slides.LIVE in explorer and make_slides.LIVE not in still
+
+
 def test_imports_and_drawing_are_no_code_to_show():
     source = "from mha_helpers import (\n    a,\n    b,\n)\nimport math\n\ny = a(math.pi)\nmatrix_table(\n    y,\n)"
     assert make_slides.worth_showing(source) == ["y = a(math.pi)"]
