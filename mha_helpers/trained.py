@@ -177,14 +177,15 @@ def accuracy(model, letters, distance, heads_on=None):
     return right[predictable(letters, distance)].float().mean().item()
 
 
-def head_scores(model, letters, distance):
+def head_scores(model, letters, distance, heads_on=None):
     """Measure what each head does, as a weight from 0 to 1 averaged over queries and sequences.
 
+    ``heads_on`` is bool ``(layers, h)``, False for a head that writes zeros (default: all on).
     Returns a dict of ``(layers, h)``: "previous" (weight on the token before) and "after a copy"
     (weight on the places after earlier copies, for the letters from the second block on).
     """
     with torch.no_grad():
-        _, weights = model(letters)
+        _, weights = model(letters, heads_on)
     weights = torch.stack(weights, dim=1)  # of (b, h, n, n) -> (b, layers, h, n, n)
     previous = weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 3))
     right = places_after_copies(letters)[:, None, None]  # (b, n, n) -> (b, 1, 1, n, n)

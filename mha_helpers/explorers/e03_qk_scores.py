@@ -168,9 +168,15 @@ def describe(state):
     best = int(state["masked"][head, query].argmax())
     score = state["scores"][head, query, key].item()
     total = cell_sum(state["q"][head, query], state["k"][head, key], decimals=2)
-    masked = "" if state["mask"] is None or state["mask"][query, key] else " This cell is masked."
+    hidden, masked = "", ""
+    if state["mask"] is not None:
+        cells = count(state["mask"].numel(), "cell")
+        hidden = f" Causal mask: in each head {int((~state['mask']).sum())} of {cells} masked."
+        masked = "" if state["mask"][query, key] else " This cell is masked."
+    lowest, highest = (style.number(end) for end in (state["scores"].min(), state["scores"].max()))
     return (
-        f"Scores of {count(len(state['scores']), 'head')}, {count(len(tokens), 'token')}. Head {head + 1}:"
-        f" “{tokens[query]}” asks, “{tokens[key]}” answers with score {style.number(score)}: {total}.{masked}"
+        f"Scores of {count(len(state['scores']), 'head')}, {count(len(tokens), 'token')}, from {lowest} to"
+        f" {highest}.{hidden} Head {head + 1}: {named(tokens, query, 'row')} asks,"
+        f" {named(tokens, key)} answers with score {style.number(score)}: {total}.{masked}"
         f" The best fit in this row is {named(tokens, best)}."
     )

@@ -136,8 +136,15 @@ def describe(state):
         f" {_number(state['largest'][place])}, the entropy {_number(state['entropy'][place])} of"
         f" {MOST_BITS:.0f} bits, the gradient {_number(state['gradient'][place])};"
         f" {state['still'][place]:.0%} of the rows stand still (gradient below {STILL})."
-        f" In the row shown, key {key + 1} takes {_number(row[key])}."
+        f"{_on_own_key(state)} In the row of query {ROW[1] + 1}, key {key + 1} takes {_number(row[key])}."
     )
+
+
+def _on_own_key(state):
+    if not state["alignment"]:
+        return ""
+    own = state["scaled"].diagonal(dim1=-2, dim2=-1).mean()
+    return f" The score of a query on its own key is {_number(own)} on average."
 
 
 def details(state):

@@ -10,7 +10,7 @@ import torch
 from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
 from mha_helpers.examples import fixed_matrix, golden_example, sentence_vectors, tokenize
 from mha_helpers.explorers.e05_picture import PAD, MaskSteps
-from mha_helpers.figures.words import join, largest, named
+from mha_helpers.figures.words import count, is_or_are, join, largest, named
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.panel import Panel
 from mha_helpers.style import COLOURS, number, short
@@ -146,20 +146,21 @@ def compute(scores, sentence, length, query, key, may_attend, **values):
 
 def describe(state):
     """Say what a person would say of the picture, and what to beware of."""
-    tokens, mask, row = state["tokens"], state["mask"], state["selected"][0]
+    tokens, mask, (row, column) = state["tokens"], state["mask"], state["selected"]
     masked = int((~mask).sum())
-    by_hand = f", {state['by_hand']} set by hand" if state["by_hand"] else ""
     said = [
-        f"{_kinds_in_words(state)}: {masked} of {mask.numel()} cells {'is' if masked == 1 else 'are'} masked"
-        f"{by_hand}.",
-        f"“{tokens[row]}” (row {row + 1}) may attend to {int(mask[row].sum())} of {len(tokens)} keys"
+        f"{_kinds_in_words(state)}: {masked} of {count(mask.numel(), 'cell')} {is_or_are(masked)} masked.",
+        f"“{tokens[row]}” (row {row + 1}) may attend to {int(mask[row].sum())} of {count(len(tokens), 'key')}"
         + (
             f", {_most(tokens, state['weights'][row], mask[row])}"
             f" ({number(state['weights'][row].max(), trim=False)})."
             if mask[row].any()
             else ": its weights are all 0."
         ),
+        f"Column {column + 1}, “{tokens[column]}”: {_cell_in_words(state)}.",
     ]
+    if state["by_hand"]:
+        said.insert(1, f"{count(state['by_hand'], 'cell')} {is_or_are(state['by_hand'])} set by hand.")
     empty = [str(i + 1) for i in range(len(tokens)) if not mask[i].any()]
     if empty:
         rows = f"Row {empty[0]} has" if len(empty) == 1 else f"Rows {join(empty)} have"
@@ -169,9 +170,17 @@ def describe(state):
         said.append(f"A leak: {ahead} cell{'s look' if ahead > 1 else ' looks'} ahead.")
     on_padding = (state["weights"] * ~state["real"])[state["real"]].sum(dim=-1)  # one sum a real query
     if len(on_padding) and on_padding.max() > 0:
-        share = number(100 * on_padding.max(), decimals=0)
-        said.append(f"Real tokens attend to padding: up to {share} % of a row.")
+        share = 100 * on_padding.max()
+        up_to = f"up to {number(share, decimals=0)} %" if share >= 0.5 else "less than 1 %"
+        said.append(f"Real tokens attend to padding: {up_to} of a row.")
     return " ".join(said)
+
+
+def _cell_in_words(state):
+    if not state["mask"][state["selected"]]:
+        return "masked"
+    score, weight = (number(state[name][state["selected"]], trim=False) for name in ("scaled", "weights"))
+    return f"scaled score {score}, weight {weight}"
 
 
 def _kinds_in_words(state):
@@ -209,21 +218,25 @@ def details(state):
     }
     body = "".join(
         f'<tr><th scope="row" style="text-align: left; white-space: nowrap; padding: 0 8px 0 0">{name}</th>'
-        + "".join(_cell(text, j == column, bool(mask[j])) for j, text in enumerate(cells))
+        + "".join(_cell(text, j == column, bool(mask[j]), name == "key") for j, text in enumerate(cells))
         + f'<td style="padding-left: 10px; white-space: nowrap">{sums.get(name, "")}</td></tr>'
         for name, cells in lines.items()
     )
     asks = html.escape(short(state["tokens"][row]))
+    caption = f'<caption style="text-align: left"><b>Row {row + 1}:</b> “{asks}” asks.</caption>'
     return (
-        f"<p><b>Row {row + 1}:</b> “{asks}” asks.</p>"
-        f'<div style="overflow-x: auto; max-width: 900px" tabindex="0"><table>{body}</table></div>'
+        f'<div style="overflow-x: auto; max-width: 900px" tabindex="0"><table>{caption}{body}</table></div>'
     )
 
 
-def _cell(text, picked, may):
-    look = f"outline: 2px solid {COLOURS['lit']};" if picked else ""
-    look += "" if may else "opacity: 0.6;"
-    return f'<td style="text-align: right; padding: 0 6px; white-space: nowrap; {look}">{text}</td>'
+def _cell(text, picked, may, heads_column):
+    look = f"font-weight: {'bold' if picked else 'normal'};"
+    look += f" outline: 2px solid {COLOURS['lit']};" if picked else ""
+    look += "" if may else " opacity: 0.6;"
+    kind = 'th scope="col"' if heads_column else "td"
+    return (
+        f'<{kind} style="text-align: right; padding: 0 6px; white-space: nowrap; {look}">{text}</{kind[:2]}>'
+    )
 
 
 def _tokens(scores, sentence):

@@ -173,8 +173,11 @@ def describe(state):
         f"{token} {style.number(weight, trim=False)}"
         for token, weight in zip(TOKENS, weights.tolist(), strict=True)
     )
+    powers = ", ".join(_written(value, 3) for value in state["exponentials"].tolist())
+    less = " less the maximum" if state["minus_maximum"] else ""
     return (
-        f"Temperature {style.number(state['temperature'])}. Weights: {shares}."
+        f"Temperature {style.number(state['temperature'])}. e to the power of each{less}: {powers}."
+        f" Weights: {shares}."
         f" {_most(weights)}. They sum to {style.number(weights.sum().item())}."
     )
 

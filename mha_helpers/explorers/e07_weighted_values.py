@@ -181,7 +181,8 @@ def _verdict(state):
     total = style.number(state["total"], 2)
     where = "inside the hull"
     if state["outside"]:
-        where = f"outside the hull, by {style.number(state['outside'], 2)}"
+        far = style.number(state["outside"], 2) if state["outside"] >= 0.005 else "less than 0.01"
+        where = f"outside the hull, by {far}"
     return f"output {pair(state['output'])}", f"weights sum to {total}", where
 
 

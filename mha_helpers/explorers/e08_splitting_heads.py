@@ -6,8 +6,15 @@ from mha_helpers import style
 from mha_helpers.attention import split_heads
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix
-from mha_helpers.figures.f08_splitting_heads import Stage, Tracks, misplaced, number_labels
-from mha_helpers.figures.words import count, join
+from mha_helpers.figures.f08_splitting_heads import (
+    Stage,
+    Tracks,
+    heads_holding,
+    misplaced,
+    number_labels,
+    verdict,
+)
+from mha_helpers.figures.words import count
 from mha_helpers.panel import Panel
 
 D_MODEL = 8
@@ -112,7 +119,7 @@ class SplitPicture:
                 of_tokens=False,
             ),
             Stage(f"q = x @ W_Q → ({n}, {D_MODEL})", state["labels"]),
-            Stage(f"{call} → ({h}, {n}, {d_k})", state["cut"], block="head", note=_verdict(state)),
+            Stage(f"{call} → ({h}, {n}, {d_k})", state["cut"], block="head", note=verdict(state["cut"])),
         ]
         with style.drawing():
             tracks = Tracks(stages)
@@ -127,13 +134,8 @@ def describe(state):
     """Say what a person would say of the picture."""
     h, n, d_k = state["cut"].shape
     t = state["follow"]
-    held = [
-        f"h{head}"
-        for head, rows in enumerate(state["cut"].tolist())
-        if any(label // 100 == t for row in rows for label in row)
-    ]
-    where = f"The numbers of t{t} are in {join(held)}."
-    return f"{count(h, 'head')} of d_k = {d_k}, {count(n, 'token')}. {_verdict(state)} {where}"
+    where = f"The numbers of t{t} are in {heads_holding(state['cut'], t)}."
+    return f"{count(h, 'head')} of d_k = {d_k}, {count(n, 'token')}. {verdict(state['cut'])} {where}"
 
 
 def details(state):
@@ -152,10 +154,3 @@ def details(state):
         for name, formula, value in rows
     )
     return f"<table>{cells}</table>"
-
-
-def _verdict(state):
-    wrong, all_cells = int(state["misplaced"].sum()), state["misplaced"].numel()
-    if wrong:
-        return f"Scrambled: {wrong} of {all_cells} numbers are in a wrong place. The shape is right."
-    return f"All {all_cells} numbers are where they belong."

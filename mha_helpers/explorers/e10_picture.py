@@ -130,7 +130,9 @@ class FormingPicture:
             axes.add_patch(Rectangle((0, 0), 0, 0, color=SCORE_COLOURS[score], label=name))
         look = {"fontsize": 10, "frameon": False, "handlelength": 1, "columnspacing": 1, "borderaxespad": 0.2}
         axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, **look)
-        axes.text(0, 1.27, "weight of each head on the", transform=axes.transAxes, weight="bold")
+        axes.text(
+            0, 1.27, "held-out distances: weight of each head on the", transform=axes.transAxes, weight="bold"
+        )
         frame = Rectangle((-0.5, 0), 1, 1.03, fill=False, edgecolor=style.COLOURS["ink"], linewidth=1.6)
         axes.add_patch(frame)
         return {"scores": bars, "frame": frame}

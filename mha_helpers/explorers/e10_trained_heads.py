@@ -7,7 +7,7 @@ import torch
 
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.explorers.e10_picture import FormingPicture
-from mha_helpers.figures.words import count
+from mha_helpers.figures.words import count, is_or_are
 from mha_helpers.panel import Panel
 from mha_helpers.style import number
 from mha_helpers.trained import (
@@ -92,7 +92,7 @@ def compute(training, step, layer, head, sequence, off):
     with torch.no_grad():
         guesses, weights = model(letters[None], heads_on(switched_off))
     right_places = places_after_copies(letters)
-    scores = scores_of(run, step)
+    scores = scores_of(run, step, switched_off)
     return {
         "training": training,
         "step": step,
@@ -138,9 +138,9 @@ TESTS = {"held-out distances": HELD_OUT_DISTANCES, "distance 12": RUNS["fixed"]}
 
 
 @functools.cache
-def scores_of(run, step):
+def scores_of(run, step, switched_off=None):
     """Return the two scores of every head, measured on held-out distances."""
-    return head_scores(trained_model(run, step), *_test(HELD_OUT_DISTANCES))
+    return head_scores(trained_model(run, step), *_test(HELD_OUT_DISTANCES), heads_on(switched_off))
 
 
 @functools.cache
@@ -162,8 +162,9 @@ def describe(state):
     tests = ", ".join(f"{value:.1%} on {name}" for name, value in state["accuracies"].items())
     known, right = state["known"], state["right"]
     if known.any():
-        here = f"In this sequence: {int((known & right).sum())} of {count(int(known.sum()), 'letter')}"
-        here += " that can be known."
+        hits = int((known & right).sum())
+        letters = count(int(known.sum()), "letter")
+        here = f"In this sequence {hits} of {letters} that can be known {is_or_are(hits)} right."
     else:
         here = "In this sequence no letter can be known: no pair of neighbours repeats."
     off = " This head is off." if state["off"] else ""
@@ -175,6 +176,6 @@ def describe(state):
         missed = f" The first miss: after {state['tokens'][wrong[0]]} it says {guess}, right is {expected}."
     return (
         f"Trained on {state['training']}, step {state['step']}. Next letter right: {tests}. {here}{missed}"
-        f" Layer {layer + 1}, head {head + 1}: weight on the previous letter {number(previous)}, after an"
-        f" earlier copy {number(after)}.{off}"
+        f" On held-out distances layer {layer + 1}, head {head + 1} puts weight {number(previous)} on the"
+        f" previous letter and {number(after)} after an earlier copy.{off}"
     )

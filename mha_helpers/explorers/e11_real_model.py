@@ -115,15 +115,15 @@ def _chosen(state):
 
 
 def _written(value):
-    return "none" if value.isnan() else number(value)
+    return "nan (there is none)" if value.isnan() else number(value)
 
 
 def describe(state):
     """Say what a person would say of the picture."""
     layer, head = _chosen(state)
-    measured = ", ".join(
-        f"{name} {_written(values[layer, head])}" for name, values in state["tendencies"].items()
-    )
+    found = {name: _written(values[layer, head]) for name, values in state["tendencies"].items()}
+    spread = found.pop("spread")
+    measured = ", ".join(f"{name} {value}" for name, value in found.items())
     done = [
         words for words, on in (("words shuffled", state["shuffle"]), ("this head off", state["off"])) if on
     ]
@@ -131,7 +131,8 @@ def describe(state):
     moved = f" With {changes}, the sentence's vector has cosine {cosine} with before." if done else ""
     return (
         f"Layer {layer + 1}, head {head + 1} on {len(state['tokens'])} tokens. "
-        f"Average weight of the words on: {measured} tokens.{moved} {WARNING}"
+        f"Average weight of the words on: {measured}. Spread: {spread} {'key' if spread == '1' else 'keys'}."
+        f"{moved} {WARNING}"
     )
 
 

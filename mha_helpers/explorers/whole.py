@@ -17,7 +17,7 @@ from mha_helpers.attention import (
 from mha_helpers.checks import check_choice, check_count
 from mha_helpers.examples import fixed_matrix, head_projections, sentence_vectors, tokenize
 from mha_helpers.explorers.whole_contributions import contribution_bars_html
-from mha_helpers.figures.words import count, named
+from mha_helpers.figures.words import count, join, named
 from mha_helpers.head_grid import HeadGrid
 from mha_helpers.inspector import matrix_table
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
@@ -160,15 +160,21 @@ def describe(state):
     tokens, weights = state["tokens"], state["weights"]
     row = state["selected"][0]
     heads, n = weights.shape[:2]
-    mask = "no mask" if state["mask"] is None else f"{state['mask_name']} mask"
+    mask, hidden = "no mask", ""
+    if state["mask"] is not None:
+        mask, masked = f"{state['mask_name']} mask", ~state["mask"]
+        cells = count(masked.numel(), "cell")
+        hidden = f" {int(masked.sum())} of {cells} masked, {int(masked[0].sum())} in row 1."
     found = []
     for head in range(min(heads, 8)):
         column = int(weights[head, row].argmax())
         found.append(f"head {head + 1} most to {named(tokens, column)} ({weights[head, row, column]:.2f})")
     more = f"; and {count(heads - 8, 'more head')}" if heads > 8 else ""
+    off = [str(head + 1) for head, on in enumerate(state["heads_on"]) if not on]
+    without = f" Off: head{'s' if len(off) > 1 else ''} {join(off)}." if off else ""
     return (
-        f"{count(heads, 'head')}, {count(n, 'token')}, d_k {state['d_k']}, {mask}."
-        f" “{tokens[row]}” (row {row + 1}) attends: {', '.join(found)}{more}."
+        f"{count(heads, 'head')}, {count(n, 'token')}, d_k {state['d_k']}, {mask}.{hidden}"
+        f" “{tokens[row]}” (row {row + 1}) attends: {', '.join(found)}{more}.{without}"
     )
 
 

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from mha_helpers import style
 from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.figures.words import count
 from mha_helpers.placement import text_width
 
 MAX_WIDTH = 880  # pixels: what a laptop's notebook column holds
@@ -32,7 +33,8 @@ def mask_maps(masks, tokens, axes=AXES, words=("may attend", "masked")):
     Raises ``TypeError`` if a mask is not bool, ``ValueError`` if it does not fit the tokens or there is none.
 
     >>> mask_maps({"causal": torch.ones(2, 2, dtype=torch.bool).tril()}, ["cat", "eats"])
-    causal: masked in 1 of 4 cells; may attend in each row: cat 1, eats 2.
+    Rows: query; columns: key.
+    causal: masked in 1 of 4 cells. Row by row, the columns of “may attend”: cat 1; eats 1–2.
     """
     n = len(tokens)
     if not masks or not n:
@@ -41,10 +43,11 @@ def mask_maps(masks, tokens, axes=AXES, words=("may attend", "masked")):
     labels, legend = style.display_labels(tokens)
     titles, titles_legend = style.drawable_names(list(maps), "Masks")
     shown_words, words_legend = style.drawable_names(words, "Cells")
-    axes = [style.drawable_text(name, usual) for name, usual in zip(axes, AXES, strict=True)]
+    shown_axes = [style.drawable_text(name, usual) for name, usual in zip(axes, AXES, strict=True)]
     with style.drawing():
-        figure = _draw(dict(zip(titles, maps.values(), strict=True)), labels, axes, shown_words)
-    alt = "\n".join(_describe(title, mask, tokens, words) for title, mask in maps.items())
+        figure = _draw(dict(zip(titles, maps.values(), strict=True)), labels, shown_axes, shown_words)
+    lines = [_describe(title, mask, tokens, words) for title, mask in maps.items()]
+    alt = "\n".join([f"Rows: {axes[0]}; columns: {axes[1]}.", *lines])
     return Picture(figure, alt, legend_html=legend + titles_legend + words_legend)
 
 
@@ -61,8 +64,21 @@ def _square(title, mask, n):
 
 def _describe(title, mask, tokens, words):
     yes, no = words
-    counts = ", ".join(f"{token} {int(row.sum())}" for token, row in zip(tokens, mask, strict=True))
-    return f"{title}: {no} in {int((~mask).sum())} of {mask.numel()} cells; {yes} in each row: {counts}."
+    columns = "; ".join(f"{token} {_ranges(row.tolist())}" for token, row in zip(tokens, mask, strict=True))
+    cells = f"{int((~mask).sum())} of {count(mask.numel(), 'cell')}"
+    return f"{title}: {no} in {cells}. Row by row, the columns of “{yes}”: {columns}."
+
+
+def _ranges(row):
+    """Return the columns that are True, counted from 1.
+
+    >>> _ranges([True, True, True, False, True]), _ranges([False])
+    ('1–3, 5', 'none')
+    """
+    starts = [j for j, yes in enumerate(row) if yes and not (j and row[j - 1])]
+    ends = [j for j, yes in enumerate(row) if yes and not (j + 1 < len(row) and row[j + 1])]
+    pairs = zip(starts, ends, strict=True)
+    return ", ".join(f"{a + 1}" if a == b else f"{a + 1}–{b + 1}" for a, b in pairs) or "none"
 
 
 def _draw(maps, labels, axes, words):

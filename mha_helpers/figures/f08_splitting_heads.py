@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 from mha_helpers import style
 from mha_helpers.figures.cells import add_cells, corners, place_cells
 from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.figures.words import join
 from mha_helpers.placement import text_width
 
 CELL_WIDTH, CELL_HEIGHT = 76, 30  # screen pixels; "t2 h1 d0" fits in 12 points
@@ -87,6 +88,28 @@ def misplaced(labels):
     return labels != right
 
 
+def verdict(labels):
+    """Say how many of ``(h, n, d_k)`` labels are in a wrong place.
+
+    >>> verdict(torch.tensor([[[0], [10]], [[100], [110]]]))
+    'Scrambled: 2 of 4 numbers are in a wrong place. The shape is right.'
+    """
+    wrong = int(misplaced(labels).sum())
+    if wrong:
+        return f"Scrambled: {wrong} of {labels.numel()} numbers are in a wrong place. The shape is right."
+    return f"All {labels.numel()} numbers are where they belong."
+
+
+def heads_holding(labels, token):
+    """Name the heads of ``(h, n, d_k)`` labels that hold numbers of a token.
+
+    >>> heads_holding(torch.tensor([[[0], [10]], [[100], [110]]]), 1)
+    'h1'
+    """
+    held = (labels // 100 == token).flatten(1).any(dim=1)
+    return join([f"h{head}" for head in held.nonzero().flatten().tolist()])
+
+
 def tracking_picture(stages, follow=None, tokens=()):
     """Draw labelled cells before and after a cut into heads, one tensor below the other.
 
@@ -106,7 +129,8 @@ def tracking_picture(stages, follow=None, tokens=()):
         if follow is not None:
             for outline in tracks.outlines():
                 outline.follow(follow)
-    return Picture(tracks.figure, "\n".join(_describe(stage, tokens) for stage in stages), legend_html=legend)
+    alt = "\n".join(_describe(stage, tokens, follow) for stage in stages)
+    return Picture(tracks.figure, alt, legend_html=legend)
 
 
 class Tracks:
@@ -226,12 +250,17 @@ def _name(what, number, tokens):
     return f"t{number} {tokens[number]}" if number < len(tokens) else f"token t{number}"
 
 
-def _describe(stage, tokens):
-    rows = []
+def _describe(stage, tokens, follow=None):
+    rows, said = [], ""
+    if stage.of_tokens and (stage.block, stage.row) == ("head", "token"):
+        said = f" {verdict(stage.labels)}"
+        if follow is not None:
+            name = _name("token", follow, tokens).removeprefix("token ")
+            said += f" The numbers of {name}, framed, are in {heads_holding(stage.labels, follow)}."
     for number, block in enumerate(stage.blocks.tolist()):
         name = f"{_name(stage.block, number, tokens)}, " if stage.block else ""
         for row, labels in enumerate(block):
             words = ", ".join(label_text(label, stage.of_tokens) for label in labels)
             rows.append(f"{name}{_name(stage.row, row, tokens)}: {words}")
     note = f" {stage.note}" if stage.note else ""
-    return f"{stage.title}, {tuple(stage.labels.shape)}. {'; '.join(rows)}.{note}"
+    return f"{stage.title}, {tuple(stage.labels.shape)}.{said} {'; '.join(rows)}.{note}"

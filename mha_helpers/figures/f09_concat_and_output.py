@@ -28,7 +28,7 @@ def contribution_bars(contributions, tokens, features=None, head_names=None, hea
 
     >>> import torch
     >>> contribution_bars(torch.tensor([[[1.0]], [[0.5]]]), ["cat"], ["who acts"])
-    What 2 heads add to the output. cat: who acts 1 + 0.5 = 1.5.
+    What 2 heads add to the output. cat: who acts: head 1 1, head 2 0.5, together 1.5.
     """
     check_tensors(contributions=contributions)
     contributions = contributions.detach().cpu().double()
@@ -189,7 +189,7 @@ def _describe(contributions, tokens, features, heads_on):
     lines = []
     for token, name in enumerate(tokens):
         sums = "; ".join(
-            f"{feature} {_sum(contributions[:, token, place], heads_on)}"
+            f"{feature}: {_sum(contributions[:, token, place], heads_on)}"
             for place, feature in enumerate(features)
         )
         lines.append(f"{name}: {sums}.")
@@ -197,13 +197,12 @@ def _describe(contributions, tokens, features, heads_on):
 
 
 def _sum(values, heads_on):
-    """Write a sum out: "1.78 + 0.91 = 2.69", without the heads that are off or add nothing."""
-    terms = [
-        style.number(value)
-        for value, on in zip(values.tolist(), heads_on, strict=True)
+    """Say what each head that is on adds, if anything: "head 1 1.78, head 2 0.91, together 2.69"."""
+    adding = [
+        f"head {head + 1} {style.number(value)}"
+        for head, (value, on) in enumerate(zip(values.tolist(), heads_on, strict=True))
         if on and abs(value) > 1e-9
     ]
-    total = style.number(_total(values, heads_on))
-    if len(terms) < 2:
-        return total
-    return " + ".join(terms).replace("+ −", "− ") + f" = {total}"
+    if len(adding) > 1:
+        adding.append(f"together {style.number(_total(values, heads_on))}")
+    return ", ".join(adding) or "0"

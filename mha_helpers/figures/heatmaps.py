@@ -107,6 +107,7 @@ def _grid(
     axes = axes or AXES[kind]
     if alt is None:
         alt = _describe(matrices, row_labels, column_labels, kind, allowed, axes, head_names, title)
+        alt += _framed(lit, row_labels, column_labels)
 
     row_texts, row_legend = style.display_labels(row_labels)
     column_texts, legend = style.display_labels(column_labels)
@@ -252,6 +253,18 @@ def _lit(highlight, rows, columns):
     return lit
 
 
+def _framed(lit, rows, columns):
+    """Say in words what has a frame: " Framed: row eats."."""
+    names = []
+    for i, j in lit:
+        row, column = (
+            (f"row {rows[i]}" if i is not None else ""),
+            (f"column {columns[j]}" if j is not None else ""),
+        )
+        names.append(", ".join(filter(None, (row, column))))
+    return f" Framed: {'; '.join(names)}." if names else ""
+
+
 def _outline(ax, i, j, rows, columns):
     corner = (0 if j is None else j, 0 if i is None else i)
     size = (columns if j is None else 1, rows if i is None else 1)
@@ -297,7 +310,7 @@ def _allowed(matrices, mask):
 def _describe(matrices, rows, columns, kind, allowed, axes, head_names, title):
     if head_names is None:
         return describe(matrices[0], rows, columns, kind, allowed[0], axes, title)
-    lines = [f"{title or BAR_TITLES[kind].capitalize() + 's'} of {count(len(matrices), 'head')}."]
+    lines = [f"{title or BAR_TITLES[kind].capitalize() + 's'}, {count(len(matrices), 'head')}."]
     for head, (matrix, name) in enumerate(zip(matrices, head_names, strict=True)):
         named = f"Head {head + 1}" + (f" ({name})" if name else "")
         lines.append(describe(matrix, rows, columns, kind, allowed[head], axes, named))

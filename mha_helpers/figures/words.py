@@ -7,6 +7,8 @@ from mha_helpers.style import number
 
 OPENINGS = {"weights": "Attention weights", "scores": "Scores", "vectors": "Vectors"}
 SPELT_OUT = 8  # up to so many rows and columns are described one by one
+EQUAL = 1e-4  # which of two numbers that are equal up to rounding comes out larger differs between machines
+STRIPE = 0.3  # the mean weight from which a diagonal of a larger picture is named
 
 
 def describe(matrix, rows, columns, kind, allowed, axes, title=""):
@@ -22,14 +24,44 @@ def describe(matrix, rows, columns, kind, allowed, axes, title=""):
 def _weights(matrix, rows, columns, allowed):
     if len(rows) <= SPELT_OUT:
         return ["; ".join(map(_attends, rows, matrix, allowed, [columns] * len(rows))) + "."]
+    choose = allowed.sum(dim=-1) > 1  # a single key gets 1, whatever its query looks for
+    where, of = "The", "a row"
+    if choose.any() and not choose.all():
+        where, of = "Of the rows with more than one key, the", "such a row"
+        allowed = allowed & choose[:, None]
     seen = matrix.masked_fill(~allowed, -1).nan_to_num(nan=-1)
-    i, j = divmod(int(seen.argmax()), len(columns))
-    average = number(seen.clamp(min=0).max(dim=-1).values.mean(), trim=False)
+    i, j = (seen > seen.max() - EQUAL).nonzero()[0].tolist()
+    rows_seen = seen[allowed.any(dim=-1)] if allowed.any() else seen
+    average = number(rows_seen.clamp(min=0).max(dim=-1).values.mean(), trim=False)
     return [
-        f"The largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
+        f"{where} largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
         f" {_numbered(j, columns)}.",
-        f"On average the largest weight of a row is {average}.",
+        f"On average the largest weight of {of} is {average}.",
+        *_stripes(matrix, allowed),
     ]
+
+
+def _stripes(weights, allowed):
+    """Name the one or two diagonals of a square matrix on which much of the weight lies."""
+    n = len(weights)
+    if weights.shape != (n, n):
+        return []
+    means = {}
+    for ahead in range(1 - n, n):
+        on = weights.diagonal(ahead)[allowed.diagonal(ahead)]
+        if 4 * len(on) >= n and on.mean() >= STRIPE:
+            means[ahead] = on.mean()
+    strongest = sorted(means, key=means.get, reverse=True)[:2]
+    if not strongest:
+        return []
+    stripes = [f"{number(means[ahead], trim=False)} on {_key_at(ahead)}" for ahead in strongest]
+    return [f"Averages along a diagonal: {join(stripes)}."]
+
+
+def _key_at(ahead):
+    if ahead == 0:
+        return "the query's own place"
+    return f"the key {abs(ahead)} {'after' if ahead > 0 else 'before'} the query"
 
 
 def _attends(row, weights, allowed, columns):
@@ -71,7 +103,9 @@ def _vectors(matrix, rows, columns, allowed):
             f"{row}: {', '.join(number(value) for value in values)}"
             for row, values in zip(rows, matrix, strict=True)
         )
-        return ["; ".join(vectors) + "."]
+        numbered = columns == [str(place + 1) for place in range(len(columns))]
+        names = [] if numbered else [f"Columns: {', '.join(columns)}."]
+        return [*names, "; ".join(vectors) + "."]
     shown = matrix[matrix.isfinite()]
     return [f"The numbers go from {number(shown.min())} to {number(shown.max())}."] if len(shown) else []
 
@@ -91,6 +125,10 @@ def count(amount, one):
     return f"{amount} {one if amount == 1 else many}"
 
 
+def is_or_are(amount):
+    return "is" if amount == 1 else "are"
+
+
 def _masked(allowed):
     masked = int((~allowed).sum())
     return [f"Masked: {masked} of {allowed.numel()} cells."] if masked else []
@@ -99,19 +137,18 @@ def _masked(allowed):
 def largest(values, allowed):
     """Return the places of the largest allowed value: of several, where they are equal up to rounding."""
     highest = values[allowed].max()
-    # Equal up to rounding: which of two equal numbers comes out larger differs between machines.
-    equal = allowed & ((values == highest) | ((values - highest).abs() < 1e-4))
+    equal = allowed & ((values == highest) | ((values - highest).abs() < EQUAL))
     return equal.nonzero().flatten().tolist()
 
 
-def named(tokens, column):
-    """Return “cat”, or “the” in column 5 where the token stands more than once.
+def named(tokens, place, line="column"):
+    """Return “cat”, or “the” in column 5 where the token stands more than once; a query stands in a row.
 
     >>> named(["the", "cat", "the"], 1), named(["the", "cat", "the"], 2)
     ('“cat”', '“the” in column 3')
     """
-    again = list(tokens).count(tokens[column]) > 1
-    return f"“{tokens[column]}”" + (f" in column {column + 1}" if again else "")
+    again = list(tokens).count(tokens[place]) > 1
+    return f"“{tokens[place]}”" + (f" in {line} {place + 1}" if again else "")
 
 
 def join(names):

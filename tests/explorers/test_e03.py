@@ -8,7 +8,7 @@ import pytest
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from mha_helpers import scores_explorer
+from mha_helpers import scores_explorer, style
 from mha_helpers.explorers.e03_qk_scores import ScoresPicture
 
 
@@ -34,7 +34,12 @@ def test_every_setting(panel, d_k, heads, mask):
             torch.testing.assert_close(state["scores"][head, i, j], expected)
     torch.testing.assert_close(state["products"].sum(), state["scores"][heads - 1, 4, 1])
     assert state["products"].shape == (d_k,)
-    assert panel.description().startswith(f"Scores of {heads} head{'' if heads == 1 else 's'}, 6 tokens.")
+    lowest, highest = (style.number(end) for end in (state["scores"].min(), state["scores"].max()))
+    hidden = " Causal mask: in each head 15 of 36 cells masked." if mask == "causal" else ""
+    assert panel.description().startswith(
+        f"Scores of {heads} head{'' if heads == 1 else 's'}, 6 tokens, from {lowest} to {highest}.{hidden}"
+        f" Head {heads}: “the” in row 5 asks, “cat” answers with score "
+    )
     future = torch.ones(6, 6, dtype=torch.bool).triu(1)
     if mask == "causal":
         assert (state["masked"][:, future] == -math.inf).all()
@@ -77,7 +82,7 @@ def test_a_sentence_of_ones_own():
 def test_one_word_is_enough():
     panel = scores_explorer(heads=1, sentence="cat")
     assert panel.state()["scores"].shape == (1, 1, 1)
-    assert panel.description().startswith("Scores of 1 head, 1 token. Head 1: ")
+    assert panel.description().startswith("Scores of 1 head, 1 token, from 0.39 to 0.39. Head 1: ")
 
 
 def shown(sentence, **arguments):

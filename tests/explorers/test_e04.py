@@ -218,3 +218,12 @@ def test_the_picture_shows_the_state(panel, settings):
     assert artists["spread_text"].get_text() == f"spread {now(state, 'spread'):.2f}"
     outside = (abs(scaled) > 40).mean()
     assert artists["outside"].get_text() == (f"{outside:.0%} lie outside" if outside > 0.005 else "")
+
+
+def test_the_words_name_the_query_and_its_own_key(panel):
+    panel.set(d_k=64, scale="none", alignment=0)
+    assert f" In the row of query {ROW[1] + 1}, key " in panel.description()
+    assert "own key" not in panel.description()
+    panel.controls["alignment"].value = 0.5
+    own = torch.stack([sentence.diagonal() for sentence in panel.state()["scaled"]]).mean()
+    assert f"The score of a query on its own key is {own:.2f} on average." in panel.description()

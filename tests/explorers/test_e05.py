@@ -111,13 +111,33 @@ def test_what_try_this_3_promises(panel):
         ({"query": 1, "causal": True}, "2 of 7 keys, most to “cat” (0.76)."),
         ({"query": 1, "by_hand": "(2, 1)=0", "causal": True}, "1 of 7 keys, most to “cat” (1.00)."),
         ({}, "No mask: 0 of 49 cells are masked."),
-        ({"by_hand": "(1, 1)=0"}, "No kind of mask: 1 of 49 cells is masked, 1 set by hand."),
+        ({"by_hand": "(1, 1)=0"}, "No kind of mask: 1 of 49 cells is masked. 1 cell is set by hand."),
         ({"causal": True, "sliding": True}, "Causal & sliding window mask: "),
+        (
+            {"by_hand": "(3, 6)=1 (1, 1)=0", "causal": True},
+            "21 of 49 cells are masked. 2 cells are set by hand.",
+        ),
+        (
+            {"sentence": "cat"},
+            "No mask: 0 of 1 cell are masked. “cat” (row 1) may attend to 1 of 1 key, most to",
+        ),
+        ({"query": 2, "key": 3}, " Column 4, “the”: scaled score 0.65, weight 0.10."),
+        ({"query": 2, "key": 3, "causal": True}, " Column 4, “the”: masked."),
     ],
 )
 def test_the_words_are_true_of_ties_of_repeated_words_and_of_one(panel, settings, words):
     panel.set(**{"causal": False, **settings})
     assert words in panel.description()
+
+
+def test_little_weight_on_padding_is_not_called_none(panel):
+    panel.controls["sentence"].value = " ".join(f"w{i}" for i in range(17))
+    panel.set(causal=True, length=16, by_hand="(13, 17)=1")
+    assert 0.005 < panel.state()["weights"][12, 16] < 0.015
+    assert "Real tokens attend to padding: up to 1 % of a row." in panel.description()
+    panel.controls["by_hand"].value = "(11, 17)=1"
+    assert 0 < panel.state()["weights"][10, 16] < 0.005
+    assert "Real tokens attend to padding: less than 1 % of a row." in panel.description()
 
 
 @pytest.mark.parametrize("count", range(2, 20))
@@ -195,7 +215,7 @@ def test_the_pickers_follow_the_sentence(panel):
     assert panel.controls["length"].value == panel.controls["length"].max == 2
     panel.controls["sentence"].value = "猫 <b>吃</b> 鱼 $x$ $y$"
     assert not panel.message()
-    assert "<b>" not in panel._details_box.value.split("</p>", 1)[1]
+    assert "<b>" not in panel._details_box.value.split("</caption>", 1)[1]
 
 
 def test_an_empty_or_endless_sentence_is_said(panel):

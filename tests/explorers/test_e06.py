@@ -95,3 +95,12 @@ def test_float32_overflows_also_where_the_learner_calculates_in_float64(panel, f
 )
 def test_equal_weights_are_said_to_be_equal(scores, said):
     assert said in softmax_explorer(scores=scores).description()
+
+
+def test_the_words_tell_of_the_step_between(panel):
+    move(panel, (1.0, 0.0, 0.0, 0.0), temperature=1.0, shift=0, minus_maximum=True)
+    assert " e to the power of each less the maximum: 1, 0.368, 0.368, 0.368. Weights:" in panel.description()
+    panel.controls["minus_maximum"].value = False
+    assert " e to the power of each: 2.718, 1, 1, 1. Weights:" in panel.description()
+    panel.controls["shift"].value = 80
+    assert " e to the power of each: 2e35, 6e34, 6e34, 6e34. Weights:" in panel.description()

@@ -141,3 +141,11 @@ def test_starting_elsewhere():
     panel = values_explorer(head=2, query="cat")
     assert (panel.state()["head"], panel.state()["query"]) == (2, "cat")
     panel.close()
+
+
+def test_a_little_outside_is_not_called_0(panel):
+    panel.controls["total"].value = 1.05
+    assert 0 < panel.state()["outside"] < 0.005
+    assert "The output lies outside the hull, by less than 0.01." in panel.description()
+    panel.controls["total"].value = 1.3
+    assert f"outside the hull, by {panel.state()['outside']:.2f}." in panel.description()

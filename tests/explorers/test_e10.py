@@ -66,6 +66,16 @@ def test_switching_off_does_what_the_page_promises(panel):
         assert panel.state()["accuracies"]["held-out distances"] > 0.95
 
 
+def test_scores_of_the_other_heads_are_measured_with_the_head_off(panel):
+    panel.set(layer=1, head=3)
+    on = panel.state()["after a copy"][1]
+    panel.set(off=True)
+    off = panel.state()["after a copy"][1]
+    assert on.min() > 0.7 and off.max() < 0.2  # layer 2 has nothing to find
+    panel.set(layer=2, head=1, off=False)
+    assert "On held-out distances layer 2, head 1 puts weight" in panel.description()
+
+
 def test_shortcut_looks_beside_the_right_places(panel):
     panel.controls["training"].value = "distance 12 only"
     state = panel.state()
@@ -79,7 +89,7 @@ def test_known_letters_are_those_that_a_copy_tells(panel):
     panel.controls["sequence"].value = "ABCABD"
     # After the second A a copy tells B; after the second B it tells C, and D comes: nobody can know.
     assert panel.state()["known"].tolist() == [False, False, False, True, False]
-    assert "In this sequence: 1 of 1 letter that can be known." in panel.description()
+    assert "In this sequence 1 of 1 letter that can be known is right." in panel.description()
     for sequence in ("ABCDEF", "ABACAD"):
         panel.controls["sequence"].value = sequence
         assert "no letter can be known: no pair of neighbours repeats." in panel.description()

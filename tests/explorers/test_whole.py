@@ -251,3 +251,16 @@ def test_it_can_start_with_anything():
         attention_explorer(**options).close()
     with pytest.raises(ValueError, match="mask must be one of none, causal"):
         attention_explorer(mask="future")
+
+
+def test_the_words_tell_of_the_mask_and_of_heads_that_are_off(panel):
+    panel.set(mask="none", query=0)
+    assert ", no mask. “" in panel.description() and "Off" not in panel.description()
+    panel.set(mask="causal")
+    n = len(panel.state()["tokens"])
+    hidden = f", causal mask. {n * (n - 1) // 2} of {n * n} cells masked, {n - 1} in row 1."
+    assert hidden in panel.description()
+    panel.controls["head_2"].value = False
+    assert panel.description().endswith(" Off: head 2.")
+    panel.controls["head_1"].value = False
+    assert panel.description().endswith(" Off: heads 1 and 2.")

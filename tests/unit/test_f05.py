@@ -12,19 +12,32 @@ from mha_helpers.figures.f05_causal_mask import mask_maps
 TOKENS = ["cat", "eats", "fish"]
 
 
-def test_the_words_count_the_cells_of_each_row():
+def test_the_words_name_the_columns_of_each_row():
     masks = {"causal": causal_mask(3), "padding": padding_mask([2], 3)}
     assert mask_maps(masks, TOKENS).alt.splitlines() == [
-        "causal: masked in 3 of 9 cells; may attend in each row: cat 1, eats 2, fish 3.",
-        "padding: masked in 3 of 9 cells; may attend in each row: cat 2, eats 2, fish 2.",
+        "Rows: query; columns: key.",
+        "causal: masked in 3 of 9 cells. Row by row, the columns of “may attend”: cat 1; eats 1–2; fish 1–3.",
+        "padding: masked in 3 of 9 cells. Row by row, the columns of “may attend”: cat 1–2; eats 1–2; fish 1–2.",
     ]
+
+
+def test_words_tell_masks_apart_that_leave_as_many_cells():
+    right = mask_maps({"m": causal_mask(3)}, TOKENS).alt
+    wrong = mask_maps({"m": causal_mask(3).flip(1)}, TOKENS).alt
+    assert right.endswith("cat 1; eats 1–2; fish 1–3.")
+    assert wrong.endswith("cat 3; eats 2–3; fish 1–3.")
+    broken = torch.tensor([[True, False, True], [False] * 3, [True] * 3])
+    assert mask_maps({"m": broken}, TOKENS).alt.endswith("cat 1, 3; eats none; fish 1–3.")
 
 
 def test_other_words_and_axes():
     picture = mask_maps(
         {"no mask": causal_mask(3)}, TOKENS, axes=("output of", "changed"), words=("moves", "stays")
     )
-    assert picture.alt == "no mask: stays in 3 of 9 cells; moves in each row: cat 1, eats 2, fish 3."
+    assert picture.alt == (
+        "Rows: output of; columns: changed.\n"
+        "no mask: stays in 3 of 9 cells. Row by row, the columns of “moves”: cat 1; eats 1–2; fish 1–3."
+    )
     axes = picture.figure.axes[0]
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("output of", "changed")
 

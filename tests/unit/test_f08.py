@@ -56,14 +56,23 @@ def test_misplaced_knows_right_from_wrong():
 def test_the_words_tell_what_the_picture_shows():
     lines = tracking_picture(stages(), tokens=TOKENS).alt.splitlines()
     assert lines[2].startswith(
-        "heads, (3, 3, 2). head h0, t0 cat: t0 h0 d0, t0 h0 d1; head h0, t1 eats: t1 h0"
+        "heads, (3, 3, 2). All 18 numbers are where they belong."
+        " head h0, t0 cat: t0 h0 d0, t0 h0 d1; head h0, t1 eats: t1 h0"
     )
     assert lines[3].startswith(
-        "wrong, (3, 3, 2). head h0, t0 cat: t0 h0 d0, t0 h0 d1; head h0, t1 eats: t0 h1"
+        "wrong, (3, 3, 2). Scrambled: 12 of 18 numbers are in a wrong place. The shape is right."
+        " head h0, t0 cat: t0 h0 d0, t0 h0 d1; head h0, t1 eats: t0 h1"
     )
     assert lines[1].startswith(
         "viewed, (3, 3, 2). t0 cat, head h0: t0 h0 d0, t0 h0 d1; t0 cat, head h1: t0 h1"
     )
+
+
+def test_the_words_say_where_the_framed_numbers_are():
+    lines = tracking_picture(stages(), follow=1, tokens=TOKENS).alt.splitlines()
+    assert "belong. The numbers of t1 eats, framed, are in h0, h1 and h2. head h0" in lines[2]
+    assert "right. The numbers of t1 eats, framed, are in h1. head h0" in lines[3]
+    assert "framed" not in lines[0] + lines[1]
 
 
 def test_the_frame_holds_every_number_of_the_token():

@@ -75,14 +75,16 @@ def test_a_head_that_is_off_is_pale_last_and_left_out(contributions):
         bars = bars_of(picture, token)[0]  # "who acts": heads 1 and 2 add to it
         assert bars[1][2] < 0.5 < bars[0][2]
         assert bars[0][0] == 0 and bars[1][0] == pytest.approx(bars[0][1])
-    assert picture.alt.startswith("What 3 heads add to the output. Off: head 2. cat: who acts 1.35;")
+    assert picture.alt.startswith("What 3 heads add to the output. Off: head 2. cat: who acts: head 1 1.35;")
 
 
 def test_the_words_write_the_sums_out(contributions):
     words = contribution_bars(contributions, EXAMPLE.tokens, EXAMPLE.features).alt.splitlines()
-    assert words[1].startswith("eats: who acts 1.78 + 0.91 = 2.69; what happens 1.87 + 0.9 = 2.77;")
-    assert words[1].endswith("1st 1.87 − 0.91 = 0.96; 2nd 1.65 + 0.9 = 2.55; 3rd 1.78 − 1.67 = 0.12.")
-    assert contribution_bars(torch.zeros(2, 1, 1), ["cat"]).alt.endswith("cat: feature 1 0.")
+    assert words[1].startswith(
+        "eats: who acts: head 1 1.78, head 2 0.91, together 2.69; what happens: head 1"
+    )
+    assert words[1].endswith("3rd: head 1 1.78, head 3 −1.67, together 0.12.")
+    assert contribution_bars(torch.zeros(2, 1, 1), ["cat"]).alt.endswith("cat: feature 1: 0.")
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (3, 3, 6), (8, 5, 12), (12, 2, 3)])

@@ -58,7 +58,10 @@ def test_scores_of_minus_infinity_are_masked(golden):
 def test_vectors_are_read_out(golden):
     example, _ = golden
     alt = heatmap(example.x, example.tokens, example.features, kind="vectors", title="x").alt
-    assert alt.startswith("x, 3 tokens × 6 features. cat: 2, 0, 0, 1, 0, 0; eats: 0, 1, 0, 0, 1, 0;")
+    assert alt.startswith(
+        "x, 3 tokens × 6 features. Columns: who acts, what happens, what is eaten, 1st, 2nd, 3rd."
+        " cat: 2, 0, 0, 1, 0, 0; eats: 0, 1, 0, 0, 1, 0;"
+    )
 
 
 def test_rows_and_columns_are_named_as_on_the_axes():
@@ -67,6 +70,30 @@ def test_rows_and_columns_are_named_as_on_the_axes():
     assert alt.startswith("slopes, 2 weights × 2 scores. a: 1, 0; b: 0, 1.")
     alt = heatmap(table[:1], ["a"], ["b", "c"], kind="scores", axes=("query", "entry")).alt
     assert alt.startswith("Scores, 1 query × 2 entries.")
+
+
+def test_frames_are_said():
+    words = [heatmap(torch.eye(2), ["a", "b"], highlight=lit).alt for lit in ((1, None), (None, 0), [(0, 1)])]
+    assert [alt.rpartition("Framed: ")[2] for alt in words] == ["row b.", "column a.", "row a, column b."]
+    assert "Framed" not in heatmap(torch.eye(2), ["a", "b"]).alt
+
+
+def test_a_row_with_one_key_and_stripes_of_many_tokens():
+    causal = torch.ones(12, 12, dtype=torch.bool).tril()
+    weights = causal / causal.sum(dim=-1, keepdim=True)
+    for query in range(3, 12):
+        weights[query] = 0
+        weights[query, query - 3], weights[query, query] = 0.75, 0.25
+    words = heatmap(weights, mask=causal).alt
+    assert "Of the rows with more than one key, the largest weight is 0.75: query 4 on key 1." in words
+    assert "On average the largest weight of such a row is 0.69." in words
+    assert words.count("Averages along a diagonal: 0.75 on the key 3 before the query.") == 1
+    ahead = heatmap(torch.eye(12).roll(1, dims=1)).alt
+    assert "Averages along a diagonal: 1.00 on the key 1 after the query." in ahead
+    own = heatmap(torch.eye(12) * 0.6 + torch.eye(12).roll(-2, dims=1) * 0.4).alt
+    assert "0.60 on the query's own place and 0.40 on the key 2 before the query." in own
+    assert "diagonal" not in heatmap(torch.full((12, 12), 1 / 12)).alt
+    assert "diagonal" not in heatmap(torch.eye(12)[:, :10]).alt
 
 
 def test_many_tokens_are_summarised():

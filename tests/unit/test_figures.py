@@ -319,7 +319,7 @@ def test_figures_of_the_pages_take_every_kind_of_numbers(drawn, kind):
 
 
 def test_labels_may_be_numbers():
-    assert "each row: 0 1, 1 2, 2 3." in mask_maps({"causal": causal_mask(3)}, range(3)).alt
+    assert "“may attend”: 0 1; 1 1–2; 2 1–3." in mask_maps({"causal": causal_mask(3)}, range(3)).alt
 
 
 # ---------------------------------------------------------------- mistakes
