@@ -110,8 +110,11 @@ class Panel(widgets.VBox):
         return self._controls
 
     def state(self):
-        """Return the tensors behind the picture shown; empty if no input was good so far."""
-        return dict(self._state)
+        """Return the tensors behind the picture shown; empty if no input was good so far.
+
+        They are the learner's own: to change one changes neither this picture nor the next.
+        """
+        return _copied(self._state)
 
     def png(self):
         """Return the picture as PNG bytes."""
@@ -226,6 +229,12 @@ class Panel(widgets.VBox):
                 "model_id": self.model_id,
             }
         return data, metadata
+
+
+def _copied(value):
+    if isinstance(value, dict):
+        return {name: _copied(each) for name, each in value.items()}
+    return value.clone() if hasattr(value, "clone") else value
 
 
 def _check_rows(rows, controls):

@@ -5,6 +5,7 @@ comes next. The model is two layers of the course's own ``MultiHeadAttention`` a
 ``tools/train_tiny_model.py`` made the checkpoints.
 """
 
+import copy
 import functools
 from collections.abc import Iterable
 from pathlib import Path
@@ -226,14 +227,15 @@ def checkpoint_steps(run="varying"):
 def trained_model(run="varying", step=None):
     """Return a shipped model: run "varying" or "fixed", after ``step`` steps (default: the last).
 
-    The same run and step give the same object: ``copy.deepcopy`` it before you change it.
+    It is a model of your own: to change it changes no other.
     Raises ``ValueError`` for a run or a step that is not shipped.
     """
-    return _shipped_model(run, checkpoint_steps(run)[-1] if step is None else step)
+    return copy.deepcopy(shipped_model(run, checkpoint_steps(run)[-1] if step is None else step))
 
 
 @functools.cache
-def _shipped_model(run, step):
+def shipped_model(run, step):
+    """Return the one model of this run and step that the pictures share. Do not change it."""
     return load_checkpoint(_file_of(run), step)
 
 

@@ -46,18 +46,21 @@ from pathlib import Path
 CARRIED = """
 {text}
 """
-packed = base64.b85decode("".join(CARRIED.split()))
-if hashlib.sha256(packed).hexdigest() != "{sha256}":
+text = "".join(CARRIED.split())
+if hashlib.sha256(text.encode()).hexdigest() != "{sha256}":
     raise ValueError("The helper module in this cell is damaged. Get a fresh copy of this notebook.")
 if "{package}" not in sys.modules:
     unpacked = tempfile.TemporaryDirectory(prefix="{package}_", ignore_cleanup_errors=True)
-    parts = bz2.decompress(packed).decode().split("\\0")
+    parts = bz2.decompress(base64.b85decode(text)).decode().split("\\0")
     for name, text in zip(parts[::2], parts[1::2]):
         path = Path(unpacked.name, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if name.endswith(".py") else base64.b85decode(text))
     sys.path.insert(0, unpacked.name)
 import {package}  # noqa: E402, F401, I001
+
+if "unpacked" in globals():
+    {package}.unpacked = unpacked  # the folder stays, whatever a page calls unpacked
 '''
 
 
@@ -67,7 +70,7 @@ def carrier_cells(files: dict[str, str], data: dict[str, bytes], number: str) ->
     parts = [part for name in sorted(files) for part in (name, files[name])]
     packed = bz2.compress("\0".join(parts).encode("utf-8"), 9)
     text = "\n".join(textwrap.wrap(base64.b85encode(packed).decode("ascii"), width=4000))
-    sha256 = hashlib.sha256(packed).hexdigest()
+    sha256 = hashlib.sha256("".join(text.split()).encode()).hexdigest()
     about = nbformat.v4.new_markdown_cell(ABOUT.format(package=PACKAGE, files=len(files)))
     source = CARRIER.format(package=PACKAGE, text=text, sha256=sha256).rstrip("\n")
     carrier = nbformat.v4.new_code_cell(source, metadata={"jupyter": {"source_hidden": True}})

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import re
 import sys
 from dataclasses import dataclass
@@ -157,6 +158,15 @@ def _label(name: Misconception) -> str:
     return f"{name.number}. {name.words} → {page}".replace("`", "")
 
 
+def _text(table: Path) -> str:
+    """The text of a table, also as a spreadsheet in Western Europe saves it."""
+    content = table.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252")
+
+
 @in_a_sentence
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -165,8 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     key, names = read_key(), read_misconceptions()
     try:
-        with options.answers.open(encoding="utf-8-sig", newline="") as file:
-            rows = read_answers(file, key)
+        rows = read_answers(io.StringIO(_text(options.answers), newline=""), key)
     except (OSError, ValueError) as error:
         print(f"{options.answers}: {error}", file=sys.stderr)
         return 1

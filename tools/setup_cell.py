@@ -30,7 +30,8 @@ if REPOSITORY and "google.colab" in sys.modules and not find_spec("mha_helpers")
 if not find_spec("mha_helpers"):
     raise ModuleNotFoundError(
         "The helper module mha_helpers is not here. Open this notebook inside the whole course "
-        "folder, or use its one-file copy (dist/portable), which carries the helpers with it."
+        "folder, or use its one-file copy (dist/portable), which carries the helpers with it. "
+        "If this is a one-file copy, run the folded cell above this one first."
     )
 torch.set_printoptions(precision=3, sci_mode=False)"""
 

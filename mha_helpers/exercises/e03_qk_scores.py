@@ -89,7 +89,7 @@ one_score = FunctionExercise(
         Mistake(
             "scaled already",
             lambda query, key: _dot(query, key) / len(query) ** 0.5,
-            "This is scaled already: that is notebook 04, the raw dot product is asked for.",
+            "This is scaled already, which is page 04: the raw dot product is asked for.",
         ),
     ],
     praise="A score is large where query and key are large in the same features.",

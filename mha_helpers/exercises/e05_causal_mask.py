@@ -377,12 +377,12 @@ leak = ChoiceExercise(
     solution="""
 leaking = set()
 for name, layer in exercises.layers.items():
-    for n in range(2, 9):
-        x = torch.sin(torch.arange(n * 6.0)).view(n, 6)
-        for j in range(1, n):
-            changed = x.clone()
-            changed[j] = changed[j] + 1
-            earlier = (layer(changed) - layer(x))[:j]  # the outputs before the changed token
+    for length in range(2, 9):
+        sentence = torch.sin(torch.arange(length * 6.0)).view(length, 6)
+        for j in range(1, length):
+            other = sentence.clone()
+            other[j] = other[j] + 1
+            earlier = (layer(other) - layer(sentence))[:j]  # the outputs before the changed token
             if earlier.abs().max() > 1e-6:
                 leaking.add(name)
 """,

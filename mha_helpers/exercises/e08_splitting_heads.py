@@ -328,7 +328,7 @@ catch_the_scramble = FunctionExercise(
             Mistake(
                 f"head {head} alone",
                 lambda split, head=head: torch.equal(split(_TAGS, 3)[head], split_heads(_TAGS, 3)[head]),
-                f"Your test looks at head {head} alone, and another may be scrambled: compare them all.",
+                f"Your test looks at head {head + 1} alone, and another may be scrambled: compare them all.",
             )
             for head in range(3)
         ),

@@ -144,15 +144,17 @@ class Exercise:
             return Verdict(NOT_YET, f"Your answer could not be read: it is of type {kind}.")
 
     def hint(self):
-        """Print the next hint."""
+        """Print the next hint; after the last, all of them."""
         if self._hints_given == len(self.hints):
             print(f"Exercise {self.number}: there are no more hints. .solution() shows the code.")
+            for place in range(len(self.hints)):
+                print(self._hint(place))
             return
+        print(self._hint(self._hints_given))
         self._hints_given += 1
-        print(
-            f"Exercise {self.number}, hint {self._hints_given} of {len(self.hints)}:"
-            f" {self.hints[self._hints_given - 1]}"
-        )
+
+    def _hint(self, place):
+        return f"Exercise {self.number}, hint {place + 1} of {len(self.hints)}: {self.hints[place]}"
 
     def solution(self):
         """Print the code of one solution."""

@@ -191,7 +191,7 @@ SPLITTING = [
     Mistake(
         "features dealt out like cards",
         lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).movedim(-1, -3),
-        "Head 0 gets every few features instead of the first ones: which of the two new axes comes first?",
+        "Head 1 gets every few features instead of the first ones: which of the two new axes comes first?",
     ),
     Mistake(
         "tokens cut instead of features",
@@ -216,7 +216,7 @@ MERGING = [
     Mistake(
         "features of the heads interleaved",
         lambda x: x.movedim(-3, -1).flatten(-2),
-        "The heads are mixed feature by feature: all features of head 0 come first, then those of head 1.",
+        "The heads are mixed feature by feature: all features of head 1 come first, then those of head 2.",
     ),
     Mistake(
         "heads added up",

@@ -23,7 +23,7 @@ from mha_helpers.trained import (
     head_scores,
     places_after_copies,
     repeated_sequences,
-    trained_model,
+    shipped_model,
 )
 
 SEQUENCE = "KQWMADZTKQWMADZTKQWMADZT"  # a block of 8, a distance that no model was trained on
@@ -87,7 +87,7 @@ def compute(training, step, layer, head, sequence, off):
     """Run the model of this step on the sequence, and test it on sequences of several distances."""
     run = TRAININGS[training]
     letters = as_numbers(sequence)
-    model = trained_model(run, step)
+    model = shipped_model(run, step)
     switched_off = (layer - 1, head - 1) if off else None
     with torch.no_grad():
         guesses, weights = model(letters[None], heads_on(switched_off))
@@ -130,7 +130,7 @@ def heads_on(*switched_off):
 @functools.cache
 def accuracies(run, step, switched_off=None):
     """Return what a checkpoint gets right, on two tests: held-out distances, and distance 12."""
-    model, on = trained_model(run, step), heads_on(switched_off)
+    model, on = shipped_model(run, step), heads_on(switched_off)
     return {name: accuracy(model, *_test(distances), on) for name, distances in TESTS.items()}
 
 
@@ -140,7 +140,7 @@ TESTS = {"held-out distances": HELD_OUT_DISTANCES, "distance 12": RUNS["fixed"]}
 @functools.cache
 def scores_of(run, step, switched_off=None):
     """Return the two scores of every head, measured on held-out distances."""
-    return head_scores(trained_model(run, step), *_test(HELD_OUT_DISTANCES), heads_on(switched_off))
+    return head_scores(shipped_model(run, step), *_test(HELD_OUT_DISTANCES), heads_on(switched_off))
 
 
 @functools.cache

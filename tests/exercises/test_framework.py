@@ -41,6 +41,8 @@ def test_hints_come_one_at_a_time_and_the_solution_is_code(capsys):
         "Exercise 7.1, hint 1 of 2: Look.",
         "Exercise 7.1, hint 2 of 2: Look again.",
         "Exercise 7.1: there are no more hints. .solution() shows the code.",
+        "Exercise 7.1, hint 1 of 2: Look.",
+        "Exercise 7.1, hint 2 of 2: Look again.",
         "answer = 1",
     ]
 

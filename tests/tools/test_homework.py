@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import homework
 import nbformat
 import pytest
+from course_notebooks import course_notebooks
 from homework import main
 
 from mha_helpers.exercises import framework
@@ -16,6 +18,12 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "homework.py"
 BEFORE_SCALING = 'These are the scores before scaling, q·k: which step stands between "score" and softmax?'
 CAUGHT = Verdict(NOT_YET, BEFORE_SCALING)
 PRAISED = Verdict(CORRECT, "You divide by √d_k.")
+
+
+@pytest.fixture
+def no_page(monkeypatch):
+    """The course poses nothing beyond what stands in the returned notebook."""
+    monkeypatch.setattr(homework, "posed_on", lambda page: ())
 
 
 class _Judged(framework.Exercise):
@@ -58,7 +66,7 @@ def _write(path, *printed):
 
 
 @pytest.fixture
-def folder(tmp_path, check):
+def folder(tmp_path, check, no_page):
     folder = tmp_path / "returned"
     _write(
         folder / "anna.ipynb",
@@ -89,7 +97,35 @@ def test_the_table_says_who_is_where_and_why(folder, capsys):
     assert told.err == "damaged: cannot be read as a notebook (NotJSONError)\n"
 
 
-def test_an_exercise_whose_cell_stopped_with_an_error_counts(tmp_path, check, capsys):
+def test_an_exercise_that_is_gone_from_the_notebook_counts(tmp_path, check, capsys):
+    (page,) = (path for path in course_notebooks() if path.name.startswith("03_"))
+    posed = homework.exercises_in(nbformat.read(page, as_version=4).cells)
+    assert posed == ["3.1", "3.2", "3.3", "3.4"] == list(homework.posed_on("3"))
+    _write(tmp_path / "anna.ipynb", check("3.1", PRAISED), check("3.3", PRAISED))
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "anna: 2 of 4 correct",
+        "    3.2 no answer: it is not in the notebook any more",
+        "    3.4 no answer: it is not in the notebook any more",
+    ]
+    assert homework.posed_on("99") == ()
+
+
+def test_what_is_no_notebook_is_named(tmp_path, check, no_page, capsys):
+    _write(tmp_path / "carl.IPYNB", check("3.1", PRAISED))
+    for name in ("dora.ipynb.txt", "fritz.zip", ".DS_Store"):
+        (tmp_path / name).write_text("")
+    assert main([str(tmp_path), "--csv", str(tmp_path / "results.csv")]) == 0
+    told = capsys.readouterr()
+    assert told.out == "carl: 1 of 1 correct\n"
+    assert told.err.splitlines() == [
+        f"{name}: not read, its name does not end in .ipynb" for name in ("dora.ipynb.txt", "fritz.zip")
+    ]
+    assert main([str(tmp_path), "--csv", str(tmp_path / "results.csv")]) == 0
+    assert "results.csv" not in capsys.readouterr().err
+
+
+def test_an_exercise_whose_cell_stopped_with_an_error_counts(tmp_path, check, no_page, capsys):
     path = tmp_path / "anna.ipynb"
     _write(path, check("3.1", PRAISED), check("3.3", CAUGHT))
     page = nbformat.read(path, as_version=4)

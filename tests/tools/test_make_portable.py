@@ -214,6 +214,11 @@ def test_the_cell_unpacks_to_a_temporary_folder_and_nowhere_else(carrier):
     assert list(temporary.iterdir()) == []  # cleared when the kernel ends
 
 
+def test_a_page_may_use_the_names_of_the_cell(carrier):
+    done, _, _ = carrier("del unpacked\nimport gc\ngc.collect()\nfrom mha_helpers.deep.er import WORDS")
+    assert done.stderr == ""
+
+
 def test_the_cell_unpacks_data_byte_by_byte(carrier):
     read = "print(open(mha_helpers.HERE.replace('__init__.py', 'numbers/some.bin'), 'rb').read().hex())"
     done, _, _ = carrier(read)
@@ -228,10 +233,12 @@ def test_data_travels_with_the_module_that_names_its_folder():
     assert carried_data({"mha_helpers/a.py": "numbers = 1"}, data) == {}
 
 
-def test_the_cell_refuses_a_damaged_copy(carrier):
+@pytest.mark.parametrize("with_what", [None, "", "”", " A", "\\\\", "~~~~~"])
+def test_the_cell_refuses_a_damaged_copy(carrier, with_what):
     def damage(code):
         first = code.index('CARRIED = """\n') + len('CARRIED = """\n') + 40
-        return code[:first] + ("A" if code[first] != "A" else "B") + code[first + 1 :]
+        other = "A" if code[first] != "A" else "B"
+        return code[:first] + (other if with_what is None else with_what) + code[first + 1 :]
 
     done, _, _ = carrier(change=damage)
     assert done.returncode == 1

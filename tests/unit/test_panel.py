@@ -179,3 +179,9 @@ def test_nothing_is_wider_than_the_page(panel):
     assert panel.layout.max_width == "100%"
     assert panel._image.layout.max_width == "calc(100% - 4px)"  # and 2 pixels of margin on each side
     assert panel._image.layout.width == "max-content"  # not stretched
+
+
+def test_a_state_that_somebody_changes_is_their_own(panel):
+    before = panel.state()["weights"].clone()
+    panel.state()["weights"].zero_()
+    assert torch.equal(panel.state()["weights"], before)
