@@ -1,7 +1,7 @@
 """Helpers of the notebook course on multi-head attention.
 
 ``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom. Everything
-that draws (seaborn, matplotlib, ipywidgets) is imported only when it is first used.
+else, above all what draws (seaborn, matplotlib, ipywidgets), is imported only when it is first used.
 """
 
 from mha_helpers.attention import (
@@ -17,22 +17,21 @@ from mha_helpers.attention import (
     split_heads,
     weighted_values,
 )
-from mha_helpers.examples import (
-    GoldenExample,
-    fixed_matrix,
-    golden_example,
-    head_projections,
-    sentence_vectors,
-    shape_example,
-    sinusoidal_positions,
-    token_vectors,
-    tokenize,
-)
 from mha_helpers.lazy import lazy_names
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
-# Public names that cost an import of seaborn or ipywidgets, and the module that has each.
+# The other public names, and the module that has each: some cost an import of seaborn or ipywidgets, and no
+# page needs all of the examples.
 _LAZY = {
+    "GoldenExample": "examples",
+    "fixed_matrix": "examples",
+    "golden_example": "examples",
+    "head_projections": "examples",
+    "sentence_vectors": "examples",
+    "shape_example": "examples",
+    "sinusoidal_positions": "examples",
+    "token_vectors": "examples",
+    "tokenize": "examples",
     "Picture": "figures",
     "heatmap": "figures",
     "head_heatmaps": "figures",
@@ -60,27 +59,18 @@ _LAZY = {
 
 __all__ = [
     "AttentionTrace",
-    "GoldenExample",
     "MultiHeadAttention",
     "attention_scores",
     "attention_weights",
     "causal_mask",
-    "fixed_matrix",
-    "golden_example",
-    "head_projections",
     "mask_scores",
     "merge_heads",
     "padding_mask",
     "project_qkv",
     "scale_scores",
     "scaled_dot_product_attention",
-    "sentence_vectors",
-    "shape_example",
-    "sinusoidal_positions",
     "sliding_window_mask",
     "split_heads",
-    "token_vectors",
-    "tokenize",
     "weighted_values",
     *_LAZY,
 ]

@@ -94,6 +94,7 @@ def portable(text: str, name: str, files: dict[str, str], data: dict[str, bytes]
     code = "\n".join(as_python(cell.source) for cell in notebook.cells if cell.cell_type == "code")
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     for cell in notebook.cells:
+        cell.metadata.pop("slideshow", None)  # slides are made of the course's own notebooks
         if cell.cell_type == "markdown":
             cell.source = without_local_links(cell.source)
     first_code = next((i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"), None)

@@ -7,7 +7,6 @@ from mha_helpers.examples import golden_example
 from mha_helpers.exercises import Mistake, case, numbers
 from mha_helpers.exercises.mistakes import pick
 from mha_helpers.exercises.whole_mistakes import (
-    ATTENTION,
     BLOCKED_BY_A_NUMBER,
     CLASS,
     attention_class,
@@ -128,7 +127,15 @@ BUGS = {
 
 # What the repair of a bug may turn it into; the merge was right before.
 REPAIRS = {
-    "no scale": ("÷d_k", "×√d_k", "d_k taken as d_model", "÷√n_k", "÷√num_heads", "÷√2"),
+    "no scale": (
+        "÷d_k",
+        "×√d_k",
+        "d_k taken as d_model",
+        "÷√n_k",
+        "÷√num_heads",
+        "÷√2",
+        "** 1/2 without brackets",
+    ),
     "mask polarity": (
         "mask left out",
         "mask after softmax",
@@ -323,7 +330,6 @@ CLASS_MISTAKES = [
     *(
         Mistake(m.name, attention_class(attend=m.wrong), m.sentence)
         for m in [
-            *pick(ATTENTION, "softmax over queries, masked cells 0", "softmax over axis 1, masked cells 0"),
             *BLOCKED_BY_A_NUMBER,
         ]
     ),

@@ -147,9 +147,10 @@ def _no_tensor(got, expected, subject):
                 " torch.stack(…, dim=…) or torch.cat(…, dim=…) puts them together."
             )
         if any(isinstance(item, torch.Tensor) for item in got):
-            return (
-                f"{subject} is {kind} of {len(got)} values; one tensor is needed. Which of them is asked for?"
-            )
+            which = "Which of them is asked for?"
+            if not any(same(item, expected) for item in got):
+                which = "Is a step left that makes one of them?"
+            return f"{subject} is {kind} of {len(got)} values; one tensor is needed. {which}"
         return f"{subject} is {kind}; a torch tensor is needed. torch.tensor(…) converts it."
     if kind in ("a number", "a NumPy number", "True or False"):
         return f"{subject} is {kind}; a torch tensor is needed: did a sum, .item() or an index go too far?"
@@ -238,7 +239,7 @@ def _bool_difference(got, expected, subject):
         cells = isinstance(got, torch.Tensor) and got.numel() != 1
         way = " `==` compares cell by cell: torch.equal(a, b) gives one answer for all." if cells else ""
         return Difference(f"{subject} must be True or False.{way}", form=True)
-    return None if answer is expected else Difference(f"{subject} is the wrong one of the two.")
+    return None if answer is expected else Difference(f"{subject} is {answer}; {expected} is right.")
 
 
 def _is_shape(value):

@@ -1,5 +1,6 @@
 """The exercises of notebook 04: the scale of any head, a published example, other spreads, a test."""
 
+import itertools
 import math
 
 import torch
@@ -39,7 +40,9 @@ scale_any_head = FunctionExercise(
         case(numbers(2, 8, 3, 3), 512, 8),
     ],
     mistakes=[
-        *map(_in_heads, pick(SCALING, "no scale", "÷d_k", "×√d_k", "÷d_k²", "÷√n_k")),
+        *map(
+            _in_heads, pick(SCALING, "no scale", "÷d_k", "×√d_k", "÷d_k²", "÷√n_k", "** 1/2 without brackets")
+        ),
         Mistake(
             "÷√d_model",
             lambda scores, d_model, num_heads: scores / math.sqrt(d_model),
@@ -74,11 +77,6 @@ scale_any_head = FunctionExercise(
             "the page's d_k",
             lambda scores, d_model, num_heads: scores / math.sqrt(2),
             "You divide by √2, right for this page's d_k alone: compute d_k from d_model and num_heads.",
-        ),
-        Mistake(
-            "** 1/2 without brackets",
-            lambda scores, d_model, num_heads: scores / (d_model // num_heads) / 2,
-            "You divide by d_k, then by 2: ** comes before /, so what must stand in brackets in d_k ** 1/2?",
         ),
         Mistake(
             "divisor alone",
@@ -239,13 +237,20 @@ def _on_scores_of_spread_1(scale):
     return all(0.8 < float(scale(scores, d_k).std()) < 1.25 for d_k in (16, 256))
 
 
-def _last_verdict_alone(scale):
-    _spread(scale, 16)
-    return _near_one(256)(scale)
-
-
 def _near_one(*d_ks, low=0.8, high=1.25):
     return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
+
+
+def _last_verdict_alone(last):
+    def test(scale):
+        _spread(scale, 4)
+        return _near_one(last)(scale)
+
+    return test
+
+
+def _one_is_enough(one, other):
+    return lambda scale: _near_one(one)(scale) or _near_one(other)(scale)
 
 
 def _wavering(scale):
@@ -313,17 +318,25 @@ scale_test = FunctionExercise(
         Mistake(
             "another d_k alone",
             _near_one(128),
-            "Your test tries one d_k, or two that are close: a divisor that stays the same slips through.",
+            "Your test tries one d_k, or two that are close: a divisor that stays the same slips through."
+            " Does a loop get as far as the second?",
         ),
-        Mistake(
-            "last verdict alone",
-            _last_verdict_alone,
-            "Your test lets pass what is wrong at the first d_k alone: does your loop overwrite its verdict?",
+        *(
+            Mistake(
+                f"last verdict alone, {last}",
+                _last_verdict_alone(last),
+                "Your test lets pass what is wrong at the first d_k alone: does your loop overwrite its"
+                " verdict?",
+            )
+            for last in (16, 64, 256, 512)
         ),
-        Mistake(
-            "one that fits is enough",
-            lambda scale: _near_one(16)(scale) or _near_one(256)(scale),
-            "Your test is content as soon as one d_k fits: must one of them fit, or all?",
+        *(
+            Mistake(
+                f"one that fits is enough, {one} or {other}",
+                _one_is_enough(one, other),
+                "Your test is content as soon as one d_k fits: must one of them fit, or all?",
+            )
+            for one, other in itertools.combinations((16, 64, 512, 128, 256), 2)
         ),
         Mistake(
             "to the last bit",

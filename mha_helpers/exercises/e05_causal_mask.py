@@ -16,6 +16,7 @@ causal = FunctionExercise(
     variable="my_causal_mask",
     reference=causal_mask,
     cases=lambda: [case(3), case(1), case(6)],
+    without=["mha_helpers.causal_mask"],
     mistakes=CAUSAL_MASK,
     praise="You decide who sees whom with one triangle of True.",
     hints=[
@@ -47,6 +48,7 @@ padding = FunctionExercise(
         case(torch.tensor([3, 1, 2]), 3),
         case(torch.tensor([5, 4, 1, 0]), 5),
     ],
+    without=["mha_helpers.padding_mask"],
     mistakes=[
         Mistake(
             "padding on rows",
@@ -82,6 +84,11 @@ padding = FunctionExercise(
             "one too many",
             lambda lengths, n: (torch.arange(n) <= lengths[:, None])[:, None, None, :],
             "One token too many is real in each sentence: positions are counted from 0.",
+        ),
+        Mistake(
+            "one too few",
+            lambda lengths, n: (torch.arange(1, n + 1) < lengths[:, None])[:, None, None, :],
+            "One real token is taken for padding in each sentence: positions are counted from 0.",
         ),
         Mistake(
             "padded in front",
@@ -144,6 +151,10 @@ def _then(masking, softmax):
     return lambda scores, mask: softmax(masking(scores, mask))
 
 
+def _then_cleared(masking):
+    return lambda scores, mask: _plain_softmax(masking(scores, mask)).masked_fill(~mask, 0.0)
+
+
 def _late(scores, mask):
     return _plain_softmax(scores) * mask
 
@@ -181,13 +192,27 @@ masked_weights = FunctionExercise(
             for m in pick(MASKING, "mask left out", "mask polarity", "multiplied by the mask", "−1e9")
         ),
         *(
+            Mistake(f"{m.name}, hidden weights 0", _then_cleared(m.wrong), m.sentence)
+            for m in pick(MASKING, "+∞", "−∞ times False")
+        ),
+        *(
             Mistake(f"{m.name}, plain softmax", _then(m.wrong, _plain_softmax), m.sentence)
-            for m in pick(MASKING, "mask polarity", "mask added")
+            for m in pick(MASKING, "mask polarity", "mask added", "+∞", "−∞ times False")
         ),
         Mistake(
             "mask polarity, −1e9",
             lambda scores, mask: _plain_softmax(scores.masked_fill(mask, -1e9)),
             pick(MASKING, "mask polarity")[0].sentence,
+        ),
+        Mistake(
+            "mask polarity, −1e9 added",
+            lambda scores, mask: _plain_softmax(scores + mask * -1e9),
+            pick(MASKING, "mask polarity")[0].sentence,
+        ),
+        Mistake(
+            "the visible weights set to 0",
+            lambda scores, mask: _plain_softmax(mask_scores(scores, mask)).masked_fill(mask, 0.0),
+            "At the end you write 0 over the weights that count: True means “may attend”, so which go?",
         ),
         Mistake(
             "multiplied by the mask, 0 where hidden",
@@ -240,6 +265,11 @@ masked_weights = FunctionExercise(
             "masked after softmax, renormalised, 0/0",
             lambda scores, mask: _renormalised(scores, mask),
             "You divide by a row's sum, which can be 0: where no key is left, or one hidden score is huge.",
+        ),
+        Mistake(
+            "masked after softmax, renormalised without keepdim",
+            lambda scores, mask: _late(scores, mask) / _late(scores, mask).sum(dim=-1),
+            "The sum of a row has lost its axis: keepdim=True keeps it. The mask belongs before softmax.",
         ),
         Mistake("exp by hand", lambda scores, mask: _exp_by_hand(scores, mask).nan_to_num(), _TOO_LARGE),
         Mistake(

@@ -13,7 +13,7 @@ from mha_helpers.exercises.values import ValueExercise
 # Head 3 of the golden example: what "eats" scores on cat, eats and fish, before scaling. No page before
 # this one prints its weights to three decimals.
 SCORES = torch.tensor([5.0, -2.0, 2.0])
-SCALED = SCORES / math.sqrt(2)
+SCALED = torch.tensor([3.536, -1.414, 1.414])  # ÷√2, as the task gives it
 
 one_weight = ValueExercise(
     "6.1",
@@ -185,6 +185,21 @@ stable_softmax = FunctionExercise(
             "The columns sum to 1, not the rows: which axis do you add up?",
         ),
         Mistake(
+            "sum over axis 1",
+            lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=1, keepdim=True),
+            "You add up along axis 1, the keys only if there is no batch and no head: count it from the end.",
+        ),
+        Mistake(
+            "subtracted the wrong way round",
+            lambda scores: _shares((scores.amax(dim=-1, keepdim=True) - scores).exp()),
+            "You subtract the scores from the maximum, so the largest gets least: which is taken from which?",
+        ),
+        Mistake(
+            "no exp",
+            lambda scores: _shares(scores - scores.amax(dim=-1, keepdim=True)),
+            "The maximum is subtracted, and e to the power of what is left is missing: which step follows?",
+        ),
+        Mistake(
             "minimum subtracted",
             lambda scores: _shares((scores - scores.amin(dim=-1, keepdim=True)).exp()),
             "You subtract the smallest score of a row, so the others grow, and can overflow: which is safe?",
@@ -239,7 +254,8 @@ stable_softmax = FunctionExercise(
     hints=[
         "Which number can you take from all scores of a row, so that none overflows and no weight changes?",
         "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
-        "Then e to the power of it, then divide by the sum of each row.",
+        "Take it away, then e to the power of what is left, then divide by the sum of each row, with"
+        " keepdim=True again.",
     ],
     solution="""
 def my_softmax(scores):

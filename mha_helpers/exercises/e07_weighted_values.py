@@ -16,7 +16,7 @@ from mha_helpers.exercises.functions import FunctionExercise
 from mha_helpers.exercises.mistakes import SCORES, VALUES, pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise, ValueExercise
-from mha_helpers.exercises.whole_mistakes import ATTENTION, BLOCKED_BY_A_NUMBER, attention_with
+from mha_helpers.exercises.whole_mistakes import ATTENTION, BLOCKED_BY_A_NUMBER, CLEARED, attention_with
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 
@@ -150,6 +150,7 @@ mix_all = FunctionExercise(
     minutes=5,
     variable="my_mix",
     reference=weighted_values,
+    without=["mha_helpers.weighted_values"],
     cases=lambda: [
         case(_weights_of(*_golden_heads()[:2])[0], _golden_heads()[2][0]),
         case(_weights_of(*_golden_heads()[:2]), _golden_heads()[2]),
@@ -202,7 +203,7 @@ mix_all = FunctionExercise(
     ],
     solution="""
 def my_mix(weights, v):
-    return weights @ v
+    return weights @ v  # (…, n_q, n_k) @ (…, n_k, d_v) -> (…, n_q, d_v)
 """,
 )
 
@@ -347,6 +348,11 @@ whole_attention = FunctionExercise(
             "In square brackets a mask is not broadcast, and marks heads and queries: what fills by a mask?",
         ),
         Mistake(
+            "mask by index, hidden weights 0",
+            attention_with(masking=_marked_by_index, **CLEARED),
+            "In square brackets a mask is not broadcast, and marks heads and queries: what fills by a mask?",
+        ),
+        Mistake(
             "NaN left in the output",
             _half_cleared(clear_output=False),
             "You clear NaN in the weights, and the output still holds it: which of them is made first?",
@@ -365,12 +371,12 @@ whole_attention = FunctionExercise(
     ],
     solution="""
 def my_attention(q, k, v, mask=None):
-    scores = attention_scores(q, k)
+    scores = attention_scores(q, k)  # (…, n_q, d_k), (…, n_k, d_k) -> (…, n_q, n_k)
     scores = scale_scores(scores, d_k=q.shape[-1])
     if mask is not None:
         scores = mask_scores(scores, mask)
     weights = attention_weights(scores)
-    output = weighted_values(weights, v)
+    output = weighted_values(weights, v)  # (…, n_q, n_k) @ (…, n_k, d_v) -> (…, n_q, d_v)
     return output, weights
 """,
 )

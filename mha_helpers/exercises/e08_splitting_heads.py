@@ -349,7 +349,8 @@ catch_the_scramble = FunctionExercise(
         Mistake(
             "first number of each head",
             _first_numbers,
-            "Your test looks at the first number of each head alone, and another may be scrambled.",
+            "One split slips through: the last number of each head comes a token late. Do you look at every"
+            " number, and at the rows that should stay?",
         ),
         Mistake(
             "looks at one corner",

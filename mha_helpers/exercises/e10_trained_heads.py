@@ -5,6 +5,7 @@ import torch
 from mha_helpers.attention import merge_heads
 from mha_helpers.exercises.framework import Mistake
 from mha_helpers.exercises.functions import FunctionExercise
+from mha_helpers.exercises.mistakes import pick
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise
 
@@ -394,6 +395,15 @@ def _up_to_the_query(mistake):
     )
 
 
+def _from_place_1(mistake):
+    """The same mistake by somebody who has left out place 0, which no letter stands before."""
+    return Mistake(
+        f"{mistake.name}, from place 1",
+        lambda weights, letters: mistake.wrong(weights * (torch.arange(len(letters)) > 0), letters),
+        mistake.sentence,
+    )
+
+
 def _copies(letters):
     n = len(letters)
     return (letters[:, None] == letters[None, :]) & torch.ones(n, n).tril(-1).bool()
@@ -427,6 +437,8 @@ _BESIDE_THE_COPIES = [
     ),
 ]
 
+_NOT_PLACE_0 = ("copies and the letter itself", "the letter before a copy")
+
 weight_after_copies = FunctionExercise(
     "10.5",
     "Score a head: after an earlier copy",
@@ -443,6 +455,8 @@ weight_after_copies = FunctionExercise(
         ),
         *_BESIDE_THE_COPIES,
         *map(_up_to_the_query, _BESIDE_THE_COPIES),
+        *map(_from_place_1, pick(_BESIDE_THE_COPIES, *_NOT_PLACE_0)),
+        *map(_up_to_the_query, map(_from_place_1, pick(_BESIDE_THE_COPIES, *_NOT_PLACE_0))),
         Mistake(
             "places after the query",
             _after_any_copy,

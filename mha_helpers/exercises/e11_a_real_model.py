@@ -4,6 +4,7 @@ import torch
 
 from mha_helpers.exercises.framework import Mistake
 from mha_helpers.exercises.functions import FunctionExercise
+from mha_helpers.exercises.mistakes import TO_ADD
 from mha_helpers.exercises.running import case, numbers
 from mha_helpers.exercises.values import ChoiceExercise
 
@@ -39,6 +40,16 @@ padding = FunctionExercise(
             "turned round",
             lambda attention_mask: ~attention_mask.bool()[:, None, None, :],
             "Padding may be looked at here, and words may not. In this course True means: may attend.",
+        ),
+        Mistake(
+            "to add, as −1e9",
+            lambda attention_mask: (1.0 - attention_mask[:, None, None].float()) * -1e9,
+            TO_ADD,
+        ),
+        Mistake(
+            "~ of whole numbers",
+            lambda attention_mask: ~attention_mask[:, None, None, :],
+            "~ makes −2 of 1 and −1 of 0: turn them into bool first. And which way round is it then?",
         ),
         Mistake(
             "batch in the wrong place",

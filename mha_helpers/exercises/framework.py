@@ -204,7 +204,7 @@ def untouched(answer):
     return type(answer) is dict and len(answer) > 0 and all(item is ... for item in answer.values())
 
 
-def one_line(text, longest=400):
+def one_line(text, longest=520):
     """Return the text in one line, without addresses of objects, which differ from run to run."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(str(text).split()))
     return text if len(text) <= longest else text[: longest - 1] + "…"

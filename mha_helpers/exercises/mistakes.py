@@ -175,6 +175,11 @@ SCALING = [
         lambda scores, d_k: scores / scores.shape[-1] ** 0.5,
         "You scale by the number of keys: the spread of a score grows with another size.",
     ),
+    Mistake(
+        "** 1/2 without brackets",
+        lambda scores, d_k: scores / d_k / 2,
+        "You divide by d_k, then by 2: ** comes before /, so what must stand in brackets in d_k ** 1/2?",
+    ),
 ]
 
 # 05: mask_scores(scores, mask) -> masked scores
@@ -220,6 +225,11 @@ MASKING = [
         "+∞",
         _fill(float("inf")),
         "The blocked keys get +∞, the highest score of all: look at the sign.",
+    ),
+    Mistake(
+        "−∞ times False",
+        lambda scores, mask: scores + ~mask * -torch.inf,
+        "False times −∞ is 0 · ∞, which is NaN: masked_fill writes −∞ without multiplying.",
     ),
     Mistake(
         "padding on rows",
@@ -341,6 +351,11 @@ CAUSAL_MASK = [
     Mistake(
         "0 and 1 with −∞",
         lambda n: torch.zeros(n, n).masked_fill(~torch.ones(n, n, dtype=torch.bool).tril(), -torch.inf),
+        TO_ADD,
+    ),
+    Mistake(
+        "0 and 1 with −∞, as 1 and −∞",
+        lambda n: torch.ones(n, n).tril().masked_fill(~torch.ones(n, n).tril().bool(), -torch.inf),
         TO_ADD,
     ),
     Mistake(

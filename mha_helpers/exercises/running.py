@@ -3,8 +3,11 @@
 import copy
 import dis
 import inspect
+import sysconfig
+import traceback
 import types
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +18,9 @@ from mha_helpers.exercises.framework import one_line
 # Steps of the interpreter that compute nothing; their names differ between versions of Python.
 _IDLE_STEPS = {"RESUME", "NOP", "NOT_TAKEN", "CACHE", "POP_TOP", "RETURN_VALUE", "BUILD_TUPLE"}
 _CONSTANT_STEPS = {"LOAD_CONST", "RETURN_CONST"}
+
+_HELPERS = str(Path(__file__).parents[1])
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))  # torch is in one
 
 _WHOLE_SIZE = "A size must be a whole number: // in place of / keeps it one."
 _ONE_NUMBER = "The functions of math take one number; torch has its own for whole tensors."
@@ -56,7 +62,8 @@ _CAUSES = (
         "for @: 'list'",
         "Lists know no @: a loop takes one entry of each at a time.",
     ),
-    ("must be a matrix", "torch.mm takes two axes alone; @ and torch.matmul take axes in front as well."),
+    ("must be a matrix", "mm and addmm take two axes alone; @ and torch.matmul take axes in front as well."),
+    ("output with shape", "+= keeps the shape on its left: a = a + b may grow."),
     ("must be a 3D tensor", "torch.bmm takes three axes alone; @ and torch.matmul take any number."),
     ("1D tensors expected", "torch.dot takes one axis alone; @ and torch.matmul take any number."),
     (
@@ -78,7 +85,7 @@ _CAUSES = (
     ("got torch.dtype", "The kind of number is handed over by its name: dtype=…"),
     ("slice indices must be integers", _WHOLE_SIZE),
     ("are valid indices", "An index must be a whole number: // in place of / keeps it one."),
-    ("list index", "The list has fewer entries than that: print its len(). append adds one at its end."),
+    ("list index", "The list has fewer entries than that: print its len(). Does a loop run one too far?"),
     ("list assignment index", "The list has fewer entries than that: append adds one at its end."),
     ("0-dim tensor", "That is a single number already: there is an index too many."),
     ("index", "An index ran past the end: print the .shape, and compare it with your loop."),
@@ -119,11 +126,17 @@ _CAUSES = (
     ),
     ("Module.__init__", "super().__init__() must come first in __init__."),
     ("not callable", "A value is called like a function: look for brackets too many, or a name used twice."),
-    ("not defined", "Is the name spelt as above, and was the cell that makes it run?"),
+    (
+        "not defined",
+        "Is the name spelt as above, and was the cell that makes it run? In a class, is self. missing?",
+    ),
     ("cannot access local variable", "A name is used before it has a value."),
     ("before assignment", "A name is used before it has a value."),
     ("recursion", "The function calls itself without an end."),
-    ("has no attribute", "That object does not have this name: is it the kind of value you take it for?"),
+    (
+        "has no attribute",
+        "That object has no such name: is it the kind of value you take it for? In a class: made as self.…?",
+    ),
 )
 
 
@@ -162,6 +175,7 @@ class Outcome:
     value: Any = None
     error: BaseException | None = None
     changed: tuple = ()
+    line: str = ""  # of the learner's code, where the error came up
 
     @property
     def message(self):
@@ -180,7 +194,7 @@ def run(call, inputs, names=()):
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit as well: an exit() must not end the learner's kernel
-        outcome.error = error
+        outcome.error, outcome.line = error, _last_line(error)
         error.__traceback__ = None  # it would keep every tensor of the call alive
     pairs = zip([*args, *kwargs.values()], [*inputs.args, *inputs.kwargs.values()], strict=True)
     names = [*names[: len(args)], *kwargs]
@@ -188,6 +202,16 @@ def run(call, inputs, names=()):
         name for name, (now, before) in zip(names, pairs, strict=False) if not _unchanged(now, before)
     )
     return outcome
+
+
+def _last_line(error):
+    """Return the last line of the learner's own code that the error went through, "" if there is none."""
+    own = [
+        frame.line
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_HELPERS, *_LIBRARIES))
+    ]
+    return one_line(own[-1], longest=90) if own and own[-1] else ""
 
 
 def describe(inputs, names):
@@ -215,10 +239,9 @@ def explain(outcome):
         return f"{words} exit() or quit() would end the session: leave it out."
     if isinstance(outcome.error, AssertionError):
         return f"{words} A failed assert ends the call: where the answer is no, return False hands it back."
-    for fragment, cause in _CAUSES:
-        if fragment in message:
-            return f"{words} {cause}"
-    return words
+    causes = (f" {cause}" for fragment, cause in _CAUSES if fragment in message)
+    line = f" The line: {outcome.line}" if outcome.line else ""
+    return f"{words}{next(causes, '')}{line}"
 
 
 def is_stub(function):

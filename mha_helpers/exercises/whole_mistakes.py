@@ -59,6 +59,14 @@ def _shared_out_again(weights, mask):
     return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
+# Whoever takes a plain softmax and then sets the hidden weights to 0, which also mends rows without any key.
+CLEARED = {
+    "softmax": lambda table: torch.softmax(table, dim=-1),
+    "finish": lambda weights, mask: weights.masked_fill(~mask, 0.0),
+}
+_ENDING = ", hidden weights 0"
+
+
 def _scaled_late(q, k, v, mask=None):
     weights = attention_with(scale=lambda scores, d_k: scores)(q, k, v, mask)[1] / q.shape[-1] ** 0.5
     return weights @ v, weights
@@ -80,7 +88,7 @@ ATTENTION = [
     Mistake(
         "mask after softmax",
         attention_with(**_MASK_AFTER_SOFTMAX),
-        "The mask comes after softmax, so what is left no longer sums to 1: which step must it precede?",
+        "The mask works after softmax alone, so rows do not sum to 1: does a step before keep its result?",
     ),
     Mistake(
         "mask after softmax, renormalised",
@@ -92,7 +100,24 @@ ATTENTION = [
         _scaled_late,
         "The scale comes after softmax, so rows do not sum to 1: which step must it precede?",
     ),
+    Mistake(
+        "mask after softmax, renormalised, 0/0",
+        attention_with(
+            **_MASK_AFTER_SOFTMAX | {"finish": lambda w, mask: (w * mask) / (w * mask).sum(-1, True)}
+        ),
+        "You divide by a row's sum, which can be 0: where no key is left, or one hidden score is huge.",
+    ),
+    Mistake(
+        "−∞ after softmax",
+        attention_with(**_MASK_AFTER_SOFTMAX | {"finish": mask_scores}),
+        "You write −∞ into the weights: softmax makes 0 of −∞, so on which side of it does −∞ belong?",
+    ),
     *(Mistake(m.name, attention_with(masking=m.wrong), m.sentence) for m in MASKING),
+    *(
+        Mistake(m.name + _ENDING, attention_with(masking=m.wrong, **CLEARED), m.sentence)
+        for m in MASKING
+        if m.name not in ("−1e9", "mask left out")  # right in float32; the mask after softmax, as above
+    ),
     *(
         Mistake(m.name, attention_with(softmax=m.wrong), m.sentence)
         for m in pick(
@@ -283,16 +308,21 @@ FAULTS = {
     "d_k taken as d_model": {"scale": lambda module, scores: scores / module.d_model**0.5},
     "÷√n_k": {"scale": lambda module, scores: scores / scores.shape[-1] ** 0.5},
     "÷√2": {"scale": lambda module, scores: scores / 2**0.5},
-    "scale after softmax": {"attend": _one(ATTENTION, "scale after softmax")},
+    "** 1/2 without brackets": {"scale": lambda module, scores: scores / module.d_k / 2},
     "÷√num_heads": {"scale": lambda module, scores: scores / module.num_heads**0.5},
-    "mask polarity": {"masking": _one(MASKING, "mask polarity")},
-    "mask left out": {"masking": _one(MASKING, "mask left out")},
     "mask after softmax": _MASK_AFTER_SOFTMAX,
-    "mask added": {"masking": _one(MASKING, "mask added")},
-    "mask after softmax, renormalised": {"attend": _one(ATTENTION, "mask after softmax, renormalised")},
-    "multiplied by the mask": {"masking": _one(MASKING, "multiplied by the mask")},
-    "padding on rows": {"masking": _one(MASKING, "padding on rows")},
-    "−1e9": {"masking": _one(MASKING, "−1e9")},
+    **{m.name: {"masking": m.wrong} for m in MASKING},
+    **{m.name: {"attend": m.wrong} for m in ATTENTION if m.name.endswith((_ENDING, "cells 0"))},
+    **{
+        m.name: {"attend": m.wrong}
+        for m in pick(
+            ATTENTION,
+            "scale after softmax",
+            "mask after softmax, renormalised",
+            "mask after softmax, renormalised, 0/0",
+            "−∞ after softmax",
+        )
+    },
     "softmax over queries": {"softmax": _one(SOFTMAX, "softmax over queries")},
     "softmax over axis 1": {"softmax": _one(SOFTMAX, "softmax over axis 1")},
     "NaN in a fully masked row": {"softmax": _one(SOFTMAX, "NaN in a fully masked row")},
@@ -318,7 +348,6 @@ _SENTENCES = {m.name: m.sentence for m in [*SOFTMAX, *SCALING, *ATTENTION, *SPLI
     "÷√num_heads": "You divide by the root of the number of heads: how many features does each get?",
     "softmax over axis 1": "Softmax ran over axis 1, here the axis of the heads: count it from the end.",
     "d_k taken as d_model": "The scale uses d_model: how many features does one head compare?",
-    "mask after softmax": "The mask comes after softmax, so rows no longer sum to 1: where does it belong?",
     "V from W_K": "The values come from W_K: look at which layer makes v.",
     "V from W_Q": "The values come from W_Q: look at which layer makes v.",
     "K from W_Q": "The keys come from W_Q: look at which layer makes k.",

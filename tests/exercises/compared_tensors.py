@@ -74,13 +74,13 @@ WRONG_TENSORS = [
             parts,
             {},
             FORM,
-            f"is a list of {len(parts)} values; one tensor is needed. Which of them is asked for?",
+            f"is a list of {len(parts)} values; one tensor is needed. {which}",
         )
-        for parts in (
-            [torch.ones(3), torch.ones(2)],
-            [torch.ones(2), torch.ones(2)],
-            [torch.ones(2, 3), torch.ones(2, 3)],
-            [torch.ones(3), 1],
+        for parts, which in (
+            ([torch.ones(3), torch.ones(2)], "Is a step left that makes one of them?"),
+            ([torch.ones(2), torch.ones(2)], "Is a step left that makes one of them?"),
+            ([torch.ones(2, 3), torch.zeros(2, 3)], "Which of them is asked for?"),
+            ([torch.ones(3), 1], "Is a step left that makes one of them?"),
         )
     ),
     (
@@ -88,7 +88,7 @@ WRONG_TENSORS = [
         (1, torch.ones(3), 2),
         {},
         FORM,
-        "is a tuple of 3 values; one tensor is needed. Which of them is asked for?",
+        "is a tuple of 3 values; one tensor is needed. Is a step left that makes one of them?",
     ),
     (ONES, [[1.0, 1.0, 1.0]], {}, FORM, "is a list; a torch tensor is needed. torch.tensor(…) converts it."),
     (ONES, (1.0,), {}, FORM, "is a tuple; a torch tensor is needed. torch.tensor(…) converts it."),

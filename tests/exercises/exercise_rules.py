@@ -75,7 +75,9 @@ def status(exercise, *answer):
 def solution_of(exercise):
     """Run the printed solution in the names a notebook has, and return the learner's answer."""
     names = {
-        name: getattr(mha_helpers, name) for name in mha_helpers.__all__ if name not in mha_helpers._LAZY
+        name: getattr(mha_helpers, name)
+        for name in mha_helpers.__all__
+        if mha_helpers._LAZY.get(name, "examples") == "examples"
     }
     names |= {"torch": torch, "math": math, "nn": nn, "F": nn.functional}
     exec(exercise.given, names)
@@ -298,9 +300,13 @@ def helps_step_by_step(exercise):
             exercise.hint()
         lines.append(stream.getvalue())
     exercise._hints_given = 0
-    faults = [f"a hint of several lines: {line!r}" for line in lines if line.count("\n") != 1]
-    if any("no more hints" in line for line in lines[:-2]) or "no more hints" not in lines[-1]:
+    *hints, first_end, second_end = lines
+    faults = [f"a hint of several lines: {line!r}" for line in hints if line.count("\n") != 1]
+    if any("no more hints" in line for line in hints):
         faults.append("hints do not end where they should")
+    for end in (first_end, second_end):  # after the last hint, all of them once more
+        if "no more hints" not in end.splitlines()[0] or not end.endswith("".join(hints)):
+            faults.append("after the last hint, they cannot all be read again")
     for number, line in enumerate(lines[:-2], start=1):
         if not line.startswith(f"Exercise {exercise.number}, hint {number} of {len(exercise.hints)}: "):
             faults.append(f"hint {number} opens with {line[:40]!r}")

@@ -103,6 +103,7 @@ def test_what_a_class_lacks_is_said(answer, words):
 def test_a_class_without_super_is_told_where_to_look():
     assert told(attention_exercise(), WithoutSuper).endswith(
         "before Module.__init__() call. super().__init__() must come first in __init__."
+        " The line: self.w_q = nn.Linear(d_model, d_model)"
     )
 
 

@@ -84,8 +84,8 @@ WRONG = [
     (1.5, -1.5, {}, VALUE, "has the right size and the wrong sign."),
     (1.5, 1.6, {}, VALUE, "is a number, but not the right one."),
     # True and False
-    (True, False, {}, VALUE, "is the wrong one of the two."),
-    (False, True, {}, VALUE, "is the wrong one of the two."),
+    (True, False, {}, VALUE, "is False; True is right."),
+    (False, True, {}, VALUE, "is True; False is right."),
     (True, 1, {}, FORM, "must be True or False."),
     (True, None, {}, FORM, "must be True or False."),
     (True, torch.tensor([0.5]), {}, FORM, "must be True or False."),

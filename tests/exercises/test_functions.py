@@ -19,7 +19,7 @@ def test_advice_goes_with_what_was_raised():
         "y": "Is the name spelt as above",
         "x(1)": "A value is called like a function",
         "x[9]": "An index ran past the end",
-        "x.nothing": "does not have this name",
+        "x.nothing": "has no such name",
         "exit()": "would end the session",
         "x.view(5, 7)": "hold as many numbers",
     }.items():

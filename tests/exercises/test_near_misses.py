@@ -17,8 +17,10 @@ from mha_helpers.exercises import (
     e06_softmax,
     e07_weighted_values,
     e08_splitting_heads,
+    e09_concat_and_output,
     e10_trained_heads,
 )
+from mha_helpers.exercises.whole_mistakes import attention_class, attention_with
 
 
 def cut_in_three(x, w_q, w_k, w_v):
@@ -241,7 +243,7 @@ def over_columns(scores, mask):
         (
             e08_splitting_heads.catch_the_scramble,
             three_numbers_of_each_token,
-            "Your test looks at the first number of each head alone",
+            "One split slips through: the last number of each head comes a token late.",
         ),
         (e04_scaling.scale_test, equal_spreads, "Your test asks for equal spreads alone"),
         (e04_scaling.scale_test, no_products, "Your scores have spread 1 before the scale"),
@@ -277,6 +279,82 @@ def over_columns(scores, mask):
 )
 def test_such_an_answer_is_told_what_it_does(exercise, answer, words):
     assert told(exercise, answer).startswith(words)
+
+
+def the_last_step_right(masking):
+    """The solution of 7.5 and 9.6 with another masking; the hidden weights are set to 0, as hint 4 says."""
+
+    def attention(q, k, v, mask=None):
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = masking(scores, mask)
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0.0)
+        return weights @ v, weights
+
+    return attention
+
+
+def by_index(scores, mask):
+    scores[~mask] = -torch.inf
+    return scores
+
+
+def result_thrown_away(scores, mask):
+    scores.masked_fill(~mask, -torch.inf)
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("masking", "words"),
+    [
+        (lambda scores, mask: scores.masked_fill(mask, -torch.inf), "The mask is read the wrong way round"),
+        (lambda scores, mask: scores.masked_fill(~mask, 0), "A blocked score becomes 0"),
+        (lambda scores, mask: scores * mask, "A blocked score becomes 0"),
+        (lambda scores, mask: scores + mask, "You add the mask"),
+        (lambda scores, mask: scores + ~mask * -torch.inf, "False times −∞ is 0 · ∞"),
+        (result_thrown_away, "The mask works after softmax alone"),
+    ],
+)
+def test_one_slip_in_the_mask_and_all_else_right(masking, words):
+    attention = the_last_step_right(masking)
+    assert told(e07_weighted_values.whole_attention, attention).startswith(words)
+    of_heads = attention_class(attend=attention)
+    assert told(e09_concat_and_output.the_class, of_heads).startswith(words)
+
+
+def test_a_mask_by_index_is_told_so_after_the_last_step_as_well():
+    words = "In square brackets a mask is not broadcast"
+    assert told(e07_weighted_values.whole_attention, the_last_step_right(by_index)).startswith(words)
+
+
+def test_power_before_division():
+    attention = attention_with(scale=lambda scores, d_k: scores / d_k**1 / 2)
+    words = "You divide by d_k, then by 2"
+    assert told(e07_weighted_values.whole_attention, attention).startswith(words)
+    assert told(e09_concat_and_output.the_class, attention_class(attend=attention)).startswith(words)
+
+
+@pytest.mark.parametrize("way", ["first", "sum", "others"])
+def test_what_comes_of_the_printed_numbers_is_known(way):
+    cat, eats, fish = (math.exp(score) for score in (3.536, -1.414, 1.414))
+    answer = {"first": cat, "sum": cat + eats + fish, "others": cat / (eats + fish)}[way]
+    assert "not the right one" not in told(e06_softmax.one_weight, answer)
+
+
+def test_after_the_copies_from_place_1():
+    def equal_letters(weights, letters):
+        found = torch.zeros(weights.shape[:-1])
+        for i in range(len(letters)):
+            for j in range(1, i + 1):
+                if letters[j] == letters[i]:
+                    found[..., i] += weights[..., i, j]
+        return found
+
+    assert told(e10_trained_heads.weight_after_copies, equal_letters).startswith(
+        "That is the weight on all equal letters."
+    )
 
 
 def forgets_that_there_may_be_no_mask(q, k, v, mask=None):

@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from mha_helpers.attention import attention_scores
 from mha_helpers.exercises.running import (
     AnswerError,
     Outcome,
@@ -183,7 +184,7 @@ KNOWN = [
     (lambda x: x[len(x) / 2], "An index must be a whole number: // in place of / keeps it one."),
     (
         lambda x: x.tolist()[2],
-        "The list has fewer entries than that: print its len(). append adds one at its end.",
+        "The list has fewer entries than that: print its len(). Does a loop run one too far?",
     ),
     (lambda x: [].__setitem__(0, x), "The list has fewer entries than that: append adds one at its end."),
     (lambda x: x[0, 0][0], "That is a single number already: there is an index too many."),
@@ -204,10 +205,18 @@ KNOWN = [
         lambda x: x.shape(),
         "A value is called like a function: look for brackets too many, or a name used twice.",
     ),
-    (lambda x: y, "Is the name spelt as above, and was the cell that makes it run?"),  # noqa: F821
+    (
+        lambda x: y,  # noqa: F821
+        "Is the name spelt as above, and was the cell that makes it run? In a class, is self. missing?",
+    ),
+    (lambda x: x[0].clone().add_(x), "+= keeps the shape on its left: a = a + b may grow."),
+    (
+        lambda x: torch.mm(x[0], x),
+        "mm and addmm take two axes alone; @ and torch.matmul take axes in front as well.",
+    ),
     (
         lambda x: x.nothing,
-        "That object does not have this name: is it the kind of value you take it for?",
+        "That object has no such name: is it the kind of value you take it for? In a class: made as self.…?",
     ),
 ]
 
@@ -215,8 +224,44 @@ KNOWN = [
 @pytest.mark.parametrize(("function", "cause"), KNOWN)
 def test_a_usual_error_is_told_with_its_usual_cause(function, cause):
     outcome = run(function, case(torch.ones(2, 3)))
+    outcome.line = ""
     kind = type(outcome.error).__name__
     assert explain(outcome).startswith(f"it raises {kind}: ") and explain(outcome).endswith(f". {cause}")
+
+
+def through_a_helper(q):
+    scores = attention_scores(q, q[:, :1])  # raises within the course's own module
+    return scores
+
+
+def through_torch(q):
+    return torch.nn.functional.linear(
+        q,
+        q.T,
+    )
+
+
+def test_the_line_of_the_learner_is_named():
+    for function, line in (
+        (through_a_helper, "scores = attention_scores("),
+        (with_a_long_line, "return q @ q if"),
+    ):
+        outcome = run(function, case(torch.ones(2, 3)))
+        assert outcome.line.startswith(line) and explain(outcome).endswith(f" The line: {outcome.line}")
+        assert outcome.error.__traceback__ is None
+    assert run(through_torch, case(torch.ones(2, 3))).line.startswith("return torch.nn.functional.linear(")
+    exec("def unseen(q):\n    return q @ q", names := {})
+    outcome = run(names["unseen"], case(torch.ones(2, 3)))  # its code stands in no file
+    assert outcome.line == "" and "The line" not in explain(outcome)
+
+
+def with_a_long_line(q):
+    return q @ q if "a rather long condition" else "and words that go on until nobody reads them any more"
+
+
+def test_a_long_line_is_cut():
+    line = run(with_a_long_line, case(torch.ones(2, 3))).line
+    assert len(line) == 90 and line.endswith("…")
 
 
 # Stubs
