@@ -119,7 +119,7 @@ class FormingPicture:
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
         names = [f"{layer + 1}.{head + 1}" for layer in range(layers) for head in range(heads)]
         axes.set_xticks(range(layers * heads), names)
-        axes.set_xlabel("layer.head")
+        axes.set_xlabel("layer.head, on held-out distances")
         axes.axvline(heads - 0.5, color=style.COLOURS["faint"], linewidth=1)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(length=0)
@@ -130,9 +130,7 @@ class FormingPicture:
             axes.add_patch(Rectangle((0, 0), 0, 0, color=SCORE_COLOURS[score], label=name))
         look = {"fontsize": 10, "frameon": False, "handlelength": 1, "columnspacing": 1, "borderaxespad": 0.2}
         axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, **look)
-        axes.text(
-            0, 1.27, "held-out distances: weight of each head on the", transform=axes.transAxes, weight="bold"
-        )
+        axes.text(0, 1.27, "weight of each head on the", transform=axes.transAxes, weight="bold")
         frame = Rectangle((-0.5, 0), 1, 1.03, fill=False, edgecolor=style.COLOURS["ink"], linewidth=1.6)
         axes.add_patch(frame)
         return {"scores": bars, "frame": frame}

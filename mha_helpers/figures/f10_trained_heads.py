@@ -14,7 +14,7 @@ STEPS = (
     ("table of letters\n+ positions", "(b, n, d_model)", "faint"),
     ("layer 1\n4 heads", "(b, n, d_model)", "query"),
     ("layer 2\n4 heads", "(b, n, d_model)", "query"),
-    ("guess: a number\nfor each letter", "(b, n, 26)", "output"),
+    ("guess:\n26 numbers", "(b, n, 26)", "output"),
 )
 BOX, HEIGHT, GAP, LEFT = 128, 64, 56, 10  # pixels
 ADDED, LEAVES = 14, 38  # pixels into a gap: the plus, and where the road past the next layer begins

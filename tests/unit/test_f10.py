@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from mha_helpers.figures.f10_trained_heads import model_map, pairs_picture
+from mha_helpers.figures.f10_trained_heads import BOX, STEPS, model_map, pairs_picture
 
 
 def test_the_map_names_every_stage_and_its_shape():
@@ -15,6 +15,8 @@ def test_the_map_names_every_stage_and_its_shape():
     for text in picture.figure.axes[0].texts:
         extent = text.get_window_extent(renderer)
         assert box.x0 <= extent.x0 and extent.x1 <= box.x1 and box.y0 <= extent.y0 and extent.y1 <= box.y1
+        if text.get_text() in [words for words, _, _ in STEPS]:  # it stands in a box
+            assert extent.width <= BOX - 4
 
 
 def test_pairs_are_drawn_and_told_as_they_are():
