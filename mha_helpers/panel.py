@@ -234,6 +234,8 @@ class Panel(widgets.VBox):
 def _copied(value):
     if isinstance(value, dict):
         return {name: _copied(each) for name, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
     return value.clone() if hasattr(value, "clone") else value
 
 

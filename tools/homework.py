@@ -24,15 +24,15 @@ HEADING = re.compile(r"^### Exercise (\d+\.\d+) ★", re.MULTILINE)
 VERDICT = re.compile(r"^Exercise (\d+\.\d+): (not attempted yet|not yet|correct)\. ?(.*)$", re.MULTILINE)
 
 NO_ANSWER, WITHOUT_VERDICT = "no answer", "its cell was not run, or stopped with an error"
-NOT_THERE = "it is not in the notebook any more"
+NOT_THERE = "it is not in the notebook"
 
 
 def verdicts(path: Path) -> list[tuple[str, str, str]]:
     """(exercise, status, reason) of one notebook, in its order; of a check run twice, the last.
 
     An exercise that stands in the notebook and has no verdict was not run, or its cell stopped with an error:
-    it counts, as "no answer". So does one of the same page that is not in the notebook any more. Empty where
-    no check was run at all.
+    it counts, as "no answer". So does one of the same page that is not in the notebook. Empty where no check
+    was run at all.
     """
     cells = nbformat.read(path, as_version=4).cells
     there = exercises_in(cells)
@@ -42,7 +42,8 @@ def verdicts(path: Path) -> list[tuple[str, str, str]]:
         for output in cell.get("outputs", [])
         for number, *_ in VERDICT.findall(output.get("text", ""))
     ]
-    posed = [number for page in _pages(there + checked) for number in posed_on(page)]
+    of_this_course = any("mha_helpers" in cell.source for cell in cells)
+    posed = [number for page in _pages(there or checked) for number in posed_on(page) if of_this_course]
     found = {
         number: (number, NO_ANSWER, WITHOUT_VERDICT if number in there else NOT_THERE)
         for number in dict.fromkeys(posed + there)
@@ -93,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     paths = [path for path in files if path.suffix.lower() == ".ipynb"]
     for path in files:
-        if path not in paths and path != options.csv:
+        if path not in paths and not (options.csv and path.resolve() == options.csv.resolve()):
             print(
                 f"{path.relative_to(options.folder)}: not read, its name does not end in .ipynb",
                 file=sys.stderr,

@@ -57,10 +57,10 @@ if "{package}" not in sys.modules:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if name.endswith(".py") else base64.b85decode(text))
     sys.path.insert(0, unpacked.name)
-import {package}  # noqa: E402, F401, I001
+    import {package}
 
-if "unpacked" in globals():
     {package}.unpacked = unpacked  # the folder stays, whatever a page calls unpacked
+import {package}  # noqa: E402, F401, I001
 '''
 
 

@@ -159,8 +159,10 @@ def _label(name: Misconception) -> str:
 
 
 def _text(table: Path) -> str:
-    """The text of a table, also as a spreadsheet in Western Europe saves it."""
+    """The text of a table, also as a spreadsheet in Western Europe or as "Unicode text" saves it."""
     content = table.read_bytes()
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

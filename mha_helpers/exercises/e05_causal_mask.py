@@ -187,6 +187,11 @@ masked_weights = FunctionExercise(
     reference=lambda scores, mask: attention_weights(mask_scores(scores, mask)),
     cases=_weights_cases,
     mistakes=[
+        Mistake(
+            "the visible weights set to 0",
+            lambda scores, mask: _plain_softmax(mask_scores(scores, mask)).masked_fill(mask, 0.0),
+            "At the end you write 0 over the weights that count: True means “may attend”, so which go?",
+        ),
         *(
             Mistake(m.name, _then(m.wrong, attention_weights), m.sentence)
             for m in pick(MASKING, "mask left out", "mask polarity", "multiplied by the mask", "−1e9")
@@ -208,11 +213,6 @@ masked_weights = FunctionExercise(
             "mask polarity, −1e9 added",
             lambda scores, mask: _plain_softmax(scores + mask * -1e9),
             pick(MASKING, "mask polarity")[0].sentence,
-        ),
-        Mistake(
-            "the visible weights set to 0",
-            lambda scores, mask: _plain_softmax(mask_scores(scores, mask)).masked_fill(mask, 0.0),
-            "At the end you write 0 over the weights that count: True means “may attend”, so which go?",
         ),
         Mistake(
             "multiplied by the mask, 0 where hidden",

@@ -285,8 +285,8 @@ def _changes_one_token(n, token):
     return test
 
 
-def _first_numbers(split):
-    return torch.equal(split(_TAGS, 3)[..., 0], split_heads(_TAGS, 3)[..., 0])
+def _one_number(place):
+    return lambda split: torch.equal(split(_TAGS, 3)[..., place], split_heads(_TAGS, 3)[..., place])
 
 
 _right_test = _compares_all(4, 3, 2)
@@ -347,8 +347,14 @@ catch_the_scramble = FunctionExercise(
             "Your test passes view alone and turns right splits down: does your own reshape move tokens?",
         ),
         Mistake(
+            "last number of each head",
+            _one_number(-1),
+            "One split slips through: the first number of each head comes a token late. Do you look at every"
+            " number?",
+        ),
+        Mistake(
             "first number of each head",
-            _first_numbers,
+            _one_number(0),
             "One split slips through: the last number of each head comes a token late. Do you look at every"
             " number, and at the rows that should stay?",
         ),

@@ -437,6 +437,11 @@ _BESIDE_THE_COPIES = [
     ),
 ]
 
+_COPIES_THEMSELVES = Mistake(
+    "the copies themselves",
+    lambda weights, letters: (weights * _copies(letters)).sum(dim=-1),
+    "That is the weight on the earlier copies. The letter to copy stands one place further.",
+)
 _NOT_PLACE_0 = ("copies and the letter itself", "the letter before a copy")
 
 weight_after_copies = FunctionExercise(
@@ -448,11 +453,8 @@ weight_after_copies = FunctionExercise(
     reference=_after_copies,
     cases=_copy_cases,
     mistakes=[
-        Mistake(
-            "the copies themselves",
-            lambda weights, letters: (weights * _copies(letters)).sum(dim=-1),
-            "That is the weight on the earlier copies. The letter to copy stands one place further.",
-        ),
+        _COPIES_THEMSELVES,
+        _from_place_1(_COPIES_THEMSELVES),
         *_BESIDE_THE_COPIES,
         *map(_up_to_the_query, _BESIDE_THE_COPIES),
         *map(_from_place_1, pick(_BESIDE_THE_COPIES, *_NOT_PLACE_0)),

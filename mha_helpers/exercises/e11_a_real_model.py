@@ -13,6 +13,10 @@ def _mask(attention_mask):
     return attention_mask.bool()[:, None, None, :]
 
 
+def _to_add(hidden):
+    return lambda attention_mask: torch.where(_mask(attention_mask), 0.0, hidden)
+
+
 padding = FunctionExercise(
     "11.1",
     "From 1 and 0 to True and False",
@@ -41,10 +45,9 @@ padding = FunctionExercise(
             lambda attention_mask: ~attention_mask.bool()[:, None, None, :],
             "Padding may be looked at here, and words may not. In this course True means: may attend.",
         ),
-        Mistake(
-            "to add, as −1e9",
-            lambda attention_mask: (1.0 - attention_mask[:, None, None].float()) * -1e9,
-            TO_ADD,
+        *(
+            Mistake(f"to add, as {hidden}", _to_add(hidden), TO_ADD)
+            for hidden in (-1e9, -1e4, torch.finfo(torch.float32).min, -torch.inf)
         ),
         Mistake(
             "~ of whole numbers",

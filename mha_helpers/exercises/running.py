@@ -20,7 +20,10 @@ _IDLE_STEPS = {"RESUME", "NOP", "NOT_TAKEN", "CACHE", "POP_TOP", "RETURN_VALUE",
 _CONSTANT_STEPS = {"LOAD_CONST", "RETURN_CONST"}
 
 _HELPERS = str(Path(__file__).parents[1])
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))  # torch is in one
+_LIBRARIES = (
+    str(Path(torch.__file__).parent),  # it may lie elsewhere than the other packages
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+)
 
 _WHOLE_SIZE = "A size must be a whole number: // in place of / keeps it one."
 _ONE_NUMBER = "The functions of math take one number; torch has its own for whole tensors."

@@ -1,4 +1,4 @@
-"""Fourteen ways to split a matrix into heads for exercise 8.5, two of them right. Write your test first."""
+"""Fifteen ways to split a matrix into heads for exercise 8.5, two of them right. Write your test first."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,9 +42,9 @@ def _swapped_last(matrix, num_heads):
     return heads
 
 
-def _last_late(matrix, num_heads):
+def _number_late(matrix, num_heads, late):
     heads = split_heads(matrix, num_heads).clone()
-    heads[..., -1] = heads[..., -1].roll(1, dims=-1)
+    heads[..., late] = heads[..., late].roll(1, dims=-1)
     return heads
 
 
@@ -66,5 +66,6 @@ SPLITS = (
     Split("tokens in reverse order", lambda m, n, h, d: split_heads(m.flip(0), h)),
     Split("two tokens in the middle swapped", lambda m, n, h, d: _middle_swapped(m, h)),
     Split("two tokens swapped in the last head alone", lambda m, n, h, d: _swapped_last(m, h)),
-    Split("the last number of each head one token late", lambda m, n, h, d: _last_late(m, h)),
+    Split("the last number of each head one token late", lambda m, n, h, d: _number_late(m, h, -1)),
+    Split("the first number of each head one token late", lambda m, n, h, d: _number_late(m, h, 0)),
 )

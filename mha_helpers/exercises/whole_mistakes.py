@@ -101,6 +101,18 @@ ATTENTION = [
         "The scale comes after softmax, so rows do not sum to 1: which step must it precede?",
     ),
     Mistake(
+        "the visible weights set to 0",
+        attention_with(**CLEARED | {"finish": lambda weights, mask: weights.masked_fill(mask, 0.0)}),
+        "At the end you write 0 over the weights that count: True means “may attend”, so which go?",
+    ),
+    Mistake(
+        "mask after softmax, renormalised, a little added to the sum",
+        attention_with(
+            **_MASK_AFTER_SOFTMAX | {"finish": lambda w, mask: (w * mask) / ((w * mask).sum(-1, True) + 1e-9)}
+        ),
+        "You mask after softmax and divide again. A large hidden score has pushed the others to 0.",
+    ),
+    Mistake(
         "mask after softmax, renormalised, 0/0",
         attention_with(
             **_MASK_AFTER_SOFTMAX | {"finish": lambda w, mask: (w * mask) / (w * mask).sum(-1, True)}
@@ -319,6 +331,8 @@ FAULTS = {
             ATTENTION,
             "scale after softmax",
             "mask after softmax, renormalised",
+            "the visible weights set to 0",
+            "mask after softmax, renormalised, a little added to the sum",
             "mask after softmax, renormalised, 0/0",
             "−∞ after softmax",
         )

@@ -173,7 +173,8 @@ def describe(state):
         cells = count(state["mask"].numel(), "cell")
         hidden = f" Causal mask: in each head {int((~state['mask']).sum())} of {cells} masked."
         masked = "" if state["mask"][query, key] else " This cell is masked."
-    lowest, highest = (style.number(end) for end in (state["scores"].min(), state["scores"].max()))
+    shown = state["masked"][state["masked"].isfinite()]
+    lowest, highest = style.number(shown.min()), style.number(shown.max())
     return (
         f"Scores of {count(len(state['scores']), 'head')}, {count(len(tokens), 'token')}, from {lowest} to"
         f" {highest}.{hidden} Head {head + 1}: {named(tokens, query, 'row')} asks,"

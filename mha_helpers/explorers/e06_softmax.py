@@ -173,7 +173,10 @@ def describe(state):
         f"{token} {style.number(weight, trim=False)}"
         for token, weight in zip(TOKENS, weights.tolist(), strict=True)
     )
-    powers = ", ".join(_written(value, 3) for value in state["exponentials"].tolist())
+    powers = ", ".join(
+        "less than 0.001" if 0 < value < 0.0005 else _written(value, 3)
+        for value in state["exponentials"].tolist()
+    )
     less = " less the maximum" if state["minus_maximum"] else ""
     return (
         f"Temperature {style.number(state['temperature'])}. e to the power of each{less}: {powers}."

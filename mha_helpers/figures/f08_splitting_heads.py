@@ -250,11 +250,17 @@ def _name(what, number, tokens):
     return f"t{number} {tokens[number]}" if number < len(tokens) else f"token t{number}"
 
 
+def _is_whole(labels):
+    """Tell whether every number of a split into heads is there, in whatever order."""
+    num_heads, n, d_k = labels.shape
+    return torch.equal(labels.flatten().sort().values, number_labels(n, num_heads, d_k).flatten())
+
+
 def _describe(stage, tokens, follow=None):
     rows, said = [], ""
-    if stage.of_tokens and (stage.block, stage.row) == ("head", "token"):
+    if stage.of_tokens and (stage.block, stage.row) == ("head", "token") and _is_whole(stage.labels):
         said = f" {verdict(stage.labels)}"
-        if follow is not None:
+        if follow is not None and (stage.labels // 100 == follow).any():
             name = _name("token", follow, tokens).removeprefix("token ")
             said += f" The numbers of {name}, framed, are in {heads_holding(stage.labels, follow)}."
     for number, block in enumerate(stage.blocks.tolist()):

@@ -201,7 +201,7 @@ def _sum(values, heads_on):
     adding = [
         f"head {head + 1} {style.number(value)}"
         for head, (value, on) in enumerate(zip(values.tolist(), heads_on, strict=True))
-        if on and abs(value) > 1e-9
+        if on and style.number(value) != "0"
     ]
     if len(adding) > 1:
         adding.append(f"together {style.number(_total(values, heads_on))}")

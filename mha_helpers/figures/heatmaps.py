@@ -20,7 +20,7 @@ from mha_helpers.checks import (
 )
 from mha_helpers.figures.layout import BAR, Layout
 from mha_helpers.figures.picture import Picture, new_figure
-from mha_helpers.figures.words import count, describe
+from mha_helpers.figures.words import count, describe, numbered
 
 AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("token", "feature")}
 BAR_TITLES = {"weights": "weight", "scores": "score", "vectors": "number"}
@@ -107,7 +107,8 @@ def _grid(
     axes = axes or AXES[kind]
     if alt is None:
         alt = _describe(matrices, row_labels, column_labels, kind, allowed, axes, head_names, title)
-        alt += _framed(lit, row_labels, column_labels)
+        framed = _framed(lit, row_labels, column_labels)
+        alt += framed and (" " if head_names is None else "\n") + framed
 
     row_texts, row_legend = style.display_labels(row_labels)
     column_texts, legend = style.display_labels(column_labels)
@@ -254,15 +255,15 @@ def _lit(highlight, rows, columns):
 
 
 def _framed(lit, rows, columns):
-    """Say in words what has a frame: " Framed: row eats."."""
+    """Say in words what has a frame: "Framed: row 2 (eats)."."""
     names = []
     for i, j in lit:
         row, column = (
-            (f"row {rows[i]}" if i is not None else ""),
-            (f"column {columns[j]}" if j is not None else ""),
+            (i is not None and f"row {numbered(i, rows)}"),
+            (j is not None and f"column {numbered(j, columns)}"),
         )
-        names.append(", ".join(filter(None, (row, column))))
-    return f" Framed: {'; '.join(names)}." if names else ""
+        names.append(", ".join(filter(None, (row, column))) or "all")
+    return f"Framed: {'; '.join(names)}." if names else ""
 
 
 def _outline(ax, i, j, rows, columns):

@@ -30,12 +30,14 @@ def _weights(matrix, rows, columns, allowed):
         where, of = "Of the rows with more than one key, the", "such a row"
         allowed = allowed & choose[:, None]
     seen = matrix.masked_fill(~allowed, -1).nan_to_num(nan=-1)
+    if seen.max() < 0:
+        return ["No query has a weight to read."]
     i, j = (seen > seen.max() - EQUAL).nonzero()[0].tolist()
     rows_seen = seen[allowed.any(dim=-1)] if allowed.any() else seen
     average = number(rows_seen.clamp(min=0).max(dim=-1).values.mean(), trim=False)
     return [
-        f"{where} largest weight is {number(seen[i, j], trim=False)}: query {_numbered(i, rows)} on key"
-        f" {_numbered(j, columns)}.",
+        f"{where} largest weight is {number(seen[i, j], trim=False)}: query {numbered(i, rows)} on key"
+        f" {numbered(j, columns)}.",
         f"On average the largest weight of {of} is {average}.",
         *_stripes(matrix, allowed),
     ]
@@ -49,7 +51,8 @@ def _stripes(weights, allowed):
     means = {}
     for ahead in range(1 - n, n):
         on = weights.diagonal(ahead)[allowed.diagonal(ahead)]
-        if 4 * len(on) >= n and on.mean() >= STRIPE:
+        # A dark column crosses every diagonal: one cell that holds most of it makes no stripe.
+        if 4 * len(on) >= n and on.mean() >= STRIPE and 2 * on.max() < on.sum():
             means[ahead] = on.mean()
     strongest = sorted(means, key=means.get, reverse=True)[:2]
     if not strongest:
@@ -110,7 +113,7 @@ def _vectors(matrix, rows, columns, allowed):
     return [f"The numbers go from {number(shown.min())} to {number(shown.max())}."] if len(shown) else []
 
 
-def _numbered(index, labels):
+def numbered(index, labels):
     own = str(index + 1)
     return own if labels[index] == own else f"{own} ({labels[index]})"
 

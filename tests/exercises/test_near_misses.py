@@ -324,6 +324,27 @@ def test_one_slip_in_the_mask_and_all_else_right(masking, words):
     assert told(e09_concat_and_output.the_class, of_heads).startswith(words)
 
 
+def the_visible_set_to_0(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    if mask is not None:
+        weights = weights.masked_fill(mask, 0.0)
+    return weights @ v, weights
+
+
+def test_a_last_step_the_wrong_way_round_is_told_so():
+    words = "At the end you write 0 over the weights that count"
+    assert told(e07_weighted_values.whole_attention, the_visible_set_to_0).startswith(words)
+    assert told(e09_concat_and_output.the_class, attention_class(attend=the_visible_set_to_0)).startswith(
+        words
+    )
+    for last in (lambda w, m: w.masked_fill(m, 0.0), lambda w, m: (w * ~m).nan_to_num()):
+        answer = lambda s, m, last=last: last(torch.softmax(s.masked_fill(~m, -torch.inf), -1), m)  # noqa: E731
+        assert told(e05_causal_mask.masked_weights, answer).startswith(words)
+
+
 def test_a_mask_by_index_is_told_so_after_the_last_step_as_well():
     words = "In square brackets a mask is not broadcast"
     assert told(e07_weighted_values.whole_attention, the_last_step_right(by_index)).startswith(words)

@@ -51,7 +51,7 @@ def test_what_the_page_lets_a_learner_try(panel):
     panel.set(layer=1, head=9, off=False, sentence="a dog saw a cat")
     assert "same word 0." in panel.description()
     panel.controls["sentence"].value = "one dog saw a cat"
-    assert "same word none" in panel.description()
+    assert "same word nan (there is none)" in panel.description()
 
 
 def test_words_warn_and_numbers_stand_beside_even_weights(panel):

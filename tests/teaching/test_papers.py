@@ -217,9 +217,10 @@ def test_the_example_class_makes_a_picture_whose_labels_are_whole(tmp_path, caps
 def test_a_table_as_a_western_spreadsheet_saves_it_is_read(tmp_path, capsys):
     lines = (ROOT / "teaching" / "example_answers.csv").read_text(encoding="utf-8").replace(",", ";")
     first = lines.splitlines()[1].split(";")[0]
-    (tmp_path / "class.csv").write_bytes(lines.replace(first, "Müller").encode("cp1252"))
-    assert misconceptions.main([str(tmp_path / "class.csv")]) == 0
-    assert "Papers before: 8, after: 8." in capsys.readouterr().out
+    for encoding in ("cp1252", "utf-16", "utf-8-sig"):
+        (tmp_path / "class.csv").write_bytes(lines.replace(first, "Müller").encode(encoding))
+        assert misconceptions.main([str(tmp_path / "class.csv")]) == 0
+        assert "Papers before: 8, after: 8." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["no/such/folder.png", "picture.docx"])

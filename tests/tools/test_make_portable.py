@@ -215,8 +215,10 @@ def test_the_cell_unpacks_to_a_temporary_folder_and_nowhere_else(carrier):
 
 
 def test_a_page_may_use_the_names_of_the_cell(carrier):
-    done, _, _ = carrier("del unpacked\nimport gc\ngc.collect()\nfrom mha_helpers.deep.er import WORDS")
-    assert done.stderr == ""
+    for again in ("del unpacked", "unpacked = 5", "unpacked = 5\nexec(whole)"):
+        after = f"{again}\nimport gc\ngc.collect()\nfrom mha_helpers.deep.er import WORDS"
+        done, _, _ = carrier(after, change=lambda code: f"whole = {code!r}\n{code}")
+        assert done.stderr == ""
 
 
 def test_the_cell_unpacks_data_byte_by_byte(carrier):

@@ -74,7 +74,15 @@ def test_rows_and_columns_are_named_as_on_the_axes():
 
 def test_frames_are_said():
     words = [heatmap(torch.eye(2), ["a", "b"], highlight=lit).alt for lit in ((1, None), (None, 0), [(0, 1)])]
-    assert [alt.rpartition("Framed: ")[2] for alt in words] == ["row b.", "column a.", "row a, column b."]
+    assert [alt.rpartition("Framed: ")[2] for alt in words] == [
+        "row 2 (b).",
+        "column 1 (a).",
+        "row 1 (a), column 2 (b).",
+    ]
+    assert heatmap(torch.eye(2), highlight=(None, None)).alt.endswith(" Framed: all.")
+    assert head_heatmaps(torch.eye(2)[None], ["a", "b"], highlight=(1, None)).alt.endswith(
+        "\nFramed: row 2 (b)."
+    )
     assert "Framed" not in heatmap(torch.eye(2), ["a", "b"]).alt
 
 
@@ -94,6 +102,17 @@ def test_a_row_with_one_key_and_stripes_of_many_tokens():
     assert "0.60 on the query's own place and 0.40 on the key 2 before the query." in own
     assert "diagonal" not in heatmap(torch.full((12, 12), 1 / 12)).alt
     assert "diagonal" not in heatmap(torch.eye(12)[:, :10]).alt
+    for column in (0, 8):
+        weights = torch.full((9, 9), 0.05 / 8)
+        weights[:, column] = 0.95
+        assert "diagonal" not in heatmap(weights).alt
+    assert "No query has a weight to read." in heatmap(torch.eye(9), mask=torch.zeros(9, 9).bool()).alt
+
+
+def test_of_weights_equal_up_to_rounding_the_first_is_named():
+    weights = torch.full((9, 9), 0.1)
+    weights[1, 2], weights[5, 6] = 0.5, 0.500001
+    assert "The largest weight is 0.50: query 2 on key 3." in heatmap(weights).alt
 
 
 def test_many_tokens_are_summarised():
