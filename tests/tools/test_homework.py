@@ -103,12 +103,32 @@ def test_an_exercise_that_is_gone_from_the_notebook_counts(tmp_path, check, caps
     assert posed == ["3.1", "3.2", "3.3", "3.4"] == list(homework.posed_on("3"))
     _write(tmp_path / "anna.ipynb", check("3.1", PRAISED), check("3.3", PRAISED))
     assert main([str(tmp_path)]) == 0
+    assert (
+        capsys.readouterr().out == "anna: 2 of 2 correct\n"
+    )  # nothing says that it is a page of this course
+    page = nbformat.read(tmp_path / "anna.ipynb", as_version=4)
+    page.cells.insert(
+        0, nbformat.v4.new_code_cell("from mha_helpers.exercises import e03_qk_scores as exercises")
+    )
+    nbformat.write(page, tmp_path / "anna.ipynb")
+    assert main([str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "anna: 2 of 4 correct",
-        "    3.2 no answer: it is not in the notebook any more",
-        "    3.4 no answer: it is not in the notebook any more",
+        "    3.2 no answer: it is not in the notebook",
+        "    3.4 no answer: it is not in the notebook",
     ]
     assert homework.posed_on("99") == ()
+
+
+def test_a_stray_check_of_another_page_adds_itself_alone(tmp_path, check, capsys):
+    _write(tmp_path / "anna.ipynb", check("4.1", PRAISED), *(check(f"3.{k}", PRAISED) for k in (1, 2, 3, 4)))
+    page = nbformat.read(tmp_path / "anna.ipynb", as_version=4)
+    headings = [f"### Exercise 3.{k} ★ · 3 min · t" for k in (1, 2, 3, 4)]
+    page.cells = [*map(nbformat.v4.new_markdown_cell, headings), *page.cells]
+    page.cells.append(nbformat.v4.new_code_cell("import mha_helpers"))
+    nbformat.write(page, tmp_path / "anna.ipynb")
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "anna: 5 of 5 correct\n"
 
 
 def test_what_is_no_notebook_is_named(tmp_path, check, no_page, capsys):

@@ -31,7 +31,7 @@ def returned(tmp_path):
 def test_homework_writes_what_the_encoding_has(returned):
     done = _written_as_cp1252("homework.py", returned)
     assert done.returncode == 0, done.stderr
-    assert b"?: 0 of 4 correct" in done.stdout and b"Divide by ?d_k." in done.stdout
+    assert b"?: 0 of 1 correct" in done.stdout and b"Divide by ?d_k." in done.stdout
 
 
 def test_misconceptions_are_written_and_drawn(tmp_path):
