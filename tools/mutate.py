@@ -37,6 +37,7 @@ FRAMEWORK = [
     f"tests/exercises/test_{name}.py"
     for name in (
         "framework",
+        "agreement",
         "functions",
         "classes",
         "values_and_choices",

@@ -279,6 +279,11 @@ def test_training_starts_where_the_shipped_run_started_and_learns():
     assert torch.equal(before, torch.random.get_rng_state())
 
 
+def test_a_training_shows_every_step_and_the_state_after_the_last():
+    model = new_model(seed=0)
+    assert [step for step, _ in train(model, (5,), 2, seed=0)] == [0, 1, 2]
+
+
 def test_script_keeps_the_steps_it_promises(tmp_path, monkeypatch):
     import train_tiny_model as script
 
