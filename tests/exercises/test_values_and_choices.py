@@ -266,3 +266,23 @@ def test_text_and_sets():
     assert status(several, {"c", "a"})[0] == "correct"
     assert status(several, {"a", "b"})[0] == "not yet"
     assert "a set" in told(several, 3)
+
+
+@pytest.mark.parametrize(
+    "right, wrong, form",
+    [
+        (frozenset("ac"), {"a", "b"}, False),
+        (frozenset("ac"), {"z"}, False),
+        (frozenset("ac"), {"ac"}, True),  # two letters run together are no choice
+        (frozenset("ac"), {"a, c"}, True),
+        (frozenset(["query", "key"]), {"query", "value"}, False),
+        (frozenset([1, 2]), {1, 3}, False),
+        (frozenset([1, 2]), {10}, False),
+        (2, 3, False),
+        ((0, 1), (1, 1), False),
+    ],
+)
+def test_another_choice_is_wrong_and_another_form_is_told_so(right, wrong, form):
+    exercise = ChoiceExercise("7.1", "A", answer=right, wrong={}, otherwise="Another choice.", **COMMON)
+    said = told(exercise, wrong)
+    assert said.startswith("Answer with a set of texts") if form else said == "Another choice."
