@@ -103,6 +103,13 @@ def test_a_number_that_is_no_port(port):
         commands.choose_port(port)
 
 
+def test_colab_has_versions_of_its_own():
+    done = course("test", "--colab", "--newest")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == "--colab takes Colab's versions and --newest the newest ones: leave one out.\n"
+
+
 def page_at(address, seconds=60):
     """Return the page as text. JupyterLab prints its address a moment before it listens there."""
     deadline = time.monotonic() + seconds

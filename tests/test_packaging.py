@@ -167,9 +167,19 @@ def test_the_workflows_run_the_tests_on_three_systems_with_the_oldest_and_the_ne
     assert matrix["python"] == [PROJECT["requires-python"].removeprefix(">="), PYTHONS[-1]]
 
 
+def commands_in(workflow):
+    return re.findall(r"run: python course\.py (.*)", workflow.read_text(encoding="utf-8"))
+
+
+def test_every_environment_has_its_workflow():
+    folder = ROOT / ".github" / "workflows"
+    assert commands_in(folder / "tests.yml") == ["test", "test --colab", "test --real-model"]
+    assert commands_in(folder / "weekly.yml") == ["test --newest", "test --newest --real-model"]
+
+
 def test_the_workflows_run_commands_that_there_are():
     for file in WORKFLOWS:
-        for line in re.findall(r"run: python course\.py (.*)", file.read_text(encoding="utf-8")):
+        for line in commands_in(file):
             command, *flags = line.split()
             done = subprocess.run(
                 [sys.executable, ROOT / "course.py", command, *flags, "--help"],

