@@ -32,8 +32,8 @@ MOST_ADDED = 50_000  # bytes more than the notebook it came from, and the data i
 ABOUT = """\
 **This notebook is one file.** The next cell carries `{package}`, the helper module of this course:
 {files} files, `attention.py` and `masks.py` as they are, the others without comments and without what this
-page does not need. It checks that its copy is whole, unpacks it to a temporary folder and installs nothing.
-Run it first."""
+page does not need.{weights} It checks that its copy is whole, unpacks it to a temporary folder and installs
+nothing. Run it first."""
 CARRIER = '''\
 # This cell carries {package}, the helper module of this course. It unpacks it to a temporary folder.
 import base64
@@ -71,7 +71,11 @@ def carrier_cells(files: dict[str, str], data: dict[str, bytes], number: str) ->
     packed = bz2.compress("\0".join(parts).encode("utf-8"), 9)
     text = "\n".join(textwrap.wrap(base64.b85encode(packed).decode("ascii"), width=4000))
     sha256 = hashlib.sha256("".join(text.split()).encode()).hexdigest()
-    about = nbformat.v4.new_markdown_cell(ABOUT.format(package=PACKAGE, files=len(files)))
+    weights = ""
+    if data:
+        size = round(sum(map(len, data.values())) / 1000)
+        weights = f" {len(data)} of the files are trained models, {size} kB, nearly all of this one."
+    about = nbformat.v4.new_markdown_cell(ABOUT.format(package=PACKAGE, files=len(files), weights=weights))
     source = CARRIER.format(package=PACKAGE, text=text, sha256=sha256).rstrip("\n")
     carrier = nbformat.v4.new_code_cell(source, metadata={"jupyter": {"source_hidden": True}})
     about.id, carrier.id = f"{number}-portable-about", f"{number}-portable-carrier"

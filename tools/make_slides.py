@@ -237,7 +237,8 @@ def deck(path: Path, folder: Path) -> str:
 def make(notebooks: list[Path], target: Path, cache: Path) -> list[str]:
     """Write all decks and the index into `target`. Returns the titles."""
     with tempfile.TemporaryDirectory() as temporary:  # a fault half-way leaves the older decks as they were
-        half = Path(temporary)
+        half = Path(temporary) / "slides"
+        half.mkdir()  # copytree hands on who may read a folder, and a temporary one is private
         titles = write_decks(notebooks, half, cache)
         if target.resolve() == SLIDES:  # no deck of a notebook that is gone; another folder keeps what it has
             shutil.rmtree(target, ignore_errors=True)

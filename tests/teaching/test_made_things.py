@@ -1,5 +1,6 @@
 """What the commands make for a teacher: the edition with solutions, the handout, the slides' cells."""
 
+import os
 import re
 import subprocess
 import sys
@@ -224,6 +225,13 @@ def test_links_between_decks_lead_to_decks(tmp_path, without_libraries):
     decks = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "slides").glob("*.html")}
     links = {link for text in decks.values() for link in re.findall(r'<a href="([^"#:]+)', text)}
     assert links >= {"11_a_real_model.html", "00_start_here.html"} and links <= set(decks)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps other rights")
+def test_others_can_open_the_slides(tmp_path, without_libraries):
+    make_slides.make(course_notebooks()[:1], tmp_path / "slides", tmp_path)
+    (tmp_path / "beside").mkdir()
+    assert (tmp_path / "slides").stat().st_mode == (tmp_path / "beside").stat().st_mode
 
 
 def test_slides_in_a_folder_of_ones_own_leave_what_is_there(tmp_path, without_libraries):

@@ -227,6 +227,14 @@ def test_the_cell_unpacks_data_byte_by_byte(carrier):
     assert done.stdout.strip() == bytes(range(256)).hex()
 
 
+def test_the_first_cell_says_that_trained_models_travel_too():
+    with_data, without = carrier_cells({}, DATA, "10")[0].source, carrier_cells({}, {}, "01")[0].source
+    size = round(sum(map(len, DATA.values())) / 1000)
+    assert f"{len(DATA)} files, " in " ".join(with_data.split())
+    assert f"{len(DATA)} of the files are trained models, {size} kB" in " ".join(with_data.split())
+    assert "trained" not in without
+
+
 def test_data_travels_with_the_module_that_names_its_folder():
     data = {"mha_helpers/numbers/some.bin": b"1", "mha_helpers/other/more.bin": b"2"}
     assert carried_data({"mha_helpers/a.py": "FOLDER = HERE / 'numbers'"}, data) == {
