@@ -5,10 +5,10 @@ import inspect
 import torch
 from torch import nn
 
-from mha_helpers.exercises.compare import kind_of
+from mha_helpers.exercises.compare import difference, kind_of
 from mha_helpers.exercises.framework import NOT_ATTEMPTED, NOT_YET, Verdict
 from mha_helpers.exercises.functions import FunctionExercise
-from mha_helpers.exercises.running import AnswerError, Case, is_stub, not_begun, numbers, run
+from mha_helpers.exercises.running import AnswerError, Case, explain, is_stub, not_begun, numbers, run
 
 
 class ModuleExercise(FunctionExercise):
@@ -16,7 +16,8 @@ class ModuleExercise(FunctionExercise):
 
     ``reference``: the right class, which also says how each ``nn.Linear`` in ``linears`` must be made.
     Every case is ``case(x, build={"d_model": 6, "num_heads": 3})``. Both classes get the same fixed
-    weights; a bias that the answer does not have stays out.
+    weights. A class with the right numbers must also be able to learn: the same numbers in training
+    mode, and a gradient in every layer.
     """
 
     stub_words = "Write the class in place of the `...`, then run the cell again."
@@ -60,12 +61,52 @@ class ModuleExercise(FunctionExercise):
 
     def _run(self, answer, inputs):
         def build_and_call(*args, **kwargs):
-            right, module = self.reference(**inputs.build), answer(**inputs.build)
-            for name in self.linears:
-                self._set_weights(name, getattr(right, name), getattr(module, name, None))
-            return module.eval()(*args, **kwargs)
+            return self._built(answer, inputs).eval()(*args, **kwargs)
 
         return run(build_and_call, inputs, self.arguments)
+
+    def _built(self, answer, inputs):
+        right, module = self.reference(**inputs.build), answer(**inputs.build)
+        for name in self.linears:
+            self._set_weights(name, getattr(right, name), getattr(module, name, None))
+        self._check_biases(right, module)
+        return module
+
+    def _shortcut(self, answer, cases):
+        return super()._shortcut(answer, cases) or self._cannot_learn(answer, cases[0])
+
+    def _cannot_learn(self, answer, inputs):
+        """Return the ``Verdict`` on a class whose numbers are right, and which could not be trained."""
+
+        def train_once(*args, **kwargs):
+            module = self._built(answer, inputs).train()
+            with torch.enable_grad():
+                value = module(*args, **kwargs)
+                output = value if isinstance(value, torch.Tensor) else value[0]
+                if output.requires_grad:
+                    (output * numbers(*output.shape, name="loss")).sum().backward()
+            still = [name for name in self.linears if not _has_gradient(getattr(module, name))]
+            return value, still
+
+        outcome = run(train_once, inputs, self.arguments)
+        if outcome.error:
+            return Verdict(NOT_YET, f"The result is right, but in training mode {explain(outcome)}")
+        value, still = outcome.value
+        right = self._run(self.reference, inputs)
+        if difference(value, right.value, names=self.returns):
+            return Verdict(
+                NOT_YET,
+                "The result is right after .eval(), and another in training mode: is there dropout? This"
+                " class does without.",
+            )
+        if still:
+            layers = ", ".join(f"self.{name}" for name in still)
+            return Verdict(
+                NOT_YET,
+                f"The result is right, but no gradient reaches {layers}, so training would change nothing"
+                " there: is there a no_grad, a detach or an .item()?",
+            )
+        return None
 
     def _set_weights(self, name, right, linear):
         if linear is None or linear is ...:
@@ -81,3 +122,18 @@ class ModuleExercise(FunctionExercise):
             linear.weight.copy_(numbers(*right.weight.shape, name=name) / right.in_features**0.5)
             if linear.bias is not None and right.bias is not None:
                 linear.bias.copy_(numbers(right.out_features, name=f"{name} bias"))
+
+    def _check_biases(self, right, module):
+        """Raise where a bias is lacking. Numbers cannot always tell: softmax takes that of W_K out again."""
+        with_bias = [name for name in self.linears if getattr(right, name).bias is not None]
+        lacking = [f"self.{name}" for name in with_bias if getattr(module, name).bias is None]
+        if lacking:
+            verb = "has" if len(lacking) == 1 else "have"
+            raise AnswerError(
+                f"{', '.join(lacking)} {verb} no bias: nn.Linear makes one unless bias=False stands in its"
+                " brackets."
+            )
+
+
+def _has_gradient(linear):
+    return linear.weight.grad is not None and bool(linear.weight.grad.any())

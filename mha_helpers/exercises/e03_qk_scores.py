@@ -28,6 +28,7 @@ def _dot_cases():
         case(q[0, 1].tolist(), k[0, 0].tolist()),  # "eats" asks "cat", head 1
         case([1.0, -2.0, 3.0], [4.0, 5.0, -0.5]),
         case([2.0], [-3.0]),
+        case([0.25, 0.5], [0.25, 0.25]),  # 0.1875: a rounded score is another one
         case([0.5, 1.5, -1.0, 2.0, 1.0], [3.0, 0.0, 2.0, 1.0, -4.0]),
     ]
 

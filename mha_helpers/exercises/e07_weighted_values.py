@@ -157,6 +157,7 @@ mix_all = FunctionExercise(
         case(torch.softmax(numbers(4, 5, name="weights"), dim=-1), numbers(5, 3, name="v")),
         case(torch.softmax(numbers(2, 3, 4, 4, name="weights"), dim=-1), numbers(2, 3, 4, 5, name="v")),
         case(torch.softmax(numbers(4, 4, name="weights"), dim=-1), numbers(4, 4, name="v")),
+        case(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), numbers(2, 3, name="v")),  # a row without any key
     ],
     mistakes=[
         *VALUES,

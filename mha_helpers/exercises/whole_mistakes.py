@@ -302,6 +302,10 @@ def _w_o_transposed(module, concat):
     return F.linear(concat, module.w_o.weight.T, module.w_o.bias)
 
 
+def _w_o_without_bias(module, concat):
+    return F.linear(concat, module.w_o.weight)
+
+
 def _without_bias(module, x):
     return tuple(F.linear(x, layer.weight) for layer in (module.w_q, module.w_k, module.w_v))
 
@@ -348,6 +352,8 @@ FAULTS = {
     "weights built from V": {"project": lambda module, x: (module.w_v(x), module.w_v(x), module.w_v(x))},
     "bias forgotten": {"bias": False},
     "bias in W_O alone": {"project": _without_bias},
+    "bias of W_O left out": {"out": _w_o_without_bias},
+    "biases made and not used": {"project": _without_bias, "out": _w_o_without_bias},
 }
 
 _SENTENCES = {m.name: m.sentence for m in [*SOFTMAX, *SCALING, *ATTENTION, *SPLITTING, *MERGING]} | {
@@ -370,7 +376,9 @@ _SENTENCES = {m.name: m.sentence for m in [*SOFTMAX, *SCALING, *ATTENTION, *SPLI
     "weights built from V": "W_V makes all three: look at which layer makes q, k and v.",
     "÷√2": "You divide by √2, which is right where d_k is 2: how wide is a head of this class?",
     "bias in W_O alone": "W_O has a bias, and queries, keys and values have none: how are those layers made?",
-    "bias forgotten": "The biases are missing: how are the layers made, and are they called?",
+    "bias of W_O left out": "The bias of W_O is not added: a Linear layer is called, as in self.w_o(concat).",
+    "biases made and not used": "No bias is added: a Linear layer is called, as in self.w_q(x).",
+    "bias forgotten": "The biases are missing: how are the layers made?",
 }
 
 CLASS = [Mistake(name, attention_class(**parts), _SENTENCES[name]) for name, parts in FAULTS.items()]

@@ -135,6 +135,11 @@ SLIPS = {
     "softmax over queries": [("dim=-1", "dim=-2")],
     "V from W_K": [("self.split(self.w_v(x))", "self.split(self.w_k(x))")],
     "bias forgotten": [("nn.Linear(d_model, d_model)", "nn.Linear(d_model, d_model, bias=False)")],
+    "bias of W_O left out": [("self.w_o(concat)", "concat @ self.w_o.weight.T")],
+    "biases made and not used": [
+        ("self.w_o(concat)", "concat @ self.w_o.weight.T"),
+        *((f"self.w_{name}(x)", f"x @ self.w_{name}.weight.T") for name in "qkv"),
+    ],
 }  # fmt: skip
 
 
@@ -145,6 +150,23 @@ def test_each_slip_in_the_class_is_called_by_its_name(name):
         code = changed(code, old, new)
     (expected,) = {m.sentence for m in exercises.the_class.mistakes if m.name == name}
     assert status(exercises.the_class, built(code, "BlankAttention")) == ("not yet", expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = nn.Linear(d_model, d_model, bias=False)", "self.w_k has no bias"),
+        ("return self.w_o(concat), weights", "return self.w_o(concat).detach(), weights", "no gradient reaches self.w_q"),
+        ("self.w_o(concat)", "torch.dropout(self.w_o(concat), 0.1, self.training)", "is there dropout?"),
+    ],
+)  # fmt: skip
+def test_right_numbers_are_not_enough(old, new, words):
+    """The class is used afterwards: it takes PyTorch's weights, in training mode."""
+    for exercise in (exercises.the_class, exercises.three_bugs):
+        answer = built(changed(exercises.the_class.solution_code, old, new), "BlankAttention")
+        said, sentence = status(exercise, answer)
+        assert said == "not yet"
+        assert words in sentence
 
 
 def test_the_stubs_of_the_page_are_not_attempted():

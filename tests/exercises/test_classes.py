@@ -107,25 +107,51 @@ def test_a_class_without_super_is_told_where_to_look():
     )
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_both_classes_get_the_same_weights(bias):
+def test_both_classes_get_the_same_weights():
     exercise = attention_exercise()
     seen = {}
 
     class Watched(MultiHeadAttention):
         def __init__(self, d_model, num_heads):
-            super().__init__(d_model, num_heads, bias=bias)
+            super().__init__(d_model, num_heads)
 
         def forward(self, x, mask=None):
             seen.update({name: value.clone() for name, value in self.named_parameters()})
             return super().forward(x, mask)
 
-    said = status(exercise, Watched)[0]
-    assert said == ("correct" if bias else "not yet")
+    assert status(exercise, Watched)[0] == "correct"
     for name in ("w_q", "w_k", "w_v", "w_o"):
         assert torch.equal(seen[f"{name}.weight"], numbers(6, 6, name=name) / 6**0.5)
-        if bias:
-            assert torch.equal(seen[f"{name}.bias"], numbers(6, name=f"{name} bias"))
+        assert torch.equal(seen[f"{name}.bias"], numbers(6, name=f"{name} bias"))
+
+
+def without_bias(*names):
+    class WithoutBias(MultiHeadAttention):
+        def __init__(self, d_model, num_heads):
+            super().__init__(d_model, num_heads)
+            for name in names:
+                setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+
+    return WithoutBias
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["w_k"], "self.w_k has no bias:"),  # softmax takes it out, so every number is right
+        (["w_o"], "self.w_o has no bias:"),
+        (["w_q", "w_v"], "self.w_q, self.w_v have no bias:"),
+    ],
+)
+def test_a_layer_without_a_bias_is_named(names, words):
+    assert told(attention_exercise(), without_bias(*names)).startswith(words)
+
+
+def test_no_bias_is_asked_for_where_the_reference_has_none():
+    exercise = attention_exercise()
+    exercise.reference = without_bias("w_k")
+    assert status(exercise, without_bias("w_k"))[0] == "correct"
+    assert status(exercise, MultiHeadAttention)[0] == "correct"
 
 
 @pytest.mark.parametrize(
@@ -167,10 +193,57 @@ def test_a_class_is_tried_with_masks_and_may_not_change_its_input():
     assert "your code changes x in place" in told(exercise, ChangesX)
 
 
-def test_dropout_is_switched_off_for_the_check():
-    class Dropping(MultiHeadAttention):
-        def forward(self, x, mask=None):
-            output, weights = super().forward(x, mask)
-            return nn.functional.dropout(output, 0.5, self.training), weights
+def then(change):
+    """Return a class whose forward changes right results."""
 
-    assert status(attention_exercise(), Dropping)[0] == "correct"
+    class Changed(MultiHeadAttention):
+        def forward(self, x, mask=None):
+            return change(self, *super().forward(x, mask))
+
+    return Changed
+
+
+class WithoutGradient(MultiHeadAttention):
+    @torch.no_grad()
+    def forward(self, x, mask=None):
+        return super().forward(x, mask)
+
+
+class PlainKeys(MultiHeadAttention):
+    """Right numbers, and W_K could never learn."""
+
+    def forward(self, x, mask=None):
+        self.w_k.requires_grad_(False)
+        return super().forward(x, mask)
+
+
+class StopsInTraining(MultiHeadAttention):
+    def forward(self, x, mask=None):
+        if self.training:
+            raise ValueError("not yet written")
+        return super().forward(x, mask)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            then(lambda self, output, weights: (nn.functional.dropout(output, 0.5, self.training), weights)),
+            "The result is right after .eval(), and another in training mode: is there dropout?",
+        ),
+        (
+            then(lambda self, output, weights: (output.detach(), weights)),
+            "no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o, so training",
+        ),
+        (WithoutGradient, "no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o, so training"),
+        (PlainKeys, "no gradient reaches self.w_k, so training"),
+        (StopsInTraining, "The result is right, but in training mode it raises ValueError: not yet written."),
+    ],
+)
+def test_a_class_that_cannot_learn_is_not_right(answer, words):
+    assert words in told(attention_exercise(), answer)
+
+
+def test_a_learner_who_has_switched_gradients_off_is_judged_the_same():
+    with torch.no_grad():
+        assert status(attention_exercise(), MultiHeadAttention)[0] == "correct"
