@@ -145,7 +145,7 @@ def check_mask(mask, scores_shape):
     if mask.dtype != torch.bool:
         raise TypeError(
             f'mask must be bool, got {str(mask.dtype).removeprefix("torch.")}. True means "may attend"'
-            " here; torch.nn.MultiheadAttention means the opposite. Try mask.bool() or mask == 1."
+            f" here; torch.nn.MultiheadAttention means the opposite. {_as_bool(mask)}"
         )
     surplus = mask.dim() - len(scores_shape)
     if surplus > 0:
@@ -162,6 +162,14 @@ def check_mask(mask, scores_shape):
             f"mask {tuple(mask.shape)} does not broadcast to the scores {tuple(scores_shape)}. From the"
             f" right, every axis must be 1 or the same: keys {scores_shape[-1]}, queries {scores_shape[-2]}."
         )
+
+
+def _as_bool(mask):
+    """Say how this mask becomes a bool one. bool() of a mask that is to be added would turn it round."""
+    has_numbers = mask.numel() and not mask.is_meta and not mask.is_complex()
+    if has_numbers and (mask < 0).any():
+        return "It holds negative numbers, as a mask does that is added to the scores: take mask == 0."
+    return "Where 1 means “may attend”, take mask == 1; where 1 means “hidden”, mask == 0."
 
 
 def check_mask_axes(mask, scores_shape):

@@ -1,6 +1,7 @@
 """The maths, step by step: against PyTorch, against loops, and against bad input."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -490,3 +491,32 @@ BOOL = torch.ones(3, 3, dtype=torch.bool)
 def test_bad_input_is_answered_in_the_learners_terms(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+CAUSAL = torch.ones(3, 3).tril().bool()
+
+
+@pytest.mark.parametrize(
+    ("mask", "advice"),
+    [
+        (nn.Transformer.generate_square_subsequent_mask(3), "take mask == 0."),  # 0 and −∞, to be added
+        ((~CAUSAL) * -1e9, "take mask == 0."),
+        (CAUSAL.float(), "Where 1 means “may attend”, take mask == 1;"),
+        (CAUSAL.long(), "Where 1 means “may attend”, take mask == 1;"),
+        ((~CAUSAL).float(), "where 1 means “hidden”, mask == 0."),
+    ],
+)
+def test_who_follows_the_advice_on_a_mask_that_is_not_bool_gets_the_mask_that_was_meant(mask, advice):
+    with pytest.raises(TypeError, match="mask must be bool") as caught:
+        mask_scores(torch.zeros(3, 3), mask)
+    assert advice in str(caught.value)
+    expression = re.search(r"mask == \d", advice).group()
+    assert torch.equal(eval(expression, {"mask": mask}), CAUSAL)
+
+
+@pytest.mark.parametrize(
+    "mask", [torch.zeros(3, 0), torch.zeros(3, 3, device="meta"), torch.zeros(3, 3) + 0j]
+)
+def test_a_mask_without_numbers_to_look_at_is_refused_all_the_same(mask):
+    with pytest.raises(TypeError, match=r"mask must be bool, .* where 1 means “hidden”, mask == 0"):
+        mask_scores(torch.zeros(3, 3, device=mask.device), mask)
