@@ -238,6 +238,8 @@ def _kept(size, lit):
 
 def _factor(value, decimals):
     text = style.number(value, decimals)
+    if text == "0" and value:
+        text = style.number(value, decimals, trim=False)  # 0.000 is small, and 0 is nothing
     return f"({text})" if text.startswith("−") else text
 
 

@@ -98,7 +98,9 @@ def describe_stack(weights, v, tokens, query):
     """Say what the stack shows: every share, and what they come to."""
     shares = weights[:, None] * v
     parts = [
-        f"{style.number(weight, trim=False)} of {token} {pair(value)} gives {pair(share)}"
+        f"less than 0.01 of {token} {pair(value)} gives next to nothing"
+        if 0 < weight < 0.005
+        else f"{style.number(weight, trim=False)} of {token} {pair(value)} gives {pair(share)}"
         for weight, token, value, share in zip(weights, tokens, v, shares, strict=True)
     ]
     return f"Output of {query}: {'; '.join(parts)}. Together {pair(shares.sum(dim=0))}."

@@ -52,8 +52,8 @@ def summary_picture():
     To print it: ``summary_picture().figure.savefig("summary.pdf")``. Used in notebook 09. Returns a
     ``Picture`` in the proportions of A4.
 
-    >>> summary_picture().alt.splitlines()[3]
-    '08 split into heads: view, then transpose; (b, h, n, d_k) = (1, 3, 3, 2).'
+    >>> print(summary_picture().alt.splitlines()[9])
+    09 concat: heads side by side; (b, n, h·d_v) = (1, 3, 6). “eats”: (1.78, 1.87, 1.65, 0.91, 1.67, 0.9).
     """
     example = golden_example()
     with torch.no_grad():
@@ -61,7 +61,7 @@ def summary_picture():
     shapes = {step: _shape(step, trace) for step in STEPS}
     with style.drawing(), matplotlib.rc_context({"font.size": 11}):
         figure = _Page(example, trace, shapes).figure
-    return Picture(figure, _describe(shapes))
+    return Picture(figure, _describe(shapes, trace))
 
 
 def _shape(step, trace):
@@ -72,12 +72,35 @@ def _shape(step, trace):
     return shape
 
 
-def _describe(shapes):
-    lines = ["Multi-head attention on one page, with the numbers of “cat eats fish”, from top to bottom."]
+def _describe(shapes, trace):
+    lines = [
+        "Multi-head attention on one page, with the numbers of “cat eats fish”, from top to bottom. Those of"
+        " the framed row, “eats”, stand with each step."
+    ]
     for step, shape in shapes.items():
         formula = _FORMULAS.get(step.name, step.formula)
-        lines.append(f"{step.page} {step.name}: {formula}; {step.axes} = {shape}.")
+        lines.append(f"{step.page} {step.name}: {formula}; {step.axes} = {shape}.{_eats(step, trace)}")
     return "\n".join(lines)
+
+
+def _eats(step, trace):
+    """Say the framed row's numbers, head by head where there are heads. The mask changes none here."""
+    if step.name == "mask":
+        return ""
+    fields = ("q", "k", "v") if step.result == "q" else (step.result,)
+    parts = []
+    for field in fields:
+        rows = getattr(trace, field)[0][..., 1, :]  # ((h), n, size) -> ((h), size)
+        name = f"{field.upper()} " if len(fields) > 1 else ""
+        if rows.dim() == 1 or step.name == "project":  # side by side there
+            parts.append(name + _written(rows.flatten()))
+        else:
+            parts += [f"{name}head {head + 1} {_written(row)}" for head, row in enumerate(rows)]
+    return f" “eats”: {'; '.join(parts)}."
+
+
+def _written(row):
+    return f"({', '.join(style.number(number) for number in row)})"
 
 
 # What is set as mathematics, in plain text.

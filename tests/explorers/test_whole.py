@@ -76,14 +76,22 @@ def test_the_grid(panel, mask):
 
 
 def test_every_slider_position_changes_the_picture(panel):
-    for name in ("d_k", "heads"):
-        pictures = set()
+    words = " ".join(f"t{place}" for place in range(18))  # enough for each window and padding
+    for name, mask, sentence in (
+        ("d_k", "none", "cat eats fish and then sleeps"),
+        ("heads", "none", "cat eats fish and then sleeps"),
+        ("window", "sliding window", words),
+        ("window", "causal window", words),
+        ("padding", "padding", words),
+    ):
+        panel.set(mask=mask, sentence=sentence, heads=2)
         control = panel.controls[name]
+        shown = set()
         for value in range(control.min, control.max + 1):
             control.value = value
             check_state(panel)
-            pictures.add(panel.png())
-        assert len(pictures) == control.max - control.min + 1, name
+            shown.add(panel.png())
+        assert len(shown) == control.max - control.min + 1, (name, mask)
 
 
 def test_masks_pickers_and_switches_change_the_picture(panel):

@@ -26,6 +26,9 @@ def contributions(trace):
     return trace.heads @ EXAMPLE.w_o.view(3, 2, 6)
 
 
+MATRICES = (EXAMPLE.w_q, EXAMPLE.w_k, EXAMPLE.w_v)
+
+
 @pytest.fixture(scope="module")
 def summary():
     return summary_picture()
@@ -160,12 +163,37 @@ def test_what_does_not_fit_is_refused(arguments, error, words):
 def test_the_page_says_every_step_with_its_shape(summary):
     lines = summary.alt.splitlines()
     assert [line[:2] for line in lines[1:]] == ["01", "02", "08", "03", "04", "05", "06", "07", "09", "09"]
-    assert lines[2] == "02 project: Q = x W_Q, K = x W_K, V = x W_V; (b, n, h·d_k) = (1, 3, 6)."
-    assert lines[7] == "06 weights: A_i = softmax of each row of S_i; (b, h, n, n) = (1, 3, 3, 3)."
+    assert lines[2].startswith("02 project: Q = x W_Q, K = x W_K, V = x W_V; (b, n, h·d_k) = (1, 3, 6).")
+    assert lines[7].startswith("06 weights: A_i = softmax of each row of S_i; (b, h, n, n) = (1, 3, 3, 3).")
     drawn = {text.get_text() for text in summary.figure.axes[0].texts}
     for step in STEPS:
         assert step.formula in drawn or step.name == "mask"
         assert step.name == "mask" or step.axes in drawn
+
+
+def test_the_page_says_the_numbers_of_the_framed_row(summary, trace):
+    """Whoever cannot see the picture follows "eats" as well."""
+    said = dict(line.split("; ", 1) for line in summary.alt.splitlines()[1:])
+
+    def written(row):
+        return f"({', '.join(style.number(number) for number in row.tolist())})"
+
+    for start, matrix in (("01", trace.x), ("09 concat", trace.concat), ("09 project", trace.output)):
+        (words,) = (rest for name, rest in said.items() if name.startswith(start))
+        assert words.endswith(f" “eats”: {written(matrix[1])}.")
+    for start, heads in (
+        ("03", trace.scores),
+        ("04", trace.scaled),
+        ("06", trace.weights),
+        ("07", trace.heads),
+    ):
+        (words,) = (rest for name, rest in said.items() if name.startswith(start))
+        by_head = [f"head {h + 1} {written(heads[h, 1])}" for h in range(3)]
+        assert words.endswith(f" “eats”: {'; '.join(by_head)}.")
+    sides = [f"{name} {written(EXAMPLE.x[1] @ w)}" for name, w in zip("QKV", MATRICES, strict=True)]
+    assert said["02 project: Q = x W_Q, K = x W_K, V = x W_V"].endswith(f" “eats”: {'; '.join(sides)}.")
+    split = said["08 split into heads: view, then transpose"]
+    assert "“eats”: Q head 1 (2, −1); Q head 2 (−1, 1);" in split and split.endswith("V head 3 (0, 2).")
 
 
 def test_the_page_holds_the_numbers_of_the_example(summary, trace):
