@@ -362,3 +362,11 @@ def test_the_cell_of_a_product_may_be_named_by_tensors():
 def test_a_wrong_form_of_what_is_lit_is_said(call, words):
     with pytest.raises(TypeError, match=words):
         call()
+
+
+def test_a_lit_cell_is_tinted_with_the_colour_of_its_frame():
+    html = matrix_table([[1.0, 2.0]], highlight={"rows": [0]}, colour="value")._repr_html_()
+    colour = style.COLOURS["value"]
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    assert f"background:rgba({red},{green},{blue},.28)" in html
+    assert f"outline:2px solid {colour}" in html
