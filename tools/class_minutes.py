@@ -5,7 +5,7 @@
 
 An exercise takes the minutes of its heading. The rest of a page takes the minutes of its **Time** line,
 shared out among the cells outside "Exercises": a part with a fifth of the cells gets a fifth of the time.
-Where that line says "without the asides", the cells under a heading "Aside: …" take none of it.
+Where that line says "without the aside" or "asides", the cells under a heading "Aside: …" take none of it.
 A part is what stands under a heading, or under a bold number such as "**2. One matrix …**".
 
 A run sheet in TEACHING.md is a table `| clock | min | where | what to do |`. Its third column says what the

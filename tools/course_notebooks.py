@@ -36,7 +36,7 @@ def with_links_to_html(page: str) -> str:
 def time_line(notebook: nbformat.NotebookNode, file: str) -> re.Match:
     """The **Time** line of a page: its minutes, and what follows. ValueError where there is none."""
     first = notebook.cells[0].source if notebook.cells else ""
-    found = re.search(r"\*\*Time\*\* (\d+) minutes( without the asides)?", first)
+    found = re.search(r"\*\*Time\*\* (\d+) minutes( without the asides?)?", first)
     if not found:
         raise ValueError(f'{file} has no **Time** line: write one into its first cell, "**Time** 20 minutes"')
     return found

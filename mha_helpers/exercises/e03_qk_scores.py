@@ -93,7 +93,7 @@ one_score = FunctionExercise(
             "This is scaled already, which is page 04: the raw dot product is asked for.",
         ),
     ],
-    praise="A score is large where query and key are large in the same features.",
+    praise="A score is large where query and key are large, with the same sign, in the same features.",
     hints=[
         "Go through the features one by one: feature 0 of the query belongs to feature 0 of the key.",
         "Multiply the two numbers of each feature.",

@@ -61,17 +61,17 @@ scale_any_head = FunctionExercise(
         Mistake(
             "÷√num_heads",
             lambda scores, d_model, num_heads: scores / math.sqrt(num_heads),
-            "You divide by the root of the number of heads: how many features does each of them get?",
+            "You divide by the root of the number of heads: how many columns of W_Q does each of them get?",
         ),
         Mistake(
             "÷num_heads",
             lambda scores, d_model, num_heads: scores / num_heads,
-            "You divide by the number of heads: how many features does each of them get?",
+            "You divide by the number of heads: how many columns of W_Q does each of them get?",
         ),
         Mistake(
             "÷√(d_model · num_heads)",
             lambda scores, d_model, num_heads: scores / math.sqrt(d_model * num_heads),
-            "You multiply d_model by the number of heads: do heads share the features, or multiply them?",
+            "You multiply d_model by the number of heads: do heads share its columns, or multiply them?",
         ),
         Mistake(
             "the page's d_k",
@@ -101,9 +101,9 @@ scale_any_head = FunctionExercise(
             "You divide by d_model: neither the size nor the root is that of one head.",
         ),
     ],
-    praise="The scale belongs to one head: d_k = d_model ÷ num_heads features, and the root of that.",
+    praise="The scale belongs to one head: d_k = d_model ÷ num_heads columns, and the root of that.",
     hints=[
-        "How many features does each head get, if num_heads heads share d_model features?",
+        "How many columns of W_Q does each head get, if num_heads heads share d_model columns?",
         "That number is d_k. Its root is the divisor; math.sqrt gives it.",
     ],
     solution="""

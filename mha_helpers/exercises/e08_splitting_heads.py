@@ -190,15 +190,15 @@ cut_into_heads = FunctionExercise(
     ],
     praise="Every number is in its place, also where heads and tokens are equally many.",
     hints=(
-        "Take the three sizes from x.shape, and work out d_k.",
+        "Take the three sizes from q.shape, and work out d_k.",
         "First split the last axis in two: (b, n, d_model) becomes (b, n, h, d_k). Tokens stay put.",
         "Now tokens are axis 1 and heads are axis 2, and they have to change places.",
     ),
     solution="""
-def my_split_heads(x, num_heads):
-    b, n, d_model = x.shape
+def my_split_heads(q, num_heads):
+    b, n, d_model = q.shape
     d_k = d_model // num_heads
-    cut = x.view(b, n, num_heads, d_k)  # (b, n, d_model) -> (b, n, h, d_k)
+    cut = q.view(b, n, num_heads, d_k)  # (b, n, d_model) -> (b, n, h, d_k)
     return cut.transpose(1, 2)  # (b, n, h, d_k) -> (b, h, n, d_k)
 """,
 )
