@@ -10,15 +10,9 @@ from mha_helpers.attention import attention_weights
 from mha_helpers.checks import check_choice
 from mha_helpers.examples import golden_example
 from mha_helpers.figures.cells import add_cells, place_cells
-from mha_helpers.figures.f07_weighted_values import (
-    PLANE,
-    Plane,
-    Stack,
-    describe_stack,
-    pair,
-    pixel_figure,
-)
+from mha_helpers.figures.f07_weighted_values import Stack, describe_stack, pair
 from mha_helpers.figures.hull import arrow, hull_of, outside_by
+from mha_helpers.figures.plane import PLANE, Plane, pixel_figure
 from mha_helpers.inspector import cell_sum
 from mha_helpers.panel import Panel
 
