@@ -49,7 +49,7 @@ def values_explorer(head=1, query="eats"):
         **{
             token: widgets.FloatSlider(
                 0.0, min=-MOST_ADDED, max=MOST_ADDED, step=0.5, readout_format="+.1f",
-                description=f"score of {token}",
+                description=f"add to score of {token}",
             )
             for token in example.tokens
         },
@@ -58,7 +58,7 @@ def values_explorer(head=1, query="eats"):
         ),
     }  # fmt: skip
     for name in (*example.tokens, "total"):
-        controls[name].layout.width = "290px"
+        controls[name].layout.width = "400px"  # a long name, and room for the slider itself
     return Panel(
         controls,
         compute,
@@ -66,7 +66,7 @@ def values_explorer(head=1, query="eats"):
         describe,
         details,
         title="One output: the values, each in the share that its weight gives it.",
-        rows=[["head", "query", "values"], list(example.tokens), ["total"]],
+        rows=[["head", "query", "values"], ["cat", "eats"], ["fish", "total"]],
         adjust=_Adjust(),
     )
 

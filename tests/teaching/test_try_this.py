@@ -140,7 +140,7 @@ def page_07(page):
         return f"({', '.join(map(number, state['output']))})"
 
     start = page.panel.state()
-    page.do(1, "Raise *score of fish* to +8", fish=8.0)
+    page.do(1, "Raise *add to score of fish* to +8", fish=8.0)
     state = page.do(1, "Now set all three to +8", cat=8.0, eats=8.0)
     assert output(state) == output(start)
     page.say(f"+8 for all changes none: {', '.join(map(two, state['weights']))} again")
