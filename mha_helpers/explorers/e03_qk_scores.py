@@ -137,7 +137,9 @@ class ScoresPicture(HeadGrid):
                     (style.number(value, 1, trim=False), style.COLOURS[kind], LEFT + d * CELL_WIDTH, top)
                 )
         names.append(("product", LEFT - 8, AXIS))
-        longest = max(map(abs, products)) or 1.0
+        # One scale for a head: a length means the same whatever query and key are chosen.
+        every_product = state["q"][head][:, None] * state["k"][head][None]  # (n, n, d_k)
+        longest = every_product.abs().max().item() or 1.0
         shapes = []
         for d, product in enumerate(products):
             length = LONGEST_BAR * product / longest

@@ -18,6 +18,8 @@ LARGEST_SCORE = 5  # and −5 is the smallest
 EXPONENT = 1.3  # temperatures go from 10^−1.3, about 0.05, to 10^1.3, about 20
 WIDTH, PART, LEFT, BAR = 890, 290, 40, 56  # pixels: the picture, one of its three parts, its margin, a bar
 AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar
+LONGEST_SCORE = LARGEST_SCORE  # what the longest bar of score ÷ temperature means, always; more is cut there
+BREAK = 9  # pixels: the gap across a bar that is cut
 HEIGHT = 316
 
 
@@ -113,17 +115,19 @@ class RowPicture:
                 left = LEFT + part * PART
                 ax.text(left, 24, title, fontsize=12, weight="bold")
                 ax.plot([left, left + 4 * BAR], [AXIS, AXIS], color=style.COLOURS["ink"], linewidth=1)
+            cut = ax.text(LEFT, 44, "", fontsize=10.5)
+            if not state["minus_maximum"]:  # from e to the power −5 to more than float32 holds: no one scale
+                ax.text(LEFT + PART, 44, "the longest bar is the largest", fontsize=10.5)
             bars = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.8)
             ax.add_collection(bars, autolim=False)
             boxes, words = add_cells(ax)
-        return figure, [bars, boxes, words]
+        return figure, [bars, boxes, words, cut]
 
     def update(self, artists, state):
-        bars, boxes, words = artists
-        shapes, colours, names = [], [], []
-        largest = state["divided"].abs().max().item() or 1.0
+        bars, boxes, words, cut = artists
+        shapes, colours, names, breaks = [], [], [], []
         groups = (
-            (state["divided"], largest, 2),
+            (state["divided"], LONGEST_SCORE, 2),
             (state["exponentials"], None, 3),
             (state["weights"], 1.0, 3),
         )
@@ -133,15 +137,32 @@ class RowPicture:
             for place, value in enumerate(values.tolist()):
                 left = LEFT + part * PART + place * BAR
                 known = torch.tensor(value).isfinite().item()
-                length = LONGEST * value / scale if known else 0.0
+                share = min(max(value / scale, -1.0), 1.0) if known else 0.0
+                length = LONGEST * share
+                if known and abs(value) > scale:
+                    breaks.append(_break(left, AXIS - 0.8 * length))
                 shapes.append(corners(left + 8, AXIS, BAR - 16, -length))
-                colours.append(_colour(part, length / LONGEST))
+                colours.append(_colour(part, share))
                 beyond = -12 if length >= 0 else 12
                 names.append((_written(value, decimals), left + BAR / 2, AXIS - length + beyond, "centre"))
                 names.append((TOKENS[place], left + BAR / 2, HEIGHT - 16, "centre"))
-        bars.set_verts(shapes)
-        bars.set_facecolor(colours)
+        bars.set_verts(shapes + breaks)
+        bars.set_facecolor(colours + ["white"] * len(breaks))
+        cut.set_text(_cut(state))
         place_cells(boxes, words, [], BAR, BAR, names)
+
+
+def _break(left, middle):
+    """Return a slanted strip across a bar, which shows that the bar goes on."""
+    ends = ((left + 6, middle + 4), (left + BAR - 6, middle - 4))
+    above = [(x, y - BREAK / 2) for x, y in ends]
+    return above + [(x, y + BREAK / 2) for x, y in reversed(ends)]
+
+
+def _cut(state):
+    """Say so where a bar of score ÷ temperature would be longer than there is room for."""
+    most = state["divided"].abs().max().item()
+    return f"bars are cut at ±{LONGEST_SCORE}" if most > LONGEST_SCORE else ""
 
 
 def _colour(part, share):
@@ -178,8 +199,11 @@ def describe(state):
         for value in state["exponentials"].tolist()
     )
     less = " less the maximum" if state["minus_maximum"] else ""
+    divided = ", ".join(_written(value, 2) for value in state["divided"].tolist())
+    cut = f" ({_cut(state)})" if _cut(state) else ""
     return (
-        f"Temperature {style.number(state['temperature'])}. e to the power of each{less}: {powers}."
+        f"Temperature {style.number(state['temperature'])}. Score ÷ temperature: {divided}{cut}."
+        f" e to the power of each{less}: {powers}."
         f" Weights: {shares}."
         f" {_most(weights)}. They sum to {style.number(weights.sum().item())}."
     )

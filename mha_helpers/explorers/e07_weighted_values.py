@@ -10,15 +10,9 @@ from mha_helpers.attention import attention_weights
 from mha_helpers.checks import check_choice
 from mha_helpers.examples import golden_example
 from mha_helpers.figures.cells import add_cells, place_cells
-from mha_helpers.figures.f07_weighted_values import (
-    PLANE,
-    Plane,
-    Stack,
-    describe_stack,
-    pair,
-    pixel_figure,
-)
+from mha_helpers.figures.f07_weighted_values import Stack, describe_stack, pair
 from mha_helpers.figures.hull import arrow, hull_of, outside_by
+from mha_helpers.figures.plane import PLANE, Plane, pixel_figure
 from mha_helpers.inspector import cell_sum
 from mha_helpers.panel import Panel
 
@@ -55,7 +49,7 @@ def values_explorer(head=1, query="eats"):
         **{
             token: widgets.FloatSlider(
                 0.0, min=-MOST_ADDED, max=MOST_ADDED, step=0.5, readout_format="+.1f",
-                description=f"score of {token}",
+                description=f"add to score of {token}",
             )
             for token in example.tokens
         },
@@ -64,7 +58,7 @@ def values_explorer(head=1, query="eats"):
         ),
     }  # fmt: skip
     for name in (*example.tokens, "total"):
-        controls[name].layout.width = "290px"
+        controls[name].layout.width = "400px"  # a long name, and room for the slider itself
     return Panel(
         controls,
         compute,
@@ -72,7 +66,7 @@ def values_explorer(head=1, query="eats"):
         describe,
         details,
         title="One output: the values, each in the share that its weight gives it.",
-        rows=[["head", "query", "values"], list(example.tokens), ["total"]],
+        rows=[["head", "query", "values"], ["cat", "eats"], ["fish", "total"]],
         adjust=_Adjust(),
     )
 

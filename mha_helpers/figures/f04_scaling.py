@@ -52,16 +52,15 @@ def _draw_histograms(ax, scores, d_ks):
     shown = [d_ks[0], d_ks[len(d_ks) // 2], d_ks[-1]]
     reach = 3 * math.sqrt(d_ks[-1])
     edges = torch.linspace(-reach, reach, 121, dtype=torch.float32)
-    colours = matplotlib.colormaps["Greys"]([0.4, 0.65, 0.95])
-    for level, (d_k, colour) in enumerate(zip(shown, colours, strict=True)):
+    for level, d_k in enumerate(shown):
         counts = torch.histogram(scores[d_k].flatten(), edges).hist
         heights = counts / counts.max() * 0.85  # each as tall as the next: their widths are compared
         base = len(shown) - 1 - level
-        ax.stairs((base + heights).numpy(), edges.numpy(), baseline=base, fill=True, color=colour)
+        ax.stairs((base + heights).numpy(), edges.numpy(), baseline=base, fill=True, color=SCORE_INK)
         ax.text(-reach, base + 0.3, f"$d_k$ = {d_k}", va="bottom")
     ax.set(xlim=(-reach, reach), ylim=(0, len(shown)), yticks=[], xlabel="score")
     ax.spines[["left", "top", "right"]].set_visible(False)
-    ax.set_title("scores, not scaled", fontsize=style.FONT_SIZE, weight="bold")
+    ax.set_title("scores, not scaled (each drawn equally tall)", fontsize=style.FONT_SIZE, weight="bold")
 
 
 def _draw_spreads(ax, spreads):

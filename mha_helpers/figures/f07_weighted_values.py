@@ -1,23 +1,22 @@
 """Notebook 07: one output as a stack of α·v, and where outputs can lie between the values."""
 
+import matplotlib
 import torch
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
 
 from mha_helpers import style
 from mha_helpers.checks import as_real_numbers
 from mha_helpers.figures.cells import LETTERS, add_cells, corners, place_cells
-from mha_helpers.figures.hull import arrow, hull_of, outside_by
-from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.figures.hull import hull_of, outside_by
+from mha_helpers.figures.picture import Picture
+from mha_helpers.figures.plane import PLANE, TICK_INK, Plane, pixel_figure
 from mha_helpers.placement import text_width
 
 ROW, HEAD = 32, 52  # pixels: a token's row of the stack, the titles above
 NAME, WEIGHT, CELL, BAR = 76, 62, 60, 160  # widths: token (at least), weight, one number, one bar chart
 BETWEEN, APART = 26, 44  # from one block of the stack to the next, from one bar chart to the next
-PLANE = 400  # width and height of the plane
 MOST_FEATURES = 3  # of a value; more bar charts would be too narrow to read
-# of a point, where its name may stand: right, down, and the side to which it grows
-BESIDE = ((11, 0, 1), (-11, 0, -1), (8, 14, 1), (-8, -14, -1), (8, -14, 1), (-8, 14, -1))
-BESIDE += ((0, -22, 0), (0, 22, 0), (8, -22, 1), (-8, -22, -1), (8, 22, 1), (-8, 22, -1))
 
 
 def value_stack(weights, v, tokens, query):
@@ -79,15 +78,6 @@ def value_hull(v, tokens, outputs, names):
     return Picture(figure, _describe_hull(v, tokens, outputs, names), legend_html=legend + names_legend)
 
 
-def pixel_figure(width, height):
-    """Return a figure and axes over all of it whose unit is a pixel; y points down."""
-    figure = new_figure(width, height)
-    ax = figure.add_axes((0, 0, 1, 1))
-    ax.set(xlim=(0, width), ylim=(height, 0))
-    ax.axis("off")
-    return figure, ax
-
-
 def reach_of(weights, v):
     """Return the ends (lowest, highest) that bars of α·v added up one after another can come to."""
     sums = (weights[:, None] * v).cumsum(dim=0)
@@ -122,11 +112,10 @@ def pair(numbers):
     return f"({', '.join(style.number(number) for number in numbers.tolist())})"
 
 
-def shades(count):
-    """Return tints of the colour of values, one for each key, dark to light."""
-    base = [int(style.COLOURS["value"][start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    step = 0.6 / max(count - 1, 1)
-    return [tuple(part + (1 - part) * step * place for part in base) for place in range(count)]
+def _weight_look(weight):
+    """Return the colour that a heatmap gives a weight, and the ink that is readable on it."""
+    face = to_hex(matplotlib.colormaps[style.WEIGHT_CMAP](weight))
+    return face, max(("#FFFFFF", style.COLOURS["ink"]), key=lambda ink: style.contrast(ink, face))
 
 
 class Stack:
@@ -157,7 +146,7 @@ class Stack:
             for place in {0.0, *self.reach}:
                 x = left + self._x(feature, place)
                 ax.plot([x, x], [top + HEAD - 4, bottom], color=grey, linewidth=1.2 if place == 0 else 0.6)
-                ax.text(x, top + HEAD - 8, style.number(place, 1), ha="center", fontsize=10, color=grey)
+                ax.text(x, top + HEAD - 8, style.number(place, 1), ha="center", fontsize=10, color=TICK_INK)
         for words, x in heads:
             ax.text(left + x, top + 16, words, ha="center", va="center", weight="bold", fontsize=11.5)
         line = bottom - ROW
@@ -172,10 +161,12 @@ class Stack:
         shares = weights[:, None] * v
         green, purple = style.COLOURS["value"], style.COLOURS["output"]
         cells, names, verts, colours = [], [], [], []
+        looks = {}  # of the cells with a weight: number of the cell -> colour, ink
         rows = zip(labels, weights.tolist(), v.tolist(), shares.tolist(), strict=True)
         for row, (label, weight, value, share) in enumerate(rows):
             y = self._y(row)
             names.append((label, self.left + self.name - 10, y + ROW / 2))
+            looks[len(cells)] = _weight_look(weight)
             weight = style.number(weight, 3, trim=False)
             cells.append((weight, style.COLOURS["ink"], self.left + self.name, y + 3))
             for column, (number, part) in enumerate(zip(value, share, strict=True)):
@@ -191,15 +182,18 @@ class Stack:
         names.append(("output", self.left + self.shares - 10, total + ROW / 2))
         for feature in range(self.features):
             at = 0.0
-            for row, (part, shade) in enumerate(
-                zip(shares[:, feature].tolist(), shades(self.keys), strict=True)
-            ):
+            for row, part in enumerate(shares[:, feature].tolist()):
                 verts.append(self._bar(feature, row, at, at + part))
-                colours.append(shade)
+                colours.append(green)
                 at += part
             verts.append(self._bar(feature, self.keys, 0.0, at))
             colours.append(purple)
         place_cells(boxes, words, cells, CELL - 2, ROW - 6, names)
+        faces, inks = list(boxes.get_facecolor()), [style.COLOURS["ink"]] * (len(cells) + len(names))
+        for cell, look in looks.items():
+            faces[cell], inks[cell] = look
+        boxes.set_facecolor(faces)
+        words.set_facecolor(inks)
         steps.set_verts(verts)
         steps.set_facecolor(colours)
 
@@ -214,98 +208,3 @@ class Stack:
 
     def _y(self, row):
         return self.top + HEAD + row * ROW
-
-
-class Plane:
-    """Values of two features as points in a plane, the hull around them, and outputs."""
-
-    def __init__(self, shown):
-        low, high = shown.min(dim=0).values, shown.max(dim=0).values
-        middle, half = (low + high) / 2, (high - low).max().item() / 2 + 0.7
-        self.low = (middle - half).tolist()
-        self.scale = PLANE / (2 * half)
-        self.ends = [(x, x + 2 * half) for x in self.low]
-
-    def add(self, ax, left, top):
-        """Draw axes and grid, and return the artists that ``place`` sets."""
-        self.left, self.top = left, top
-        faint, ink = style.COLOURS["faint"], style.COLOURS["masked"]
-        for axis, (low, high) in enumerate(self.ends):
-            for tick in range(int(low // 1) + 1, int(high // 1) + 1):
-                line = [
-                    self._pixel(*((tick, end) if axis == 0 else (end, tick))) for end in self.ends[1 - axis]
-                ]
-                (x0, y0), (x1, y1) = line
-                ax.plot([x0, x1], [y0, y1], color=ink if tick == 0 else faint, linewidth=1)
-                x, y = line[0]
-                offset = (x, y - 4) if axis == 0 else (x + 4, y)
-                align = {"ha": "center", "va": "bottom"} if axis == 0 else {"ha": "left", "va": "center"}
-                ax.text(*offset, style.number(tick), fontsize=10, color=ink, **align)
-        right, bottom = left + PLANE - 6, top + PLANE - 22
-        ax.text(right, bottom, "feature 0 →", ha="right", fontsize=10.5, color=style.COLOURS["ink"])
-        ax.text(left + 22, top + 16, "↑ feature 1", fontsize=10.5, color=style.COLOURS["ink"])
-        green, purple = style.COLOURS["value"], style.COLOURS["output"]
-        area = PolyCollection([], facecolors=[(*shades(1)[0], 0.16)], edgecolors=green, linewidths=1.5)
-        path = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.6)
-        ax.add_collection(area, autolim=False)
-        ax.add_collection(path, autolim=False)
-        points = ax.plot([], [], "o", markersize=9, color=green, markeredgecolor=style.COLOURS["ink"])[0]
-        found = ax.plot([], [], "D", markersize=9, color=purple, markeredgecolor="white")[0]
-        (_, words), (_, found_words), (_, halo) = (add_cells(ax) for _ in range(3))
-        found_words.set_facecolor(purple)
-        halo.set(facecolor="white", edgecolor="white", linewidth=3, alpha=0.8, zorder=2.5)
-        return [area, path, points, found, halo, words, found_words]
-
-    def place(self, artists, labels, v, outputs, names, shares=None):
-        """``shares``: α·v of each key ``(n_k, 2)``, drawn end to end from the origin."""
-        area, path, points, found, halo, words, found_words = artists
-        area.set_verts([[self._pixel(*corner) for corner in hull_of(v)]])
-        points.set_data(*zip(*(self._pixel(*value) for value in v.tolist()), strict=True))
-        found.set_data(*zip(*(self._pixel(*output) for output in outputs.tolist()), strict=True))
-        places = {}
-        for label, value in zip(labels, v.tolist(), strict=True):
-            places.setdefault(tuple(value), []).append(label)
-        marks = [(", ".join(who), where) for where, who in places.items()]
-        marks += list(zip(names, map(tuple, outputs.tolist()), strict=True))
-        placed = self._beside(marks)
-        for collection, its_names in ((words, placed[: len(places)]), (found_words, placed[len(places) :])):
-            place_cells(PolyCollection([]), collection, [], 0, 0, its_names)
-        halo.set_paths([*words.get_paths(), *found_words.get_paths()])  # lines do not cross out letters
-        arrows = [] if shares is None else self._arrows(shares)
-        path.set_verts([corner for corner, _ in arrows])
-        path.set_facecolor([colour for _, colour in arrows])
-
-    def _beside(self, marks):
-        """Put each name where it overlaps no point and no name that is already there."""
-        taken = [(*self._pixel(*where), 8) for _, where in marks]
-        names = []
-        for text, where in marks:
-            x, y = self._pixel(*where)
-            width = 8.2 * len(text)
-            choices = []
-            for dx, dy, side in BESIDE:
-                centre = x + dx + side * width / 2
-                inside = self.left + 4 < centre - width / 2 and centre + width / 2 < self.left + PLANE - 2
-                crowd = sum(
-                    abs(centre - other) < (width / 2 + half) and abs(y + dy - height) < 19
-                    for other, height, half in taken
-                )
-                choices.append((not inside, crowd, len(choices), centre, y + dy))
-            *_, centre, middle = min(choices)
-            taken.append((centre, middle, width / 2))
-            names.append((text, centre, middle, "centre"))
-        return names
-
-    def _arrows(self, shares):
-        arrows, at = [], (0.0, 0.0)
-        for share, shade in zip(shares.tolist(), shades(len(shares)), strict=True):
-            to = (at[0] + share[0], at[1] + share[1])
-            arrows.append((arrow(self._pixel(*at), self._pixel(*to)), shade))
-            at = to
-        return arrows
-
-    def _pixel(self, x, y):
-        return (
-            self.left + (x - self.low[0]) * self.scale,
-            self.top + PLANE - (y - self.low[1]) * self.scale,
-        )

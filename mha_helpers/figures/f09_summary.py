@@ -36,13 +36,13 @@ STEPS = (
     Step("01", "tokens", r"$x$", "(b, n, d_model)", "x", 92),
     Step("02", "project", r"$Q = xW_Q,\;\; K = xW_K,\;\; V = xW_V$", "(b, n, h·d_k)", "q", 204),
     Step("08", "split into heads", "view, then transpose", "(b, h, n, d_k)", "q", 318),
-    Step("03", "scores", r"$S_i = Q_i K_i^T$", "(b, h, n, n)", "scores", 444),
-    Step("04", "scale", r"$S_i \,/\, \sqrt{d_k}$", "(b, h, n, n)", "scaled", 556),
-    Step("05", "mask", r"$-\infty$ where the mask is False", "(b, h, n, n)", "masked", 668),
-    Step("06", "weights", r"$A_i = $ softmax of each row", "(b, h, n, n)", "weights", 724),
-    Step("07", "weighted values", r"$\mathrm{head}_i = A_i V_i$", "(b, h, n, d_v)", "heads", 846),
-    Step("09", "concat", "heads side by side", "(b, n, h·d_v)", "concat", 958),
-    Step("09", "project out", r"output $=$ concat $W_O$", "(b, n, d_model)", "output", 1074),
+    Step("03", "scores", r"$S_i = Q_i K_i^T$", "(b, h, n, n)", "scores", 452),
+    Step("04", "scale", r"$S_i \,/\, \sqrt{d_k}$", "(b, h, n, n)", "scaled", 562),
+    Step("05", "mask", r"$-\infty$ where the mask is False", "(b, h, n, n)", "masked", 673),
+    Step("06", "weights", r"$A_i = $ softmax of each row", "(b, h, n, n)", "weights", 728),
+    Step("07", "weighted values", r"$\mathrm{head}_i = A_i V_i$", "(b, h, n, d_v)", "heads", 849),
+    Step("09", "concat", "heads side by side", "(b, n, h·d_v)", "concat", 960),
+    Step("09", "project out", r"output $=$ concat $W_O$", "(b, n, d_model)", "output", 1075),
 )
 
 
@@ -193,46 +193,39 @@ class _Page:
             centre, labels = self._lane(head), tokens if head == 0 else None
             name = f"head {head + 1}: {self.example.head_names[head]}"
             self._strip(centre - 90, tops["split"] + 8, 180, head)
-            self.ax.text(
-                centre,
-                tops["split"],
-                name,
-                ha="center",
-                va="center",
-                color=style.text_colour(style.head_colour(head)),
-                weight="bold",
-                fontsize=10,
-            )
+            look = {"color": style.text_colour(style.head_colour(head)), "weight": "bold", "fontsize": 10}
+            self.ax.text(centre, tops["split"], name, ha="center", va="center", **look)
+            blocks = tops["split"] + 30
             for place, (field, colour) in enumerate((("q", "query"), ("k", "key"), ("v", "value"))):
-                self._tile(
-                    getattr(trace, field)[0, head],
-                    centre + (place - 1) * 64,
-                    tops["split"] + 16,
-                    28,
-                    style.COLOURS[colour],
-                    labels=labels if place == 0 else None,
-                )
+                middle = centre + (place - 1) * 64
+                self._letter(field.upper(), middle, blocks - 8, colour)
+                own = labels if place == 0 else None
+                matrix = getattr(trace, field)[0, head]
+                self._tile(matrix, middle, blocks, 28, style.COLOURS[colour], labels=own)
             limit = float(trace.scores.abs().max())
             for field in ("scores", "scaled"):
                 colours = _mapped(getattr(trace, field)[0, head], "scores", -limit, limit)
                 self._tile(getattr(trace, field)[0, head], centre, tops[field], 46, colours, labels=labels)
             colours = _mapped(trace.weights[0, head], "weights", 0, 1)
-            self._tile(
-                trace.weights[0, head],
-                centre,
-                tops["weights"],
-                46,
-                colours,
-                labels=labels,
-                columns=tokens,
-            )
+            look = {"labels": labels, "columns": tokens}
+            self._tile(trace.weights[0, head], centre, tops["weights"], 46, colours, **look)
             self._tile(
                 trace.heads[0, head], centre, tops["heads"], 46, style.head_colour(head), labels=labels
             )
-            self._arrow((centre, tops["split"] + 16 + 3 * ROW + 3), (centre, tops["scores"] - 2))
+            for block, beside in ((centre - 64, 24), (centre, 0)):  # a score is made of Q and K
+                self._arrow((block, blocks + 3 * ROW + 3), (centre - beside, tops["scores"] - 2))
+            self._values_go_on(centre, blocks + 3 * ROW + 3, tops["heads"])
             self._arrow((centre, tops["scores"] + 3 * ROW + 3), (centre, tops["scaled"] - 2))
             self._arrow((centre, tops["scaled"] + 3 * ROW + 3), (centre, tops["weights"] - 2))
             self._arrow((centre, tops["weights"] + 3 * ROW + 20), (centre, tops["heads"] - 2))
+
+    def _values_go_on(self, centre, start, heads):
+        """Draw the way of V to step 07, past the scores and the weights, which it has no part in."""
+        right, middle = centre + 84, heads + 1.5 * ROW
+        look = {"color": style.COLOURS["value"], "linewidth": 1.3}
+        self.ax.plot([right, right], [start, middle], solid_capstyle="projecting", **look)
+        self._arrow((right, middle), (centre + 48, middle), look["color"])
+        self._letter("V", centre + 68, middle - 10, "value")
 
     def _merge(self):
         trace, example = self.trace, self.example
@@ -292,8 +285,12 @@ class _Page:
             Rectangle((left, top), width, 4, facecolor=style.head_colour(head), edgecolor="none")
         )
 
-    def _arrow(self, start, end):
-        look = {"arrowstyle": "-|>", "mutation_scale": 11, "linewidth": 1.3, "color": ARROW}
+    def _letter(self, letter, centre, middle, role):
+        look = {"color": style.text_colour(style.COLOURS[role]), "weight": "bold", "fontsize": 10}
+        self.ax.text(centre, middle, letter, ha="center", va="center", **look)
+
+    def _arrow(self, start, end, colour=ARROW):
+        look = {"arrowstyle": "-|>", "mutation_scale": 11, "linewidth": 1.3, "color": colour}
         self.ax.add_patch(FancyArrowPatch(start, end, shrinkA=0, shrinkB=0, **look))
 
 

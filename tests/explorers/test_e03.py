@@ -9,7 +9,7 @@ import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from mha_helpers import scores_explorer, style
-from mha_helpers.explorers.e03_qk_scores import ScoresPicture
+from mha_helpers.explorers.e03_qk_scores import LONGEST_BAR, ScoresPicture
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +107,20 @@ def test_bars_and_sentence_fit_under_narrow_heatmaps(sentence):
 def test_a_dollar_sign_in_a_sentence_is_a_dollar_sign():
     _, (*_, text, _) = shown("$5 $6")
     assert "“$6” asks, “$6” answers" in text.get_text()
+
+
+@pytest.mark.parametrize("head", [1, 2, 3])
+def test_a_length_means_the_same_for_every_query_and_key_of_a_head(head):
+    panel = scores_explorer()
+    panel.set(head=head)
+    picture = ScoresPicture()
+    _, artists = picture.draw(panel.state())
+    lengths, products = [], []
+    for query, key in itertools.product(range(6), repeat=2):
+        panel.set(query=query, key=key)
+        picture.update(artists, panel.state())
+        bars = [path.vertices for path in artists["bars"][0].get_paths()]
+        lengths += [corners[0, 1] - corners[2, 1] for corners in bars]
+        products += panel.state()["products"].tolist()
+    most = max(map(abs, products))
+    assert lengths == pytest.approx([LONGEST_BAR * product / most for product in products], abs=1e-3)

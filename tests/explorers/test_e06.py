@@ -3,10 +3,12 @@
 import itertools
 import warnings
 
+import matplotlib
 import pytest
 import torch
 
-from mha_helpers import softmax_explorer
+from mha_helpers import softmax_explorer, style
+from mha_helpers.explorers.e06_softmax import LONGEST, LONGEST_SCORE, RowPicture
 
 ROWS = [(2.0, -0.5, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0), (-5.0, 5.0, -5.0, 5.0)]
 
@@ -104,3 +106,53 @@ def test_the_words_tell_of_the_step_between(panel):
     assert " e to the power of each: 2.718, 1, 1, 1. Weights:" in panel.description()
     panel.controls["shift"].value = 80
     assert " e to the power of each: 2e35, 6e34, 6e34, 6e34. Weights:" in panel.description()
+
+
+def drawn(panel):
+    """Return the bars' corners, their colours, and the words that say whether some are cut."""
+    state = panel.state()
+    picture = RowPicture()
+    _, artists = picture.draw(state)
+    picture.update(artists, state)
+    shapes = [path.vertices[:4] for path in artists[0].get_paths()]
+    return shapes, artists[0].get_facecolor(), artists[3].get_text()
+
+
+def first_heights(panel):
+    """Return the heights in pixels of the bars of score ÷ temperature; negative where they go down."""
+    return [corners[0, 1] - corners[2, 1] for corners in drawn(panel)[0][:4]]
+
+
+def test_another_score_moves_no_bar_but_its_own_in_the_first_step(panel):
+    move(panel, ROWS[0], temperature=1.0, shift=0, minus_maximum=True)
+    before, colours = first_heights(panel), drawn(panel)[1][:4]
+    assert before == pytest.approx([LONGEST * score / LONGEST_SCORE for score in ROWS[0]], abs=1e-3)
+    panel.controls["score_1"].value = 5.0
+    assert first_heights(panel) == pytest.approx([LONGEST, *before[1:]], abs=1e-3)
+    assert (drawn(panel)[1][1:4] == colours[1:]).all()
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0, 10.0])
+def test_the_temperature_changes_length_and_colour_of_the_first_bars(panel, temperature):
+    move(panel, ROWS[0], temperature=temperature, shift=0, minus_maximum=True)
+    shares = [score / panel.state()["temperature"] / LONGEST_SCORE for score in ROWS[0]]
+    assert first_heights(panel) == pytest.approx([LONGEST * share for share in shares], abs=1e-3)
+    colours = matplotlib.colormaps[style.SCORE_CMAP]
+    for face, share in zip(drawn(panel)[1], shares, strict=False):
+        assert face == pytest.approx(colours(0.5 + share / 2), abs=0.01)
+
+
+def test_a_bar_that_is_cut_shows_it_and_is_said_to_be_cut(panel):
+    move(panel, (2.0, -5.0, 0.0, 0.4), temperature=1.0, shift=0, minus_maximum=True)
+    shapes, _, words = drawn(panel)
+    assert len(shapes) == 12 and words == ""  # −5 just fits
+    assert "cut" not in panel.description()
+    panel.controls["temperature"].value = 0.1
+    shapes, colours, words = drawn(panel)
+    assert words == "bars are cut at ±5"
+    assert first_heights(panel) == pytest.approx([LONGEST, -LONGEST, 0, LONGEST * 4 / 5], abs=0.5)
+    assert len(shapes) == 14 and (colours[12:] == 1).all()  # a white gap in each of two
+    for gap, place in zip(shapes[12:], (0, 1), strict=True):
+        low, high = sorted(shapes[place][[0, 2], 1])
+        assert low < gap[:, 1].min() and gap[:, 1].max() < high
+    assert " Score ÷ temperature: 20, −50, 0, 4 (bars are cut at ±5). e to" in panel.description()

@@ -149,3 +149,10 @@ def test_a_little_outside_is_not_called_0(panel):
     assert "The output lies outside the hull, by less than 0.01." in panel.description()
     panel.controls["total"].value = 1.3
     assert f"outside the hull, by {panel.state()['outside']:.2f}." in panel.description()
+
+
+def test_a_slider_that_adds_to_a_score_says_so(panel):
+    """On page 06 "score of cat" is the score itself; here all three start at 0, with unequal weights."""
+    assert [panel.controls[token].value for token in TOKENS] == [0, 0, 0]
+    for token in TOKENS:
+        assert panel.controls[token].description == f"add to score of {token}"

@@ -47,15 +47,19 @@ def page_02(page):
 def page_03(page):
     picture = ScoresPicture()
     _, artists = picture.draw(page.panel.state())
-    heights, places, said = set(), [], []
+    heights, longest, places, said = [], [], [], []
     for key, token in enumerate(page.panel.state()["tokens"]):
         state = page.do(1, "Move *key* through all tokens", key=key)
         picture.update(artists, state)
         bars = [path.vertices[:, 1] for path in artists["bars"][0].get_paths()]
-        heights.add(round(max(bar.max() - bar.min() for bar in bars), 3))
+        heights.append(max(bar.max() - bar.min() for bar in bars))
+        longest.append(state["products"].abs().max().item())
         places.append(int(state["products"].abs().argmax()))
         said.append(f'"{token}" ({number(state["products"][places[-1]])})')
-    assert len(heights) == 1  # drawn equally long
+    pixels = [height / product for height, product in zip(heights, longest, strict=True)]
+    assert pixels == pytest.approx([pixels[0]] * 6, rel=1e-3)  # a length always means the same
+    assert heights[-1] == min(heights)
+    page.say('the bars of "mat" are short')
     assert places == [1, 2, 2, 1, 1, 0]
     the, cat, sat, on, other, mat = said
     page.say(f"The second for {the}, {on} and the other {other}")
@@ -136,7 +140,7 @@ def page_07(page):
         return f"({', '.join(map(number, state['output']))})"
 
     start = page.panel.state()
-    page.do(1, "Raise *score of fish* to +8", fish=8.0)
+    page.do(1, "Raise *add to score of fish* to +8", fish=8.0)
     state = page.do(1, "Now set all three to +8", cat=8.0, eats=8.0)
     assert output(state) == output(start)
     page.say(f"+8 for all changes none: {', '.join(map(two, state['weights']))} again")

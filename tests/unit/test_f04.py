@@ -50,6 +50,17 @@ def test_the_histograms_grow_wider(scores):
     assert widths == sorted(widths) and widths[0] < widths[1] < widths[2]
 
 
+def test_the_histograms_are_equally_tall_in_one_grey_and_the_title_says_so(scores):
+    figure = spread_picture(scores).figure
+    left, right = figure.axes
+    tops = [max(h.get_data().values) - h.get_data().baseline for h in left.patches]
+    assert tops == pytest.approx([tops[0]] * 3)
+    assert len({h.get_facecolor() for h in left.patches}) == 1
+    assert left.get_title() == "scores, not scaled (each drawn equally tall)"
+    title, beside = left.title.get_window_extent(), right.get_tightbbox()
+    assert title.x0 >= 0 and title.x1 < beside.x0
+
+
 def test_two_d_k_are_too_few():
     with pytest.raises(ValueError, match="at least 3 values of d_k, got 2"):
         spread_picture({1: torch.ones(3), 2: torch.ones(3)})

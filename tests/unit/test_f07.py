@@ -2,17 +2,15 @@
 
 import math
 
+import matplotlib
 import pytest
 import torch
+from matplotlib.colors import to_hex
 
-from mha_helpers.figures.f07_weighted_values import (
-    Plane,
-    Stack,
-    pixel_figure,
-    value_hull,
-    value_stack,
-)
+from mha_helpers import style
+from mha_helpers.figures.f07_weighted_values import Stack, value_hull, value_stack
 from mha_helpers.figures.hull import arrow, hull_of, outside_by
+from mha_helpers.figures.plane import Plane, pixel_figure
 
 TOKENS = ["cat", "eats", "fish"]
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])
@@ -48,6 +46,34 @@ def test_each_bar_begins_where_the_one_above_ended(d_v):
             begin += share
         assert total[0, 0] == pytest.approx(zero)
         assert total[1, 0] == pytest.approx(zero + begin * pixels_per_unit)
+
+
+def placed(weights, v):
+    """Return the artists of a stack: cells, bars, words."""
+    stack = Stack(len(weights), v.shape[1], (-2.0, 2.0))
+    _, ax = pixel_figure(stack.width, stack.height)
+    artists = stack.add(ax, 0, 0)
+    stack.place(artists, [str(row) for row in range(len(weights))], weights, v)
+    return artists
+
+
+def test_no_shade_means_the_number_of_a_row():
+    _, bars, _ = placed(WEIGHTS, V)
+    colours = [to_hex(face).upper() for face in bars.get_facecolor()]
+    assert colours == [*[style.COLOURS["value"]] * 3, style.COLOURS["output"]] * 2
+
+
+def test_the_cell_of_a_weight_has_the_colour_of_a_heatmap_and_readable_ink():
+    weights = torch.linspace(0, 1.5, 61)  # the explorer lets weights sum to 1.5
+    cells, _, words = placed(weights, torch.zeros(61, 1))
+    for row, weight in enumerate(weights.tolist()):
+        face = to_hex(cells.get_facecolor()[3 * row])
+        assert face == to_hex(matplotlib.colormaps[style.WEIGHT_CMAP](weight))
+        assert style.contrast(face, to_hex(words.get_facecolor()[3 * row])) > 4
+        for other in (1, 2):  # value, α·v
+            assert to_hex(words.get_facecolor()[3 * row + other]) == style.COLOURS["ink"]
+    names = words.get_facecolor()[len(cells.get_paths()) :]
+    assert len(names) == 63 and {to_hex(ink) for ink in names} == {style.COLOURS["ink"]}
 
 
 @pytest.mark.parametrize("v", [V, V[:, :1], torch.cat([V, -V[:, :1]], dim=1), 100 * V, torch.zeros(3, 2)])
@@ -161,6 +187,37 @@ def test_names_overlap_neither_each_other_nor_the_edge(outputs):
         for _, where in marks:
             mark_x, mark_y = plane._pixel(*where)
             assert abs(x - mark_x) >= half or abs(y - mark_y) >= 8
+
+
+@pytest.mark.parametrize("v", [V, 5 * V, V + 0.3, V - 0.4, 2.3 * V, 600 * V, torch.zeros(1, 2)])
+def test_no_line_crosses_a_number_of_the_grid_or_the_name_of_an_axis(v):
+    plane = Plane(v)
+    _, ax = pixel_figure(412, 412)
+    plane.add(ax, 6, 6)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    for text, box in zip(ax.texts, boxes, strict=True):
+        assert box.x0 >= 0 and box.x1 <= 412
+        assert style.contrast(to_hex(text.get_color()), "#FFFFFF") > 4.5
+        for line in ax.lines:
+            assert not line.get_window_extent().overlaps(box), text.get_text()
+        others = [other for other in boxes if other is not box]
+        assert not any(other.overlaps(box) for other in others), text.get_text()
+    points = [plane._pixel(*value) for value in v.tolist()]
+    assert all(6 + 28 < x < 406 and 6 + 26 < y < 406 - 40 for x, y in points)  # none on the words
+    assert {"0", "feature 0 →", "↑ feature 1"} <= {text.get_text() for text in ax.texts}
+
+
+def test_the_shares_end_to_end_are_of_one_colour_parted_by_an_edge():
+    plane = Plane(V)
+    _, ax = pixel_figure(412, 412)
+    artists = plane.add(ax, 6, 6)
+    shares = WEIGHTS[:, None] * V
+    plane.place(artists, TOKENS, V, shares.sum(dim=0)[None], ["output"], shares)
+    path = artists[1]
+    assert len(path.get_paths()) == 3
+    assert {to_hex(face).upper() for face in path.get_facecolor()} == {style.COLOURS["value"]}
+    assert {to_hex(edge) for edge in path.get_edgecolor()} == {style.COLOURS["ink"]}
 
 
 def test_equal_values_share_one_name():

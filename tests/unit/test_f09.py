@@ -5,10 +5,12 @@ import itertools
 
 import pytest
 import torch
-from matplotlib.patches import Rectangle
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyArrowPatch, Rectangle
 from PIL import Image
 
 from mha_helpers import golden_example, style
+from mha_helpers.figures.cells import tint
 from mha_helpers.figures.f09_concat_and_output import contribution_bars
 from mha_helpers.figures.f09_summary import STEPS, summary_picture
 
@@ -237,3 +239,49 @@ def test_no_number_leaves_its_cell_and_no_text_covers_another(summary):
         for other, second in zip(boxes[i + 1 :], axes.texts[i + 1 :], strict=True):
             touching = box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
             assert not touching, f"{axes.texts[i].get_text()!r} and {second.get_text()!r}"
+
+
+def middles(axes, letter):
+    """Return (x, y, colour) of a text, in the pixels of the page."""
+    return [(*text.get_position(), text.get_color()) for text in axes.texts if text.get_text() == letter]
+
+
+def test_each_block_of_the_split_has_its_letter(summary):
+    axes = summary.figure.axes[0]
+    cells = [patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_fill()]
+    for letter, role in (("Q", "query"), ("K", "key"), ("V", "value")):
+        places = middles(axes, letter)
+        assert {colour for *_, colour in places} == {style.text_colour(style.COLOURS[role])}
+        tinted = [
+            cell for cell in cells if cell.get_facecolor()[:3] == pytest.approx(tint(style.COLOURS[role]))
+        ]
+        above = [
+            (x, y)
+            for x, y, _ in places
+            if any(0 < cell.get_y() - y < 12 and abs(x - cell.get_x()) < 1 for cell in tinted)
+        ]
+        assert len(above) == 3  # over the middle of a block, where its second column begins
+
+
+def test_the_values_go_past_the_scores_to_step_07_and_cross_no_text(summary):
+    axes = summary.figure.axes[0]
+    renderer = summary.figure.canvas.get_renderer()
+    ways = [line for line in axes.lines if line.get_color() == style.COLOURS["value"]]
+    assert len(ways) == 3
+    split, heads = (next(step.top for step in STEPS if step.page == page) for page in ("08", "07"))
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in axes.texts]
+    filled = [patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_fill()]
+    arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+    arrows = [arrow for arrow in arrows if to_hex(arrow.get_edgecolor()).upper() == style.COLOURS["value"]]
+    letters = [place for place in middles(axes, "V") if place[1] > heads]
+    for line, arrow, (x, y, _) in zip(ways, arrows, letters, strict=True):
+        (right, _), (start, end) = line.get_data()
+        assert split + 72 < start < end and heads < end < heads + 72
+        assert x < right and 0 < end - y < 15  # its letter stands in the corner
+        way, tip = line.get_window_extent(), arrow.get_window_extent(renderer)
+        assert tip.overlaps(way)
+        for text, box in boxes:
+            assert not box.overlaps(way) and not box.overlaps(tip), text
+        cells = [cell.get_window_extent() for cell in filled]
+        assert not any(cell.overlaps(way) or cell.overlaps(tip) for cell in cells)
+        assert any(0 < tip.x0 - cell.x1 < 4 and cell.y0 <= tip.y0 <= cell.y1 for cell in cells)
