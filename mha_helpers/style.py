@@ -161,6 +161,22 @@ def text_colour(colour):
     return colour
 
 
+def ink_on(ground):
+    """Return white or the ink, whichever is easier to read on this ground.
+
+    >>> ink_on("#081D58"), ink_on("#FFFFD9")
+    ('#FFFFFF', '#222222')
+    """
+    return max("#FFFFFF", COLOURS["ink"], key=lambda colour: contrast(colour, ground))
+
+
+def axis_looks(axes):
+    """Return how the words on the rows and on the columns look: coloured where they are query and key."""
+    if tuple(axes) != ("query", "key"):
+        return {}, {}
+    return tuple({"color": COLOURS[role], "weight": "bold"} for role in axes)
+
+
 def contrast(colour, other):
     """Return how far two colours stand apart, from 1 to 21, as WCAG 2.2 counts it.
 
