@@ -26,12 +26,12 @@ HEAD_COLOURS = [
     "#332288",
     "#CC6677",
     "#117733",
-    "#DDAA33",
-    "#88CCEE",
-    "#882255",
-    "#44AA99",
-    "#AA4499",
     "#999933",
+    "#AA4499",
+    "#88CCEE",
+    "#44AA99",
+    "#882255",
+    "#DDAA33",  # last, since it is near the colour of what is lit
 ]
 
 WEIGHT_CMAP = "YlGnBu"  # 0 … 1, light to dark

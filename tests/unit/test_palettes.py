@@ -89,9 +89,9 @@ def test_query_key_value_and_output_stay_apart(eyes):
 
 
 @pytest.mark.parametrize("eyes", IN_COLOUR)
-def test_what_is_lit_stays_apart_from_every_role(eyes):
-    for role in ROLES:
-        assert distance(style.COLOURS["lit"], style.COLOURS[role], eyes) >= 20, role
+def test_what_is_lit_stays_apart_from_every_role_and_from_every_head_but_the_last(eyes):
+    for colour in [*(style.COLOURS[role] for role in ROLES), *style.HEAD_COLOURS[:-1]]:
+        assert distance(style.COLOURS["lit"], colour, eyes) >= 20, colour
 
 
 @pytest.mark.parametrize("eyes", IN_COLOUR)
