@@ -198,7 +198,7 @@ def _label(ax, layout, first, last):
         [layout.column_texts[j] for j in columns],
         rotation=90 if layout.turned else 0,
     )
-    ax.tick_params(length=0, pad=4)
+    ax.tick_params(length=0, pad=4, labelsize=layout.label_size)
 
 
 def _head_title(ax, head, name, layout):
