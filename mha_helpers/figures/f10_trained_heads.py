@@ -12,8 +12,8 @@ from mha_helpers.figures.picture import Picture, make_numbers_readable, new_figu
 STEPS = (
     ("letters", "(b, n)", "faint"),
     ("table of letters\n+ positions", "(b, n, d_model)", "faint"),
-    ("layer 1\n4 heads", "(b, n, d_model)", "query"),
-    ("layer 2\n4 heads", "(b, n, d_model)", "query"),
+    ("layer 1\n4 heads", "(b, n, d_model)", "ink"),
+    ("layer 2\n4 heads", "(b, n, d_model)", "ink"),
     ("guess:\n26 numbers", "(b, n, 26)", "output"),
 )
 BOX, HEIGHT, GAP, LEFT = 128, 64, 56, 10  # pixels
