@@ -26,12 +26,12 @@ HEAD_COLOURS = [
     "#332288",
     "#CC6677",
     "#117733",
-    "#DDAA33",
-    "#88CCEE",
-    "#882255",
-    "#44AA99",
-    "#AA4499",
     "#999933",
+    "#AA4499",
+    "#88CCEE",
+    "#44AA99",
+    "#882255",
+    "#DDAA33",  # last, since it is near the colour of what is lit
 ]
 
 WEIGHT_CMAP = "YlGnBu"  # 0 … 1, light to dark
@@ -159,6 +159,22 @@ def text_colour(colour):
     while contrast(colour, "#FFFFFF") < 4.5:
         colour = "#" + "".join(f"{int(part * 0.96):02X}" for part in _parts(colour))
     return colour
+
+
+def ink_on(ground):
+    """Return white or the ink, whichever is easier to read on this ground.
+
+    >>> ink_on("#081D58"), ink_on("#FFFFD9")
+    ('#FFFFFF', '#222222')
+    """
+    return max("#FFFFFF", COLOURS["ink"], key=lambda colour: contrast(colour, ground))
+
+
+def axis_looks(axes):
+    """Return how the words on the rows and on the columns look: coloured where they are query and key."""
+    if tuple(axes) != ("query", "key"):
+        return {}, {}
+    return tuple({"color": COLOURS[role], "weight": "bold"} for role in axes)
 
 
 def contrast(colour, other):

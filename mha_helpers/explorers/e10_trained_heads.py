@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.checks import check_choice, check_count
-from mha_helpers.explorers.e10_picture import FormingPicture
+from mha_helpers.explorers.e10_picture import SCORE_NAMES, FormingPicture
 from mha_helpers.figures.words import count, is_or_are
 from mha_helpers.panel import Panel
 from mha_helpers.style import number
@@ -38,8 +38,9 @@ def trained_explorer(sequence=SEQUENCE, training="many distances", step=None, la
     (the chosen head writes zeros). Used in notebook 10.
 
     ``state()`` holds, for n letters: weights ``(layers, h, n, n)``, guesses ``(n, 26)``, right_places
-    ``(n, n)``, known ``(n - 1)`` (the next letter can be known), accuracies (a dict), and
-    the scores "previous" and "after a copy" of every head, ``(layers, h)``.
+    ``(n, n)``, known ``(n - 1)`` (the next letter can be known), accuracies (a dict), the scores
+    "previous" and "after a copy" of every head, ``(layers, h)``, looked_for (which of the two the chosen
+    layer is there for: "previous" in layer 1), and framed ``(n, n)``, the places that it has to look at.
 
     Raises ``ValueError`` for a step that was not kept, ``TypeError`` or ``ValueError`` for a layer or a
     head that there is not.
@@ -92,6 +93,7 @@ def compute(training, step, layer, head, sequence, off):
     with torch.no_grad():
         guesses, weights = model(letters[None], heads_on(switched_off))
     right_places = places_after_copies(letters)
+    looked_for = "after a copy" if layer == NUM_LAYERS else "previous"  # the two jobs that the layers do
     scores = scores_of(run, step, switched_off)
     return {
         "training": training,
@@ -104,12 +106,19 @@ def compute(training, step, layer, head, sequence, off):
         "weights": torch.stack(weights)[:, 0],  # layers of (1, h, n, n) -> (layers, h, n, n)
         "guesses": guesses[0],
         "right_places": right_places,
+        "looked_for": looked_for,
+        "framed": right_places if looked_for == "after a copy" else _letters_before(len(letters)),
         "known": _known(letters, right_places),
         "right": guesses[0, :-1].argmax(dim=-1) == letters[1:],
         "accuracies": accuracies(run, step, switched_off),
         "curves": curves(run),
         **scores,
     }
+
+
+def _letters_before(n):
+    """Say where the letter before each letter stands. Shape: -> bool (n, n)."""
+    return torch.ones(n - 1).diag(-1).bool()
 
 
 def _known(letters, right_places):
@@ -174,8 +183,9 @@ def describe(state):
         guess = LETTERS[int(state["guesses"][wrong[0]].argmax())]
         expected = state["tokens"][wrong[0] + 1]
         missed = f" The first miss: after {state['tokens'][wrong[0]]} it says {guess}, right is {expected}."
+    framed = SCORE_NAMES[state["looked_for"]] + ("" if state["framed"].any() else " (there is none)")
     return (
         f"Trained on {state['training']}, step {state['step']}. Next letter right: {tests}. {here}{missed}"
         f" On held-out distances layer {layer + 1}, head {head + 1} puts weight {number(previous)} on the"
-        f" previous letter and {number(after)} after an earlier copy.{off}"
+        f" previous letter and {number(after)} after an earlier copy.{off} Framed: {framed}."
     )

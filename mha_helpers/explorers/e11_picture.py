@@ -44,7 +44,8 @@ class RealModelPicture:
         artists["small"]["cells"].set_data(_side_by_side(state["weights"].numpy()))
         n = len(state["tokens"])
         gap = _gap(n)
-        artists["small"]["frame"].set_xy((head * (n + gap) - 0.5, layer * (n + gap) - 0.5))
+        for frame in artists["small"]["frames"]:
+            frame.set_xy([place * (n + gap) - 0.5 - gap / 2 for place in (head, layer)])
         values = [state["tendencies"][name][layer, head].nan_to_num().item() for name in NAMES]
         even = [state["even"][name].nan_to_num().item() for name in NAMES]
         artists["bars"]["bars"].set_verts(
@@ -94,15 +95,18 @@ class RealModelPicture:
         axes.set_xticks([head * step + middle for head in range(heads)], range(1, heads + 1), fontsize=10)
         axes.set_yticks([layer * step + middle for layer in range(layers)], range(1, layers + 1), fontsize=10)
         axes.xaxis.tick_top()
-        axes.tick_params(length=0, pad=2)
+        axes.tick_params(length=0, pad=4)
         axes.spines[:].set_visible(False)
         axes.set_title("head", fontsize=11, weight="bold", pad=4)
         axes.set_ylabel("layer", fontsize=11, weight="bold", labelpad=2)
-        frame = Rectangle(
-            (0, 0), n, n, fill=False, edgecolor=style.COLOURS["key"], linewidth=2.5, clip_on=False
-        )
-        axes.add_patch(frame)
-        return {"cells": cells, "frame": frame}
+        look = {"fill": False, "clip_on": False}
+        frames = [  # in the gaps: the picture inside is small
+            Rectangle((0, 0), step, step, edgecolor=style.COLOURS[name], linewidth=width, **look)
+            for name, width in (("ink", 3.5), ("lit", 2))
+        ]
+        for frame in frames:
+            axes.add_patch(frame)
+        return {"cells": cells, "frames": frames}
 
     def _draw_bars(self, figure):
         axes = figure.add_axes(_box(RIGHT + 76, BARS_TOP, 330, BARS_HEIGHT))
@@ -114,7 +118,7 @@ class RealModelPicture:
         axes.set_title(
             "average weight of the words on … (line: even weights)", fontsize=11, x=-0.23, loc="left"
         )
-        bars = PolyCollection([], facecolors=style.COLOURS["query"])
+        bars = PolyCollection([], facecolors=style.COLOURS["masked"])
         even = LineCollection([], colors=style.COLOURS["ink"], linewidths=1.6)
         for artist in (bars, even):
             axes.add_collection(artist, autolim=False)

@@ -96,6 +96,7 @@ def _draw(maps, labels, axes, words):
     width = left + max(across * side + (across - 1) * GAP, sum(map(_legend_width, words))) + 10
     height = top + down * pitch - head - 14 + below + 2 * LINE + 22
     figure = new_figure(width, height)
+    row_look, column_look = style.axis_looks(axes)
     step = math.ceil(LABEL_PITCH * n / side)
     for panel, (title, mask) in enumerate(zip(titles, maps.values(), strict=True)):
         row, column = divmod(panel, across)
@@ -109,9 +110,9 @@ def _draw(maps, labels, axes, words):
         ax.set_xticks(places, shown if is_last else [""] * len(places), rotation=90 if turned else 0)
         ax.tick_params(length=0, pad=4)
         if column == 0:
-            ax.set_ylabel(axes[0], color=style.COLOURS["query"], weight="bold")
+            ax.set_ylabel(axes[0], **row_look)
         if is_last:
-            ax.set_xlabel(axes[1], color=style.COLOURS["key"], weight="bold")
+            ax.set_xlabel(axes[1], **column_look)
     _draw_words(figure, left, width, height, words)
     return figure
 

@@ -115,7 +115,7 @@ def pair(numbers):
 def _weight_look(weight):
     """Return the colour that a heatmap gives a weight, and the ink that is readable on it."""
     face = to_hex(matplotlib.colormaps[style.WEIGHT_CMAP](weight))
-    return face, max(("#FFFFFF", style.COLOURS["ink"]), key=lambda ink: style.contrast(ink, face))
+    return face, style.ink_on(face)
 
 
 class Stack:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import matplotlib
 import torch
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from mha_helpers import style
@@ -267,7 +267,7 @@ class _Page:
                     ha="center",
                     va="center_baseline",
                     fontsize=10.5,
-                    color=_readable(face),
+                    color=style.ink_on(to_hex(face)),
                 )
         if rows == len(self.tokens):
             frame = Rectangle((left, top + height), count * width, height, fill=False, linewidth=1.6)
@@ -297,8 +297,3 @@ class _Page:
 def _mapped(matrix, kind, low, high):
     cmap = matplotlib.colormaps[style.CMAPS[kind]]
     return [[tuple(cmap((value - low) / (high - low))[:3]) for value in row] for row in matrix.tolist()]
-
-
-def _readable(face):
-    red, green, blue = to_rgb(face)
-    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else style.COLOURS["ink"]

@@ -6,14 +6,14 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from mha_helpers import style
 from mha_helpers.checks import as_real_numbers
-from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.figures.picture import Picture, make_numbers_readable, new_figure
 
 # What stands in a box, what shape leaves it, and its colour.
 STEPS = (
     ("letters", "(b, n)", "faint"),
     ("table of letters\n+ positions", "(b, n, d_model)", "faint"),
-    ("layer 1\n4 heads", "(b, n, d_model)", "query"),
-    ("layer 2\n4 heads", "(b, n, d_model)", "query"),
+    ("layer 1\n4 heads", "(b, n, d_model)", "ink"),
+    ("layer 2\n4 heads", "(b, n, d_model)", "ink"),
     ("guess:\n26 numbers", "(b, n, 26)", "output"),
 )
 BOX, HEIGHT, GAP, LEFT = 128, 64, 56, 10  # pixels
@@ -93,6 +93,7 @@ def pairs_picture(accuracies, names):
             yticklabels=labels,
             **look,
         )
+        make_numbers_readable(ax, accuracies)
         ax.tick_params(length=0, rotation=0)
         ax.set(xlabel="head switched off", ylabel="and this one")
         bar.set_title("accuracy", fontsize=style.FONT_SIZE, loc="left", pad=10)

@@ -19,7 +19,7 @@ from mha_helpers.checks import (
     mask_of_one,
 )
 from mha_helpers.figures.layout import BAR, Layout
-from mha_helpers.figures.picture import Picture, new_figure
+from mha_helpers.figures.picture import Picture, make_numbers_readable, new_figure
 from mha_helpers.figures.words import count, describe, numbered
 
 AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("token", "feature")}
@@ -129,15 +129,15 @@ def _grid(
 
 def _draw(layout, matrices, allowed, kind, norm, head_names, lit, axes):
     figure = new_figure(layout.width, layout.height)
-    query, key = axes
+    (row, row_look), (column, column_look) = zip(axes, style.axis_looks(axes), strict=True)
     for panel, (matrix, may) in enumerate(zip(matrices, allowed, strict=True)):
         ax = figure.add_axes(layout.box(panel))
         _draw_cells(ax, matrix, may, kind, norm, layout)
         _label(ax, layout, layout.is_first(panel), layout.is_last(panel))
         if layout.is_first(panel):
-            ax.set_ylabel(query)
+            ax.set_ylabel(row, **row_look)
         if layout.is_last(panel):
-            ax.set_xlabel(key)
+            ax.set_xlabel(column, **column_look)
         if head_names is not None:
             _head_title(ax, panel, head_names[panel], layout)
         for i, j in lit:
@@ -182,6 +182,7 @@ def _draw_cells(ax, matrix, may, kind, norm, layout):
         xticklabels=False,
         yticklabels=False,
     )
+    make_numbers_readable(ax, values)
     for i, j in (~matrix.isfinite() & may).nonzero().tolist():  # nan or ∞: neither masked nor a colour
         ax.add_patch(Rectangle((j, i), 1, 1, facecolor="white", edgecolor=style.COLOURS["masked"]))
         if layout.numbers:
@@ -197,7 +198,7 @@ def _label(ax, layout, first, last):
         [layout.column_texts[j] for j in columns],
         rotation=90 if layout.turned else 0,
     )
-    ax.tick_params(length=0, pad=4)
+    ax.tick_params(length=0, pad=4, labelsize=layout.label_size)
 
 
 def _head_title(ax, head, name, layout):

@@ -17,6 +17,8 @@ NUMBERS_UP_TO = 8  # rows and columns; beyond that the numbers would be specks
 CELL_FOR_A_NUMBER = 42  # what "−0.92" needs
 LINE = 20  # a line of text
 LABEL_PITCH = 16  # from one label to the next when they are packed
+SMALL_TYPE = 10  # points, at the least: labels shrink so far before any of them is left out
+SMALL_PITCH = LABEL_PITCH * SMALL_TYPE / style.FONT_SIZE
 GAP = 22  # between two panels
 BELOW = 14  # between two rows of panels
 BAR = 14  # the width of the colour bar
@@ -40,7 +42,11 @@ class Layout:
         self.head = 10 + (LINE - 1) * head_lines if head_lines else 4
         self._size_cells(rows, columns)
         self._place_column_texts(column_texts, measure)
-        self.row_step = math.ceil(LABEL_PITCH / self.cell_height)
+        closest = min(self.cell_height, self.cell_width if self.turned else LABEL_PITCH, LABEL_PITCH)
+        fits = closest >= SMALL_PITCH
+        self.label_size = style.FONT_SIZE * closest / LABEL_PITCH if fits else style.FONT_SIZE
+        self.row_step = 1 if fits else math.ceil(LABEL_PITCH / self.cell_height)
+        self.column_step = math.ceil(LABEL_PITCH / self.cell_width) if self.turned and not fits else 1
         self.numbers = (
             max(rows, columns) <= NUMBERS_UP_TO
             and self.cell_width >= CELL_FOR_A_NUMBER
@@ -56,7 +62,7 @@ class Layout:
 
     def _size_cells(self, rows, columns):
         free = MAX_WIDTH - self.left - self.right
-        self.across = _panels_across(self.panels, free, columns)
+        self.across = _panels_across(self.panels, free, rows, columns)
         self.down = math.ceil(self.panels / self.across)
         widest = (free - (self.across - 1) * GAP) / self.across / columns
         self.cell_width = min(widest, LARGEST_CELL)
@@ -80,7 +86,6 @@ class Layout:
         else:
             high = LINE * max(text.count("\n") + 1 for text in wrapped)
         self.column_texts = wrapped
-        self.column_step = math.ceil(LABEL_PITCH / self.cell_width) if self.turned else 1
         self.bottom = high + LINE + 16
 
     def box(self, panel):
@@ -106,12 +111,13 @@ class Layout:
         )
 
 
-def _panels_across(panels, free, columns):
+def _panels_across(panels, free, rows, columns):
     most = panels if panels <= 4 else 4 if panels <= 16 else 8
-    if columns > NUMBERS_UP_TO:
+    wanted = CELL_FOR_A_NUMBER if columns <= NUMBERS_UP_TO else SMALL_PITCH
+    if TALLEST_PANEL / max(rows, columns) < wanted:
         return most
-    for across in range(most, math.ceil(panels / 2) - 1, -1):  # at most two rows for the sake of numbers
-        if (free - (across - 1) * GAP) / across / columns >= CELL_FOR_A_NUMBER:
+    for across in range(most, math.ceil(panels / 2) - 1, -1):  # at most two rows for the sake of it
+        if (free - (across - 1) * GAP) / across / columns >= wanted:
             return across
     return most
 

@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -18,6 +19,14 @@ def new_figure(width, height):
     Nothing can be painted on it yet: ``seaborn.heatmap`` would paint the whole figure for each heatmap.
     """
     return Figure(figsize=(width / style.SCREEN_DPI, height / style.SCREEN_DPI), dpi=style.SCREEN_DPI)
+
+
+def make_numbers_readable(ax, values):
+    """Write the numbers in the cells of ``seaborn.heatmap`` in white or ink: its own choice is too pale."""
+    cells = ax.collections[0]
+    for text in ax.texts:
+        j, i = map(int, text.get_position())
+        text.set_color(style.ink_on(to_hex(cells.cmap(cells.norm(values[i, j])))))
 
 
 class Picture:

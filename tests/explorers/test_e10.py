@@ -2,8 +2,12 @@
 
 import pytest
 import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
-from mha_helpers import trained_explorer
+from mha_helpers import style, trained_explorer
+from mha_helpers.explorers.e10_picture import FormingPicture
 from mha_helpers.explorers.e10_trained_heads import heads_on
 from mha_helpers.trained import as_numbers, checkpoint_steps, trained_model
 
@@ -109,3 +113,77 @@ def test_bad_arguments_are_explained():
         trained_explorer(training="none")
     with pytest.raises(ValueError, match="step must be one of"):
         trained_explorer(step=3)
+
+
+# --- the picture ----------------------------------------------------------------------------------------
+
+
+def drawn(panel):
+    picture, state = FormingPicture(), panel.state()
+    figure, artists = picture.draw(state)
+    picture.update(artists, state)
+    return figure, artists
+
+
+def framed_cells(frames):
+    """The cells (query, key) that have a frame: a corner of each, rounded down."""
+    corners = [path.vertices[0].astype(int).tolist() for path in frames.get_paths()]
+    return {(i, j) for j, i in corners}
+
+
+def test_frames_stand_where_the_chosen_layer_has_to_look(panel):
+    for layer, words, cells in (
+        (1, "previous letter", {(i, i - 1) for i in range(1, 6)}),
+        (2, "after an earlier copy", {(3, 1), (4, 2), (5, 3)}),
+    ):
+        panel.set(layer=layer, sequence="ABCABC")
+        _, _, frames, box, key = drawn(panel)[1]["head"]
+        assert framed_cells(frames) == cells
+        assert " ".join(key.get_text().split()) == words
+        assert panel.description().endswith(f"Framed: {words}.")
+        assert to_hex(frames.get_edgecolor()[0]) == to_hex(box.get_edgecolor())
+    panel.set(sequence="ABCDEF")
+    assert panel.description().endswith("Framed: after an earlier copy (there is none).")
+    assert not framed_cells(drawn(panel)[1]["head"][2])
+
+
+def test_a_colour_means_one_thing(panel):
+    colours = []
+    for layer, score in ((1, "previous"), (2, "after a copy")):
+        panel.controls["layer"].value = layer
+        artists = drawn(panel)[1]
+        bars, frames = artists["bars"]["scores"][score], artists["head"][2]
+        colours.append(to_hex(bars.get_facecolor()[0]).upper())
+        assert colours[-1] == to_hex(frames.get_edgecolor()[0]).upper()
+    assert len(set(colours)) == 2
+    assert not {style.COLOURS[role] for role in ("query", "key", "value")} & set(colours)
+
+
+@pytest.mark.parametrize(("training", "step"), [("many distances", 225), ("distance 12 only", 50)])
+def test_steps_stand_as_far_apart_as_they_are(panel, training, step):
+    panel.controls["training"].value = training
+    panel.controls["step"].value = step
+    marks, steps = drawn(panel)[1]["marks"], list(panel.state()["steps"])
+    assert list(marks["line"].get_xdata()) == [step, step]
+    for test, mark in marks["tests"].items():
+        assert list(mark.get_xdata()) == [step]
+        curve = next(line for line in mark.axes.lines if line.get_label() == test)
+        assert list(curve.get_xdata()) == steps and curve.get_marker() not in ("", "None", None)
+        assert curve.get_ydata()[steps.index(step)] == mark.get_ydata()[0]
+    ticks = marks["line"].axes.get_xticks()
+    assert ticks[0] == 0 and ticks[-1] == steps[-1] and len({*(ticks[1:] - ticks[:-1])}) == 1
+
+
+@pytest.mark.parametrize("training", ["many distances", "distance 12 only"])
+@pytest.mark.parametrize("layer", [1, 2])
+def test_no_word_is_cut(panel, training, layer):
+    panel.set(training=training, layer=layer, off=True)
+    figure, _ = drawn(panel)
+    with style.drawing():
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        figure.draw(renderer)
+    for text in figure.findobj(Text):
+        box = text.get_window_extent(renderer)
+        if text.get_text() and text.get_visible():
+            assert box.x0 >= 0 and box.y0 >= 0, text
+            assert box.x1 <= figure.bbox.width - 4 and box.y1 <= figure.bbox.height, text

@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from matplotlib.colors import to_hex
 
-from mha_helpers import real_model_explorer
+from mha_helpers import real_model_explorer, style
+from mha_helpers.explorers.e11_picture import RealModelPicture
 from mha_helpers.explorers.e11_real_model import SENTENCE, WARNING
 from mha_helpers.real_model import run_minilm
 
@@ -74,3 +76,16 @@ def test_a_bad_sentence_is_explained_and_the_picture_stays(panel, sentence, word
 def test_odd_sentences_are_drawn(panel, sentence):
     panel.controls["sentence"].value = sentence
     assert panel.message() == "" and len(panel.png()) > 5000
+
+
+def test_blue_and_orange_are_query_and_key_alone(panel):
+    picture, state = RealModelPicture(), panel.state()
+    _, artists = picture.draw(state)
+    picture.update(artists, state)
+    frames, bars = artists["small"]["frames"], artists["bars"]["bars"]
+    colours = [*(frame.get_edgecolor() for frame in frames), *bars.get_facecolor()]
+    assert [to_hex(colour).upper() for colour in colours[:2]] == [style.COLOURS["ink"], style.COLOURS["lit"]]
+    assert not {to_hex(colour).upper() for colour in colours} & {style.COLOURS["query"], style.COLOURS["key"]}
+    for frame in frames:  # around layer 1, head 3: two heads lie left of it
+        left, width = frame.get_x(), frame.get_width()
+        assert left + width / 2 == pytest.approx(2 * width + (len(state["tokens"]) - 1) / 2)

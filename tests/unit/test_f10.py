@@ -2,7 +2,9 @@
 
 import numpy as np
 import torch
+from matplotlib.colors import to_hex
 
+from mha_helpers import style
 from mha_helpers.figures.f10_trained_heads import BOX, STEPS, model_map, pairs_picture
 
 
@@ -17,6 +19,11 @@ def test_the_map_names_every_stage_and_its_shape():
         assert box.x0 <= extent.x0 and extent.x1 <= box.x1 and box.y0 <= extent.y0 and extent.y1 <= box.y1
         if text.get_text() in [words for words, _, _ in STEPS]:  # it stands in a box
             assert extent.width <= BOX - 4
+
+
+def test_no_box_has_the_colour_of_a_query_a_key_or_a_value():
+    edges = {to_hex(patch.get_edgecolor()).upper() for patch in model_map().figure.axes[0].patches}
+    assert not edges & {style.COLOURS[role] for role in ("query", "key", "value")}
 
 
 def test_pairs_are_drawn_and_told_as_they_are():

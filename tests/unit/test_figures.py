@@ -379,3 +379,20 @@ def test_the_axes_can_be_named():
     figure = heatmap(torch.eye(2), kind="vectors", axes=("weight", "score")).figure
     assert figure.axes[0].get_ylabel() == "weight"
     assert figure.axes[0].get_xlabel() == "score"
+
+
+def test_axes_are_coloured_where_they_are_query_and_key_and_only_there():
+    mask = causal_mask(2)
+    others = {"axes": ("output of", "changed token")}
+    for picture in (heatmap(torch.eye(2)), head_heatmaps(torch.rand(2, 2, 2)), mask_maps({"m": mask}, "ab")):
+        rows, columns = panels(picture)[0].yaxis.label, panels(picture)[-1].xaxis.label
+        assert (rows.get_text(), columns.get_text()) == ("query", "key")
+        assert (rows.get_color(), columns.get_color()) == (style.COLOURS["query"], style.COLOURS["key"])
+        assert rows.get_weight() == columns.get_weight() == "bold"
+    for picture in (
+        heatmap(torch.eye(2), kind="vectors"),
+        heatmap(torch.eye(2), **others),
+        mask_maps({"m": mask}, "ab", **others),
+    ):
+        for label in (panels(picture)[0].yaxis.label, panels(picture)[0].xaxis.label):
+            assert (label.get_color(), label.get_weight()) == (style.COLOURS["ink"], "normal")

@@ -3,8 +3,10 @@
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.transforms import Bbox
 
+from mha_helpers import style
 from mha_helpers.heatmap_cells import HeatmapCells
 
 
@@ -51,3 +53,15 @@ def test_a_number_that_does_not_fit_is_left_out_and_the_others_stay():
     exact = numbers([1.0], 1, width=60)
     rows, columns = (np.flatnonzero((exact[..., 3] > 0).any(axis=axis)) for axis in (1, 0))
     assert rows[-1] - rows[0] < 20 and columns[-1] - columns[0] < 60
+
+
+@pytest.mark.parametrize("cmap", sorted(set(style.CMAPS.values())))
+def test_numbers_are_readable_on_every_tone(cmap):
+    cells = HeatmapCells(Bbox([[0, 0], [1, 1]]), (0, 1, cmap), 2)
+    cells.values = np.ma.masked_invalid(np.linspace(0, 1, 101)[None])
+    colours = matplotlib.colormaps[cmap](cells.values, bytes=True)
+    pixels = cells._numbers(20, 60 * 101, colours)
+    for place, ground in enumerate(colours[0]):
+        number = pixels[:, 60 * place : 60 * place + 60].reshape(-1, 4)
+        (letters,) = {tuple(pixel[:3] / 255) for pixel in number if pixel[3]}
+        assert style.contrast(to_hex(letters), to_hex(ground[:3] / 255)) >= 3.9, place

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import torch
 
-from mha_helpers import matrix_table, style
+from mha_helpers import heatmap, matrix_table, style
+from mha_helpers.figures.f10_trained_heads import pairs_picture
 
 MACHADO = {
     "protanopia": [
@@ -88,9 +89,9 @@ def test_query_key_value_and_output_stay_apart(eyes):
 
 
 @pytest.mark.parametrize("eyes", IN_COLOUR)
-def test_what_is_lit_stays_apart_from_every_role(eyes):
-    for role in ROLES:
-        assert distance(style.COLOURS["lit"], style.COLOURS[role], eyes) >= 20, role
+def test_what_is_lit_stays_apart_from_every_role_and_from_every_head_but_the_last(eyes):
+    for colour in [*(style.COLOURS[role] for role in ROLES), *style.HEAD_COLOURS[:-1]]:
+        assert distance(style.COLOURS["lit"], colour, eyes) >= 20, colour
 
 
 @pytest.mark.parametrize("eyes", IN_COLOUR)
@@ -135,6 +136,31 @@ def test_a_cell_that_may_attend_is_lighter_than_a_masked_one_in_grey():
     may, masked = (style.COLOURS[name] for name in ("may attend", "masked"))
     for eyes in MACHADO:
         assert distance(may, masked, eyes) >= 20
+
+
+# --- numbers in the cells of a heatmap ------------------------------------------------------------------
+
+LEAST = 3.98  # white or ink on the middle tone that suits both equally badly
+
+
+@pytest.mark.parametrize("kind", style.CMAPS)
+def test_every_number_in_a_cell_is_white_or_ink_whichever_is_easier_to_read(kind):
+    values = torch.linspace(0 if kind == "weights" else -1, 1, 64).reshape(8, 8)
+    check_numbers(heatmap(values, kind=kind, limit=1), style.CMAPS[kind], values, kind != "weights")
+
+
+def test_every_accuracy_is_readable_in_its_cell():
+    values = torch.linspace(0, 1, 64).reshape(8, 8)
+    check_numbers(pairs_picture(values, list("abcdefgh")), "cividis", values)
+
+
+def check_numbers(picture, cmap, values, two_sides=False):
+    texts = [text for text in picture.figure.axes[0].texts if text.get_text()]
+    assert len(texts) == 64
+    for text, value in zip(texts, values.flatten().tolist(), strict=True):
+        ground = matplotlib.colormaps[cmap]((value + 1) / 2 if two_sides else value)[:3]
+        seen_on = {colour: contrast(rgb(colour), ground) for colour in ("#FFFFFF", style.COLOURS["ink"])}
+        assert seen_on[text.get_color()] == max(seen_on.values()) >= LEAST, (text, value)
 
 
 # --- tables on a light and on a dark page ---------------------------------------------------------------
