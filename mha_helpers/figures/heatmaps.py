@@ -246,7 +246,12 @@ def _lit(highlight, rows, columns):
     """Return what gets a frame as a list of (i, j): without an i a whole column, without a j a whole row."""
     if highlight is None:
         return []
-    lit = [highlight] if isinstance(highlight, tuple) else list(highlight)
+    lit = [highlight] if isinstance(highlight, tuple) else highlight
+    if not isinstance(lit, list) or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in lit):
+        raise ValueError(
+            "highlight must be (row, column), both counted from 0, None for all of them, or a list of such"
+            f" pairs; got {highlight!r}."
+        )
     for i, j in lit:
         if i is not None:
             check_index("a lit row", i, rows, "rows")

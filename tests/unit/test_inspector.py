@@ -352,6 +352,7 @@ def test_the_cell_of_a_product_may_be_named_by_tensors():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: matrix_table(torch.eye(2), highlight=(1, None)), r"a dict such as .* got \(1, None\)"),
         (lambda: matrix_table(torch.eye(2), highlight={"rows": 1}), r'highlight\["rows"\] .* \[1\], got 1'),
         (lambda: matrix_table(torch.eye(2), highlight={"columns": [0.5]}), r'"columns".* got \[0\.5\]'),
         (lambda: matrix_table(torch.eye(2), highlight={"cells": (0, 1)}), r"pairs .* got \(0, 1\)"),
