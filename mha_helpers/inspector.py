@@ -178,7 +178,7 @@ class _Lit:
     def of(cls, highlight, shape):
         highlight = highlight or {}
         if not isinstance(highlight, dict):
-            raise ValueError(f'highlight must be a dict such as {{"rows": [1]}}, got {highlight!r}.')
+            raise TypeError(f'highlight must be a dict such as {{"rows": [1]}}, got {highlight!r}.')
         unknown = set(highlight) - {"rows", "columns", "cells"}
         if unknown:
             raise ValueError(f'highlight knows "rows", "columns" and "cells", not {sorted(unknown)}.')

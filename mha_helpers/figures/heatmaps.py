@@ -49,7 +49,7 @@ def heatmap(
     Shape: matrix ``(n_q, n_k)``, mask broadcastable to it. Returns a ``Picture``.
 
     Raises ``ValueError`` where sizes do not fit, for a highlight outside the matrix and for a limit that is
-    not above 0, ``TypeError`` for a mask that is not bool.
+    not above 0, ``TypeError`` for a mask that is not bool and for a highlight of another form.
 
     >>> heatmap(torch.eye(2), ["cat", "eats"])
     Attention weights, 2 queries × 2 keys. cat attends most to cat (1.00); eats attends most to eats (1.00).
@@ -248,7 +248,7 @@ def _lit(highlight, rows, columns):
         return []
     lit = [highlight] if isinstance(highlight, tuple) else highlight
     if not isinstance(lit, list) or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in lit):
-        raise ValueError(
+        raise TypeError(
             "highlight must be (row, column), both counted from 0, None for all of them, or a list of such"
             f" pairs; got {highlight!r}."
         )

@@ -161,7 +161,7 @@ def test_the_lit_part_is_outlined(highlight, corner, size):
 
 @pytest.mark.parametrize("highlight", [1, (1, 0, 2), [1, 0], {"rows": [1]}, "row 1", [(0, 1), None]])
 def test_a_highlight_of_another_form_is_refused_with_the_right_one(highlight):
-    with pytest.raises(ValueError, match=r"highlight must be \(row, column\).* got") as caught:
+    with pytest.raises(TypeError, match=r"highlight must be \(row, column\).* got") as caught:
         heatmap(torch.eye(3), highlight=highlight)
     assert str(caught.value).endswith(f"got {highlight!r}.")
 
