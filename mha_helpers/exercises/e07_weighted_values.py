@@ -260,7 +260,8 @@ published_output = ValueExercise(
             "These are the weights, rightly: one step is left, in which they mix the values.",
         ),
     ],
-    praise="No row can equal a value: every token has a share above 0, and the first value is unlike others.",
+    praise="No row can equal a value: every token has a share above 0, and the first value is not like the"
+    " other two, which are equal.",
     hints=[
         "Only one score is not zero. Equal scores give equal weights.",
         "Row by row: scores, divided by √2, softmax, then the mixture of the values.",

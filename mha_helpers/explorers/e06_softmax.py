@@ -18,7 +18,9 @@ LARGEST_SCORE = 5  # and −5 is the smallest
 EXPONENT = 1.3  # temperatures go from 10^−1.3, about 0.05, to 10^1.3, about 20
 WIDTH, PART, LEFT, BAR = 890, 290, 40, 56  # pixels: the picture, one of its three parts, its margin, a bar
 AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar
-LONGEST_SCORE = LARGEST_SCORE  # what the longest bar of score ÷ temperature means, always; more is cut there
+LONGEST_SCORE = (
+    LARGEST_SCORE  # what a bar of full length in score ÷ temperature means, always; more is cut there
+)
 BREAK = 9  # pixels: the gap across a bar that is cut
 HEIGHT = 316
 
@@ -117,7 +119,7 @@ class RowPicture:
                 ax.plot([left, left + 4 * BAR], [AXIS, AXIS], color=style.COLOURS["ink"], linewidth=1)
             cut = ax.text(LEFT, 44, "", fontsize=10.5)
             if not state["minus_maximum"]:  # from e to the power −5 to more than float32 holds: no one scale
-                ax.text(LEFT + PART, 44, "the longest bar is the largest", fontsize=10.5)
+                ax.text(LEFT + PART, 44, "the largest has full length", fontsize=10.5)
             bars = PolyCollection([], edgecolors=style.COLOURS["ink"], linewidths=0.8)
             ax.add_collection(bars, autolim=False)
             boxes, words = add_cells(ax)

@@ -53,7 +53,7 @@ def value_hull(v, tokens, outputs, names):
 
     Shapes: v ``(n_k, 2)``, outputs ``(m, 2)``. Returns a ``Picture``. Used in notebook 07.
 
-    Raises ``ValueError`` where sizes do not fit.
+    Raises ``ValueError`` where sizes do not fit and for a number that is nan or ∞.
 
     >>> v = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
     >>> value_hull(v, ["a", "b", "c"], torch.tensor([[2.0, 2.0]]), ["p"])
@@ -68,6 +68,8 @@ def value_hull(v, tokens, outputs, names):
         raise ValueError(
             f"outputs must be (m, 2), one row for each of the {len(names)} names; got {tuple(outputs.shape)}."
         )
+    if not (v.isfinite().all() and outputs.isfinite().all()):
+        raise ValueError("v and outputs must be finite: nan and ∞ have no place in the plane.")
     labels, legend = style.display_labels(tokens)
     shown, names_legend = style.drawable_names(names, "Outputs")
     plane = Plane(torch.cat([v, outputs]))

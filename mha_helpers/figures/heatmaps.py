@@ -247,7 +247,7 @@ def _lit(highlight, rows, columns):
     if highlight is None:
         return []
     lit = [highlight] if isinstance(highlight, tuple) else highlight
-    if not isinstance(lit, list) or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in lit):
+    if not isinstance(lit, list) or not all(map(_is_pair, lit)):
         raise TypeError(
             "highlight must be (row, column), both counted from 0, None for all of them, or a list of such"
             f" pairs; got {highlight!r}."
@@ -258,6 +258,15 @@ def _lit(highlight, rows, columns):
         if j is not None:
             check_index("a lit column", j, columns, "columns")
     return lit
+
+
+def _is_pair(pair):
+    whole = (int, type(None))
+    return (
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and all(isinstance(part, whole) and not isinstance(part, bool) for part in pair)
+    )
 
 
 def _framed(lit, rows, columns):

@@ -144,7 +144,9 @@ def without_bias(*names):
     ],
 )
 def test_a_layer_without_a_bias_is_named(names, words):
-    assert told(attention_exercise(), without_bias(*names)).startswith(words)
+    end = " no bias: nn.Linear makes one unless bias=False stands in its brackets."
+    sentence = told(attention_exercise(), without_bias(*names))
+    assert sentence.startswith(words) and sentence.endswith(end)
 
 
 def test_no_bias_is_asked_for_where_the_reference_has_none():
@@ -229,11 +231,13 @@ class StopsInTraining(MultiHeadAttention):
     [
         (
             then(lambda self, output, weights: (nn.functional.dropout(output, 0.5, self.training), weights)),
-            "The result is right after .eval(), and another in training mode: is there dropout?",
+            "The result is right after .eval(), and another in training mode: is there dropout? This class does"
+            " without.",
         ),
         (
             then(lambda self, output, weights: (output.detach(), weights)),
-            "no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o, so training",
+            "The result is right, but no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o, so training"
+            " would change nothing there: is there a no_grad, a detach or an .item()?",
         ),
         (WithoutGradient, "no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o, so training"),
         (PlainKeys, "no gradient reaches self.w_k, so training"),

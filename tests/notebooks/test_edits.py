@@ -50,10 +50,17 @@ def printed(name, old, new, last):
         ),
         (
             "04_scaling",
-            "w_q[:, :2]  # (n, d_model) -> (n, d_k)",
-            "w_q[:, :2] * 2  # (n, d_model) -> (n, d_k)",
+            "head_w_q = example.w_q[:, :2]",
+            "head_w_q = example.w_q[:, :2] * 2",
             "scaled_by_hand = ",
             ["eats on cat      8 ÷ √2 =  5.66"],
+        ),
+        (
+            "04_scaling",
+            "head_w_q = example.w_q[:, :2]",
+            "head_w_q = example.w_q[:, 2:4] * 2",
+            "scaled_in_w_q = ",
+            ["or in W_Q, the same:               True"],
         ),
         (
             "04_scaling",

@@ -159,7 +159,20 @@ def test_the_lit_part_is_outlined(highlight, corner, size):
     assert len([p for p in panels(heatmap(torch.rand(3, 3)))[0].patches if not p.get_fill()]) == 0
 
 
-@pytest.mark.parametrize("highlight", [1, (1, 0, 2), [1, 0], {"rows": [1]}, "row 1", [(0, 1), None]])
+@pytest.mark.parametrize(
+    "highlight",
+    [
+        1,
+        (1, 0, 2),
+        ((0, 1), (1, 1)),
+        (0, True),
+        [(0.5, 1)],
+        [1, 0],
+        {"rows": [1]},
+        "row 1",
+        [(0, 1), None],
+    ],
+)
 def test_a_highlight_of_another_form_is_refused_with_the_right_one(highlight):
     with pytest.raises(TypeError, match=r"highlight must be \(row, column\).* got") as caught:
         heatmap(torch.eye(3), highlight=highlight)
