@@ -18,9 +18,7 @@ LARGEST_SCORE = 5  # and −5 is the smallest
 EXPONENT = 1.3  # temperatures go from 10^−1.3, about 0.05, to 10^1.3, about 20
 WIDTH, PART, LEFT, BAR = 890, 290, 40, 56  # pixels: the picture, one of its three parts, its margin, a bar
 AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar
-LONGEST_SCORE = (
-    LARGEST_SCORE  # what a bar of full length means, always; more is cut there
-)
+LONGEST_SCORE = LARGEST_SCORE  # what a bar of full length means, always; more is cut there
 BREAK = 9  # pixels: the gap across a bar that is cut
 HEIGHT = 316
 

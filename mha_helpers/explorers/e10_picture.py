@@ -14,7 +14,7 @@ from mha_helpers.figures.picture import new_figure
 
 WIDTH, HEIGHT = 900, 500  # pixels
 LEFT, TOP, SIDE = 44, 44, 396  # of the heatmap
-RIGHT, RIGHT_WIDTH = 570, 312  # of the two charts
+RIGHT, RIGHT_WIDTH = 570, 306  # of the two charts
 CURVE_TOP, CURVE_HEIGHT, BARS_TOP, BARS_HEIGHT = 44, 150, 296, 150
 SCORE_NAMES = {"previous": "previous letter", "after a copy": "after an earlier copy"}
 # Of the bars and of the frames alike; blue and orange belong to query and key.
