@@ -13,7 +13,8 @@ from matplotlib.artist import Artist
 from matplotlib.colors import Normalize
 from PIL import Image, ImageDraw, ImageFont
 
-WHITE_BELOW = 0.213  # of the light of white: there white and ink are as easy to read
+from mha_helpers import style
+
 NUMBERS_FROM = 28  # pixels a cell needs for a number of two decimals
 
 
@@ -64,9 +65,7 @@ class HeatmapCells(Artist):
         """Return the numbers as pixels ``(height, width, 4)``, clear between them."""
         rows, columns = self.values.shape
         cell_height, cell_width = height / rows, width / columns
-        # Nearly as style.contrast counts, and fast enough to follow a slider.
-        light = (colours[..., :3] / 255) ** 2.2 @ (0.2126, 0.7152, 0.0722)
-        dark = light < WHITE_BELOW
+        dark = style.white_reads_better(colours[..., :3] / 255)
         ink = np.zeros((height, width, 4), dtype=np.uint8)
         # By the scale, so that heatmaps of one scale, side by side, are written alike.
         minus = _minus(f"{self.norm.vmin:.{self.decimals}f}", cell_width)

@@ -17,8 +17,7 @@ SCORES = (2.0, -0.5, 0.0, 1.0)
 LARGEST_SCORE = 5  # and −5 is the smallest
 EXPONENT = 1.3  # temperatures go from 10^−1.3, about 0.05, to 10^1.3, about 20
 WIDTH, PART, LEFT, BAR = 890, 290, 40, 56  # pixels: the picture, one of its three parts, its margin, a bar
-AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar
-LONGEST_SCORE = LARGEST_SCORE  # what a bar of full length means, always; more is cut there
+AXIS, LONGEST = 172, 92  # pixels: down to the zero line, of a bar (in the first part: of LARGEST_SCORE)
 BREAK = 9  # pixels: the gap across a bar that is cut
 HEIGHT = 316
 
@@ -127,7 +126,7 @@ class RowPicture:
         bars, boxes, words, cut = artists
         shapes, colours, names, breaks = [], [], [], []
         groups = (
-            (state["divided"], LONGEST_SCORE, 2),
+            (state["divided"], LARGEST_SCORE, 2),
             (state["exponentials"], None, 3),
             (state["weights"], 1.0, 3),
         )
@@ -162,7 +161,7 @@ def _break(left, middle):
 def _cut(state):
     """Say so where a bar of score ÷ temperature would be longer than there is room for."""
     most = state["divided"].abs().max().item()
-    return f"bars are cut at ±{LONGEST_SCORE}" if most > LONGEST_SCORE else ""
+    return f"bars are cut at ±{LARGEST_SCORE}" if most > LARGEST_SCORE else ""
 
 
 def _colour(part, share):

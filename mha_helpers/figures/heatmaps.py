@@ -2,6 +2,7 @@
 
 import html
 import math
+import operator
 
 import seaborn
 import torch
@@ -246,12 +247,14 @@ def _lit(highlight, rows, columns):
     """Return what gets a frame as a list of (i, j): without an i a whole column, without a j a whole row."""
     if highlight is None:
         return []
-    lit = [highlight] if isinstance(highlight, tuple) else highlight
-    if not isinstance(lit, list) or not all(map(_is_pair, lit)):
+    try:
+        pairs = [highlight] if isinstance(highlight, tuple) else highlight
+        lit = [(_place(i), _place(j)) for i, j in pairs]
+    except (TypeError, ValueError):
         raise TypeError(
             "highlight must be (row, column), both counted from 0, None for all of them, or a list of such"
             f" pairs; got {highlight!r}."
-        )
+        ) from None
     for i, j in lit:
         if i is not None:
             check_index("a lit row", i, rows, "rows")
@@ -260,13 +263,10 @@ def _lit(highlight, rows, columns):
     return lit
 
 
-def _is_pair(pair):
-    whole = (int, type(None))
-    return (
-        isinstance(pair, tuple)
-        and len(pair) == 2
-        and all(isinstance(part, whole) and not isinstance(part, bool) for part in pair)
-    )
+def _place(number):
+    if isinstance(number, bool):
+        raise TypeError
+    return None if number is None else operator.index(number)
 
 
 def _framed(lit, rows, columns):

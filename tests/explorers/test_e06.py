@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mha_helpers import softmax_explorer, style
-from mha_helpers.explorers.e06_softmax import LONGEST, LONGEST_SCORE, RowPicture
+from mha_helpers.explorers.e06_softmax import LARGEST_SCORE, LONGEST, RowPicture
 
 ROWS = [(2.0, -0.5, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0), (-5.0, 5.0, -5.0, 5.0)]
 
@@ -126,7 +126,7 @@ def first_heights(panel):
 def test_another_score_moves_no_bar_but_its_own_in_the_first_step(panel):
     move(panel, ROWS[0], temperature=1.0, shift=0, minus_maximum=True)
     before, colours = first_heights(panel), drawn(panel)[1][:4]
-    assert before == pytest.approx([LONGEST * score / LONGEST_SCORE for score in ROWS[0]], abs=1e-3)
+    assert before == pytest.approx([LONGEST * score / LARGEST_SCORE for score in ROWS[0]], abs=1e-3)
     panel.controls["score_1"].value = 5.0
     assert first_heights(panel) == pytest.approx([LONGEST, *before[1:]], abs=1e-3)
     assert (drawn(panel)[1][1:4] == colours[1:]).all()
@@ -135,7 +135,7 @@ def test_another_score_moves_no_bar_but_its_own_in_the_first_step(panel):
 @pytest.mark.parametrize("temperature", [0.5, 2.0, 10.0])
 def test_the_temperature_changes_length_and_colour_of_the_first_bars(panel, temperature):
     move(panel, ROWS[0], temperature=temperature, shift=0, minus_maximum=True)
-    shares = [score / panel.state()["temperature"] / LONGEST_SCORE for score in ROWS[0]]
+    shares = [score / panel.state()["temperature"] / LARGEST_SCORE for score in ROWS[0]]
     assert first_heights(panel) == pytest.approx([LONGEST * share for share in shares], abs=1e-3)
     colours = matplotlib.colormaps[style.SCORE_CMAP]
     for face, share in zip(drawn(panel)[1], shares, strict=False):

@@ -179,6 +179,12 @@ def test_a_highlight_of_another_form_is_refused_with_the_right_one(highlight):
     assert str(caught.value).endswith(f"got {highlight!r}.")
 
 
+def test_a_highlight_may_be_named_by_tensors():
+    best = torch.eye(3)[2].argmax()
+    assert heatmap(torch.eye(3), highlight=(best, None)).alt.endswith("Framed: row 3.")
+    assert heatmap(torch.eye(3), highlight=[(best, best)]).alt.endswith("Framed: row 3, column 3.")
+
+
 def test_each_head_has_its_colour_and_name(golden):
     example, trace = golden
     for head, ax in enumerate(panels(head_heatmaps(trace.weights[0], example.tokens, example.head_names))):
