@@ -178,7 +178,8 @@ def progress():
         print(f"All {len(done)} exercises done: {', '.join(done)}. Now explain these steps to somebody else.")
     elif not done:
         shortest = min(left, key=lambda exercise: (exercise.stars, exercise.minutes))
-        print(f"{len(left)} exercises wait for you. A good first one: {shortest.heading}")
+        waiting = "1 exercise waits" if len(left) == 1 else f"{len(left)} exercises wait"
+        print(f"{waiting} for you. A good first one: {shortest.heading}")
     else:
         open_ones = ", ".join(f"{exercise.number} ({exercise.minutes} min)" for exercise in left)
         print(f"Well on the way, {len(done)} of {len(exercises)} done: {', '.join(done)}. Open: {open_ones}.")

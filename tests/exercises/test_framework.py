@@ -74,6 +74,12 @@ def test_progress_counts_what_is_done(capsys):
     )
 
 
+def test_progress_says_one_exercise_waits(capsys):
+    value(1)
+    progress()
+    assert capsys.readouterr().out == "1 exercise waits for you. A good first one: Exercise 7.1 ★ · 2 min · A value\n"
+
+
 def test_an_exercise_shows_its_heading_and_what_it_can_do():
     exercise = ValueExercise("7.1", "A value", answer=1, **{**COMMON, "stars": 3})
     assert exercise.heading == "Exercise 7.1 ★★★ · 2 min · A value"
