@@ -232,6 +232,10 @@ def merge_heads(x):
     """
     check_tensors(x=x)
     check_axes("x", x, "(…, h, n, d)")
+    return _merge(x)
+
+
+def _merge(x):
     return x.transpose(-3, -2).flatten(-2)  # (…, h, n, d) -> (…, n, h, d) -> (…, n, h·d)
 
 
@@ -250,6 +254,10 @@ class AttentionTrace:
     heads: torch.Tensor  # (b, h, n, d_v)
     concat: torch.Tensor  # (b, n, h·d_v)
     output: torch.Tensor  # (b, n, d_model)
+
+
+def _is_usual_mask(mask, n):
+    return isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (n, n)
 
 
 class MultiHeadAttention(nn.Module):
@@ -288,23 +296,27 @@ class MultiHeadAttention(nn.Module):
         mask: bool, True = may attend, ``(n, n)`` for all, or with every axis: ``(b, 1, 1, n)``,
         ``(b, 1, n, n)``, ``(1, h, n, n)``, ``(b, h, n, n)``.
         """
-        q, k, v = self._checked_q_k_v(x, mask)
+        self._check(x, mask)
+        q, k, v = self._q_k_v(x)
         if not need_weights:
-            return self.w_o(merge_heads(F.scaled_dot_product_attention(q, k, v, attn_mask=mask))), None
+            return self.w_o(_merge(F.scaled_dot_product_attention(q, k, v, attn_mask=mask))), None
         # The steps of scaled_dot_product_attention, quicker: x and mask are checked by now, and on few tokens
-        # to check each step's input again takes as long as two of the products; where goes through the
-        # scores once, masked_fill copies them first.
+        # to check each step's input again takes as long as two of the products.
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)  # -> (b, h, n, n)
-        if mask is None:
-            weights = torch.softmax(scores, dim=-1)  # every row has a key
+        if mask is not None:
+            scores = torch.where(mask, scores, -math.inf)  # masked_fill would copy the scores first
+        # Most masks let every query see the first key. To ask this column of the mask is quicker than to ask
+        # that of the scores, which may carry gradients.
+        if mask is None or mask[..., :1].all():
+            weights = torch.softmax(scores, dim=-1)
         else:
-            scores = torch.where(mask, scores, -math.inf)
             weights = _softmax_over_keys(scores)
-        return self.w_o(merge_heads(weights @ v)), weights
+        return self.w_o(_merge(weights @ v)), weights
 
     def trace(self, x, mask=None):
         """Do the same as ``forward``, and return every intermediate as an ``AttentionTrace``."""
-        q, k, v = self._checked_q_k_v(x, mask)
+        self._check(x, mask)
+        q, k, v = self._q_k_v(x)
         scores = attention_scores(q, k)
         scaled = scale_scores(scores, self.d_k)
         masked = scaled if mask is None else mask_scores(scaled, mask)
@@ -314,7 +326,29 @@ class MultiHeadAttention(nn.Module):
         output = self.w_o(concat)
         return AttentionTrace(x, q, k, v, scores, scaled, masked, weights, heads, concat, output)
 
-    def _checked_q_k_v(self, x, mask):
+    def _q_k_v(self, x):
+        q = _split(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
+        k = _split(self.w_k(x), self.num_heads)
+        v = _split(self.w_v(x), self.num_heads)
+        return q, k, v
+
+    def _check(self, x, mask):
+        # Most calls are right, and on few tokens each check takes as long as a small product. So two quick
+        # looks first; what they do not know is looked at check by check.
+        if not self._is_usual(x):
+            self._check_x(x)
+        if mask is not None and not _is_usual_mask(mask, x.shape[-2]):
+            scores_shape = (*x.shape[:-2], self.num_heads, x.shape[-2], x.shape[-2])
+            check_tensors(mask=mask)
+            check_mask_axes(mask, scores_shape)
+            check_mask(mask, scores_shape)
+
+    def _is_usual(self, x):
+        if not isinstance(x, torch.Tensor) or x.dtype != self.w_q.weight.dtype:
+            return False
+        return x.dim() > 1 and x.shape[-1] == self.d_model
+
+    def _check_x(self, x):
         check_tensors(x=x)
         check_dtypes(weight=self.w_q.weight, x=x)
         check_axes("x", x, "(…, n, d_model)")
@@ -323,15 +357,6 @@ class MultiHeadAttention(nn.Module):
                 f"the last axis of x must be d_model = {self.d_model}, got x {tuple(x.shape)}"
                 f" whose last axis is {x.shape[-1]}."
             )
-        if mask is not None:
-            scores_shape = (*x.shape[:-2], self.num_heads, x.shape[-2], x.shape[-2])
-            check_tensors(mask=mask)
-            check_mask_axes(mask, scores_shape)
-            check_mask(mask, scores_shape)
-        q = _split(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
-        k = _split(self.w_k(x), self.num_heads)
-        v = _split(self.w_v(x), self.num_heads)
-        return q, k, v
 
     @classmethod
     def from_torch(cls, module):

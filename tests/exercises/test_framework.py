@@ -77,7 +77,8 @@ def test_progress_counts_what_is_done(capsys):
 def test_progress_says_one_exercise_waits(capsys):
     value(1)
     progress()
-    assert capsys.readouterr().out == "1 exercise waits for you. A good first one: Exercise 7.1 ★ · 2 min · A value\n"
+    expected = "1 exercise waits for you. A good first one: Exercise 7.1 ★ · 2 min · A value\n"
+    assert capsys.readouterr().out == expected
 
 
 def test_an_exercise_shows_its_heading_and_what_it_can_do():
