@@ -475,6 +475,7 @@ BOOL = torch.ones(3, 3, dtype=torch.bool)
         (lambda: MultiHeadAttention(0, 1), ValueError, r"d_model must be at least 1"),
         (lambda: MultiHeadAttention("8", 2), TypeError, r"d_model must be a whole number such as 64, got '8'"),
         (lambda: MultiHeadAttention(8, 2)(torch.zeros(1, 3, 6)), ValueError, r"last axis of x must be d_model = 8, got x \(1, 3, 6\) whose last axis is 6"),
+        (lambda: MultiHeadAttention(8, 2)(torch.zeros(1, 8, 6)), ValueError, r"last axis of x must be d_model = 8, got x \(1, 8, 6\) whose last axis is 6"),
         (lambda: MultiHeadAttention(8, 2)(torch.zeros(8)), ValueError, r"^x must have shape \(…, n, d_model\): at least 2 axes"),
         (lambda: MultiHeadAttention(8, 2)(None), TypeError, r"x must be a torch.Tensor"),
         (lambda: MultiHeadAttention(8, 2)(torch.zeros(3, 8).double()), TypeError, r"weight is float32, x is float64. Try x.float\(\)\.$"),
@@ -491,6 +492,24 @@ BOOL = torch.ones(3, 3, dtype=torch.bool)
 def test_bad_input_is_answered_in_the_learners_terms(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (2, 5, 8)])
+def test_what_is_usual_is_not_looked_at_check_by_check(shape, monkeypatch):
+    """On few tokens the checks would take as long as the projections."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a slow check")
+
+    slow = ("check_tensors", "check_dtypes", "check_axes", "check_mask", "check_mask_axes")
+    attention = MultiHeadAttention(8, 2)
+    for name in slow:
+        monkeypatch.setattr(f"mha_helpers.attention.{name}", refuse)
+    attention(numbers(*shape), causal_mask(5))
+    with pytest.raises(AssertionError, match="a slow check"):
+        attention(numbers(*shape).double(), causal_mask(5))
+    with pytest.raises(AssertionError, match="a slow check"):
+        attention(numbers(*shape), causal_mask(4))
 
 
 CAUSAL = torch.ones(3, 3).tril().bool()
