@@ -31,6 +31,7 @@ OUT = ROOT / "dist" / "reading"
 COURSE = "Multi-head attention, step by step"
 STYLE = Path(__file__).resolve().parent / "reading.css"
 COLOURS_OF_CODE = "xcode"  # every colour of it is readable on STYLE's ground, which a test measures
+LETTERS_ON_A_TELEPHONE = 32  # in a line of code
 STYLE_LINK = '<link rel="stylesheet" href="style.css">'
 # nbconvert leaves out the text alternative that a picture's metadata holds; its own page then says "No
 # description has been provided for this image" to a screen reader.
@@ -40,6 +41,9 @@ PICTURES_WITH_WORDS = """\
 {%- set words = output | get_metadata('alt', 'image/png') -%}
 {%- if words -%}
 {{ super() | replace('<img ', '<img alt="' ~ (words | escape_html) ~ '" ', 1) }}
+{%- if (output.data['text/plain'] | default('')).startswith('Panel') -%}
+<p aria-hidden="true" class="words">{{ words | escape_html }}</p>
+{%- endif -%}
 {%- else -%}
 {{ super() }}
 {%- endif -%}
@@ -73,20 +77,38 @@ class ReadingExporter(HTMLExporter):
         return MarkdownWithMath(renderer=renderer).render(source)
 
 
-def page_of(notebook, before: str, after: str) -> str:
+def page_of(name: str, notebook, before: str, after: str) -> str:
     """One notebook as a page, with links to the page before, the index and the page after."""
     cells, _ = ReadingExporter().from_notebook_node(notebook)
-    cells = with_links_to_html(cells)
+    cells = with_own_scroll_bars(with_links_to_html(cells))
     links = [("index.html", "All pages")]
-    links = (
-        [(f"{before}.html", "← Before")] * bool(before) + links + [(f"{after}.html", "Next →")] * bool(after)
-    )
+    if before:
+        links.insert(0, (f"{before}.html", f"← Page {before[:2]}"))
+    if after:
+        links.append((f"{after}.html", f"Page {after[:2]} →"))
     ways = "\n".join(f'<a href="{address}">{words}</a>' for address, words in links)
     body = (
-        f'<nav aria-label="Pages">\n{ways}\n</nav>\n<main tabindex="0">\n{cells}\n</main>\n'
+        f'<nav aria-label="Pages">\n{ways}\n</nav>\n'
+        f'<main>\n<p class="page">Page {name[:2]}</p>\n{cells}\n</main>\n'
         f'<nav aria-label="Pages, again">\n{ways}\n</nav>'
     )
-    return html_page(f"{title_of(notebook)} – {COURSE}", STYLE_LINK, body)
+    return html_page(f"{name[:2]} {title_of(notebook)} – {COURSE}", STYLE_LINK, body)
+
+
+def with_own_scroll_bars(cells: str) -> str:
+    """What may be wider than a telephone, as boxes that STYLE lets scroll and that the Tab key reaches."""
+    for part in (r"<table>.*?</table>", r'<math [^>]*display="block".*?</math>'):
+        cells = re.sub(part, r'<div class="wide" tabindex="0">\g<0></div>', cells, flags=re.DOTALL)
+    cells = re.sub(r"<pre>(.*?)</pre>", _reached_if_wide, cells, flags=re.DOTALL)
+    return re.sub(
+        r'<div class="(?=jp-Rendered(Image|HTMLCommon jp-RenderedHTML) )', r'<div tabindex="0" class="', cells
+    )
+
+
+def _reached_if_wide(block: re.Match) -> str:
+    text = html.unescape(re.sub(r"<[^>]+>", "", block.group(1)))
+    wide = max(map(len, text.splitlines()), default=0) > LETTERS_ON_A_TELEPHONE
+    return f'<pre tabindex="0">{block.group(1)}</pre>' if wide else block.group()
 
 
 def title_of(notebook) -> str:
@@ -103,12 +125,13 @@ def index_of(notebooks: dict) -> str:
 <h1>{COURSE}</h1>
 <p>This is the course for reading: the text, the code and what it printed. Where a page has sliders you see
 one picture of them. To move them, and to have your exercises checked, open the notebooks.</p>
-<table>
-<thead><tr><th scope="col">page</th><th scope="col">its question</th><th scope="col">minutes</th></tr></thead>
+<div class="wide" tabindex="0"><table>
+<thead><tr><th scope="col">page</th><th scope="col">its question</th>
+<th scope="col">minutes without exercises</th></tr></thead>
 <tbody>
 {rows}
 </tbody>
-</table>
+</table></div>
 </main>"""
     return html_page(COURSE, STYLE_LINK, body)
 
@@ -119,7 +142,7 @@ def reading_copy(paths: list[Path]) -> dict[str, str]:
     names = ["", *notebooks, ""]
     files = {"index.html": index_of(notebooks)}
     for place, (name, notebook) in enumerate(notebooks.items(), start=1):
-        files[f"{name}.html"] = page_of(notebook, names[place - 1], names[place + 1])
+        files[f"{name}.html"] = page_of(name, notebook, names[place - 1], names[place + 1])
     code = HtmlFormatter(style=COLOURS_OF_CODE).get_style_defs(".highlight")
     font = f'@font-face {{ font-family: "Course maths"; src: url("{font_for(files.values())}"); }}\n'
     files["style.css"] = f"{STYLE.read_text(encoding='utf-8')}\n{code}\n{font}"

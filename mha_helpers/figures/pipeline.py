@@ -64,7 +64,7 @@ def pipeline_map(step):
     Raises ``TypeError`` if step is no whole number, ``ValueError`` if there is no such step.
 
     >>> pipeline_map(3).alt.splitlines()[0]
-    'Step 3 of 9 is lit: scores QKᵀ, (h, n, n) = (3, 3, 3).'
+    'Page 03 is lit: scores QKᵀ, (h, n, n) = (3, 3, 3).'
     """
     check_count("step", step)
     if step > len(STEPS):
@@ -95,8 +95,8 @@ def _describe(lit, shapes):
     current = next(step for step in STEPS if step.number == lit)
     flow = " → ".join(f"{step.number:02} {said(step)}" for step in STEPS)
     return (
-        f"Step {lit} of {len(STEPS)} is lit: {said(current)}.\n"
-        f"The data flows: {flow}.\nV goes from step 08 straight to step 07."
+        f"Page {lit:02} is lit: {said(current)}.\n"
+        f"The data flows: {flow}.\nV goes from page 08 straight to page 07."
     )
 
 

@@ -17,6 +17,10 @@ AXE = "axe-core@4.14.1"
 NARROW = 420  # pixels, a telephone
 
 TOO_WIDE = "() => document.documentElement.scrollWidth - window.innerWidth"
+# Else a swipe across a table would move the text away with it.
+MOVES_THE_TEXT = (
+    "() => { const main = document.querySelector('main'); return main.scrollWidth - main.clientWidth; }"
+)
 
 # What a reader would miss, in sentences.
 LOOK = r"""() => {
@@ -102,7 +106,7 @@ def test_a_page_is_readable_without_a_network(name, offline, folder):
     faults = page.evaluate(LOOK)
     wide = page.evaluate(TOO_WIDE)
     page.set_viewport_size({"width": NARROW, "height": 900})
-    wide_on_a_telephone = page.evaluate(TOO_WIDE)
+    wide_on_a_telephone = max(page.evaluate(TOO_WIDE), page.evaluate(MOVES_THE_TEXT))
     page.close()
     assert not faults, "\n".join(faults)
     assert not trouble

@@ -1,6 +1,7 @@
 """The reading copy: every formula set or refused, every picture there with its words, no address outside."""
 
 import base64
+import html
 import io
 import itertools
 import re
@@ -77,6 +78,33 @@ def test_a_page_asks_for_nothing_outside_its_folder(name, files):
     assert page.links
     for link in page.links:
         assert link in files or link.startswith("https://"), link
+
+
+def test_a_page_says_which_one_it_is_and_where_its_ways_lead(files):
+    page = files["05_causal_mask.html"]
+    assert page.count("Page 04</a>") == page.count("Page 06 →</a>") == 2
+    assert "<title>05 How do you stop" in page
+    assert '<p class="page">Page 05</p>' in page
+
+
+def test_the_words_of_a_panel_are_read_below_its_picture(files):
+    for name in PAGES:
+        panels = [
+            output
+            for cell in nbformat.read(next(path for path in PATHS if path.stem == name[:-5]), 4).cells
+            for output in cell.get("outputs", [])
+            if output.get("data", {}).get("text/plain", "").startswith("Panel")
+        ]
+        captions = re.findall(r'<p aria-hidden="true" class="words">(.*?)</p>', files[name], re.DOTALL)
+        words = [output["metadata"]["image/png"]["alt"] for output in panels]
+        assert [html.unescape(one) for one in captions] == words
+        assert words or name.startswith("11")
+
+
+def test_a_long_line_of_code_is_reached_by_the_tab_key_and_a_short_one_is_no_stop():
+    long, short = "a" * 33, "a" * 32
+    code = f"<pre>{short}\n<span>{long}</span></pre><pre>{short}\n<span>{short}</span></pre>"
+    assert export.with_own_scroll_bars(code) == code.replace("<pre>", '<pre tabindex="0">', 1)
 
 
 def test_no_style_asks_for_anything():

@@ -45,3 +45,9 @@ def test_few_tokens_keep_their_type_and_stand_in_one_row():
     assert len({ax.get_position().y0 for ax in picture.figure.axes if ax.get_label() != "colour bar"}) == 1
     for labels in labels_of(head_heatmaps(torch.rand(3, 3, 3), LINE[:3])):
         assert {label.get_fontsize() for label in labels} == {style.FONT_SIZE}
+
+
+def test_no_letter_is_turned_since_z_would_read_as_n():
+    for tokens, angle in ((LINE, 0), ([f"{letter}x" for letter in LINE], 90)):
+        _, keys = labels_of(head_heatmaps(torch.rand(2, len(tokens), len(tokens)), tokens))[:2]
+        assert {label.get_rotation() for label in keys} == {angle}

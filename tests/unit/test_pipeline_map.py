@@ -13,7 +13,7 @@ from mha_helpers.figures.pipeline import STEPS
 def test_one_step_is_lit(step):
     picture = pipeline_map(step)
     current = next(s for s in STEPS if s.number == step)
-    assert picture.alt.startswith(f"Step {step} of 9 is lit: {current.said}")
+    assert picture.alt.startswith(f"Page {step:02} is lit: {current.said}")
     ink = {t.get_text() for t in picture.figure.axes[0].texts if t.get_color() == style.COLOURS["ink"]}
     assert {f"{step:02}", current.name} <= ink
     assert not {s.name for s in STEPS if s.number != step} & ink
