@@ -134,7 +134,7 @@ def _draw_token(ax, rows, heads_on):
             )
             ends[side] += value
         total = _total(rows[:, feature], heads_on)
-        for colour, width in (("white", 5), (style.COLOURS["ink"], 2.6)):  # seen on light and dark bars
+        for colour, width in (("white", 3.6), (style.COLOURS["ink"], 2)):  # seen on light and dark bars
             ax.plot(
                 [total] * 2,
                 [feature - 0.46, feature + 0.46],
