@@ -314,7 +314,10 @@ class MultiHeadAttention(nn.Module):
         return self.w_o(_merge(weights @ v)), weights
 
     def trace(self, x, mask=None):
-        """Do the same as ``forward``, and return every intermediate as an ``AttentionTrace``."""
+        """Do the same as ``forward``, and return every intermediate as an ``AttentionTrace``.
+
+        A row of scores that all overflow to −∞, as in float16 they can, gets zeros here; there it may be NaN.
+        """
         self._check(x, mask)
         q, k, v = self._q_k_v(x)
         scores = attention_scores(q, k)
@@ -346,7 +349,7 @@ class MultiHeadAttention(nn.Module):
     def _is_usual(self, x):
         if not isinstance(x, torch.Tensor) or x.dtype != self.w_q.weight.dtype:
             return False
-        return x.dim() > 1 and x.shape[-1] == self.d_model
+        return x.is_floating_point() and x.dim() > 1 and x.shape[-1] == self.d_model
 
     def _check_x(self, x):
         check_tensors(x=x)

@@ -31,7 +31,6 @@ OUT = ROOT / "dist" / "reading"
 COURSE = "Multi-head attention, step by step"
 STYLE = Path(__file__).resolve().parent / "reading.css"
 COLOURS_OF_CODE = "xcode"  # every colour of it is readable on STYLE's ground, which a test measures
-LETTERS_ON_A_TELEPHONE = 32  # in a line of code
 STYLE_LINK = '<link rel="stylesheet" href="style.css">'
 # nbconvert leaves out the text alternative that a picture's metadata holds; its own page then says "No
 # description has been provided for this image" to a screen reader.
@@ -96,19 +95,14 @@ def page_of(name: str, notebook, before: str, after: str) -> str:
 
 
 def with_own_scroll_bars(cells: str) -> str:
-    """What may be wider than a telephone, as boxes that STYLE lets scroll and that the Tab key reaches."""
-    for part in (r"<table>.*?</table>", r'<math [^>]*display="block".*?</math>'):
-        cells = re.sub(part, r'<div class="wide" tabindex="0">\g<0></div>', cells, flags=re.DOTALL)
-    cells = re.sub(r"<pre>(.*?)</pre>", _reached_if_wide, cells, flags=re.DOTALL)
-    return re.sub(
-        r'<div class="(?=jp-Rendered(Image|HTMLCommon jp-RenderedHTML) )', r'<div tabindex="0" class="', cells
-    )
+    """Tables and displayed formulas in boxes that STYLE lets scroll, as code and outputs do.
 
-
-def _reached_if_wide(block: re.Match) -> str:
-    text = html.unescape(re.sub(r"<[^>]+>", "", block.group(1)))
-    wide = max(map(len, text.splitlines()), default=0) > LETTERS_ON_A_TELEPHONE
-    return f'<pre tabindex="0">{block.group(1)}</pre>' if wide else block.group()
+    Browsers bring such a box within reach of the Tab key when it has something to scroll.
+    """
+    cells = re.sub(r"<table>.*?</table>", r'<div class="wide">\g<0></div>', cells, flags=re.DOTALL)
+    # A formula stands in a paragraph, in which there may be no div.
+    formula = r'<math [^>]*display="block".*?</math>'
+    return re.sub(formula, r'<span class="wide">\g<0></span>', cells, flags=re.DOTALL)
 
 
 def title_of(notebook) -> str:
@@ -125,7 +119,7 @@ def index_of(notebooks: dict) -> str:
 <h1>{COURSE}</h1>
 <p>This is the course for reading: the text, the code and what it printed. Where a page has sliders you see
 one picture of them. To move them, and to have your exercises checked, open the notebooks.</p>
-<div class="wide" tabindex="0"><table>
+<div class="wide"><table>
 <thead><tr><th scope="col">page</th><th scope="col">its question</th>
 <th scope="col">minutes without exercises</th></tr></thead>
 <tbody>

@@ -494,6 +494,13 @@ def test_bad_input_is_answered_in_the_learners_terms(call, error, words):
         call()
 
 
+@pytest.mark.filterwarnings("ignore:Complex modules")
+def test_complex_numbers_are_refused_in_the_learners_terms():
+    attention = MultiHeadAttention(8, 2).to(torch.complex64)
+    with pytest.raises(TypeError, match="weight must hold floating-point numbers, got complex64"):
+        attention(torch.zeros(3, 8, dtype=torch.complex64))
+
+
 @pytest.mark.parametrize("shape", [(5, 8), (2, 5, 8)])
 def test_what_is_usual_is_not_looked_at_check_by_check(shape, monkeypatch):
     """On few tokens the checks would take as long as the projections."""
