@@ -49,7 +49,7 @@ def bars_of(picture, token):
 
 
 def marks_of(picture, token):
-    lines = [line for line in picture.figure.axes[token].lines if line.get_linewidth() == 2.6]
+    lines = [line for line in picture.figure.axes[token].lines if line.get_color() == style.COLOURS["ink"]]
     return [line.get_xdata()[0] for line in lines]
 
 
