@@ -115,18 +115,18 @@ def index_of(notebooks: dict) -> str:
         f"<td>{time_line(notebook, f'{name}.ipynb').group(1)}</td></tr>"
         for name, notebook in notebooks.items()
     )
-    body = f"""<main>
+    body = with_own_scroll_bars(f"""<main>
 <h1>{COURSE}</h1>
 <p>This is the course for reading: the text, the code and what it printed. Where a page has sliders you see
 one picture of them. To move them, and to have your exercises checked, open the notebooks.</p>
-<div class="wide"><table>
+<table>
 <thead><tr><th scope="col">page</th><th scope="col">its question</th>
 <th scope="col">minutes without exercises</th></tr></thead>
 <tbody>
 {rows}
 </tbody>
-</table></div>
-</main>"""
+</table>
+</main>""")
     return html_page(COURSE, STYLE_LINK, body)
 
 

@@ -42,12 +42,11 @@ class Layout:
         self.head = 10 + (LINE - 1) * head_lines if head_lines else 4
         self._size_cells(rows, columns)
         self._place_column_texts(column_texts, measure)
-        packed = self.turned or _are_letters(column_texts)
-        closest = min(self.cell_height, self.cell_width if packed else LABEL_PITCH, LABEL_PITCH)
+        closest = min(self.cell_height, self.cell_width if self.packed else LABEL_PITCH, LABEL_PITCH)
         fits = closest >= SMALL_PITCH
         self.label_size = style.FONT_SIZE * closest / LABEL_PITCH if fits else style.FONT_SIZE
         self.row_step = 1 if fits else math.ceil(LABEL_PITCH / self.cell_height)
-        self.column_step = math.ceil(LABEL_PITCH / self.cell_width) if packed and not fits else 1
+        self.column_step = math.ceil(LABEL_PITCH / self.cell_width) if self.packed and not fits else 1
         self.numbers = (
             max(rows, columns) <= NUMBERS_UP_TO
             and self.cell_width >= CELL_FOR_A_NUMBER
@@ -79,10 +78,12 @@ class Layout:
         """Level where they fit, wrapped where that is enough, otherwise turned. A Z turned is an N."""
         wrapped = [text.replace(" ", "\n") for text in texts]
         widths = [max(map(measure, text.split("\n"))) for text in wrapped]
-        self.turned = max(widths) > self.cell_width - 6 and not _are_letters(texts)
+        letters = max(map(len, texts)) <= 1
+        self.turned = max(widths) > self.cell_width - 6 and not letters
+        self.packed = self.turned or letters
         if self.turned:
             wrapped, high = texts, max(map(measure, texts))
-        elif max(map(measure, texts)) <= self.cell_width - 6 or _are_letters(texts):
+        elif letters or max(map(measure, texts)) <= self.cell_width - 6:
             wrapped, high = texts, LINE
         else:
             high = LINE * max(text.count("\n") + 1 for text in wrapped)
@@ -110,10 +111,6 @@ class Layout:
             width / self.width,
             height / self.height,
         )
-
-
-def _are_letters(texts):
-    return all(len(text) <= 1 for text in texts)
 
 
 def _panels_across(panels, free, rows, columns):
