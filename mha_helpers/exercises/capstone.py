@@ -2,6 +2,8 @@
 
 import itertools
 
+import torch
+
 from mha_helpers.attention import merge_heads
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import Mistake, case, numbers
@@ -61,7 +63,7 @@ SHAPE_MISTAKES = [
         "W_O transposed",
         _shapes((96, 192), _Q, _WEIGHTS, _HEADS, (3, 20, 48), (96, 48), (3, 20, 96)),
         "Only W_O is turned over: in concat @ W_O the last axis of concat meets the rows of W_O. How many are"
-        " they?",
+        " there?",
     ),
     Mistake(
         "W_O square",
@@ -175,13 +177,20 @@ STEPS = (
 
 
 def class_cases():
-    """As above, with causal masks, and with a sentence that is all padding."""
+    """As above, with causal masks, with a sentence that is all padding, and with one padded in front."""
     return [
         *hunt_cases(),
         case(numbers(2, 5, 12), causal_mask(5), build={"d_model": 12, "num_heads": 3}),
         case(numbers(3, 4, 8), padding_mask([4, 3, 0], 4), build={"d_model": 8, "num_heads": 2}),
         case(30 * numbers(2, 5, 12), causal_mask(5), build={"d_model": 12, "num_heads": 3}),
+        case(numbers(2, 5, 12), _padded_in_front(), build={"d_model": 12, "num_heads": 3}),
     ]
+
+
+def _padded_in_front():
+    """A causal mask in which the first token of the second sentence is padding: a row without any key."""
+    real = torch.tensor([[True, True, True, True, True], [False, True, True, True, True]])
+    return causal_mask(5) & real[:, None, None, :]  # (n, n) & (b, 1, 1, n) -> (b, 1, n, n)
 
 
 def _cut(x, num_heads):

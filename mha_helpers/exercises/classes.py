@@ -33,10 +33,14 @@ class ModuleExercise(FunctionExercise):
 
     def _refusal(self, answer, inputs):
         if isinstance(answer, nn.Module):
-            return f"Your answer is a module already built; hand over the class: check({self.variable})."
+            return (
+                "Your answer is a module already built; hand over the class by its name alone, without"
+                " brackets."
+            )
         if not isinstance(answer, type):
             return (
-                f"Your answer is {kind_of(answer)}; hand over the class by its name: check({self.variable})."
+                f"Your answer is {kind_of(answer)}; hand over the class by its name alone, without quotes or"
+                " brackets."
             )
         if not issubclass(answer, nn.Module):
             return "Your class must inherit from nn.Module: class …(nn.Module)."
@@ -73,10 +77,15 @@ class ModuleExercise(FunctionExercise):
         return module
 
     def _shortcut(self, answer, cases):
-        return super()._shortcut(answer, cases) or self._cannot_learn(answer, cases[0])
+        found = (self._cannot_learn(answer, inputs) for inputs in cases)
+        return (
+            super()._shortcut(answer, cases)
+            or next(filter(None, found), None)
+            or self._keeps_something(answer, cases)
+        )
 
-    def _cannot_learn(self, answer, inputs):
-        """Return the ``Verdict`` on a class whose numbers are right, and which could not be trained."""
+    def _trained(self, answer, inputs):
+        """Return the ``Outcome`` of one pass in training mode: its result, and the gradient of each layer."""
 
         def train_once(*args, **kwargs):
             module = self._built(answer, inputs).train()
@@ -85,27 +94,56 @@ class ModuleExercise(FunctionExercise):
                 output = value if isinstance(value, torch.Tensor) else value[0]
                 if output.requires_grad:
                     (output * numbers(*output.shape, name="loss")).sum().backward()
-            still = [name for name in self.linears if not _has_gradient(getattr(module, name))]
-            return value, still
+            return value, {name: _gradient(getattr(module, name)) for name in self.linears}
 
-        outcome = run(train_once, inputs, self.arguments)
+        return run(train_once, inputs, self.arguments)
+
+    def _cannot_learn(self, answer, inputs):
+        """Return the ``Verdict`` on a class whose numbers are right, and which could not be trained."""
+        outcome = self._trained(answer, inputs)
         if outcome.error:
             return Verdict(NOT_YET, f"The result is right, but in training mode {explain(outcome)}")
-        value, still = outcome.value
-        right = self._run(self.reference, inputs)
-        if difference(value, right.value, names=self.returns):
+        value, gradients = outcome.value
+        right, right_gradients = self._trained(self.reference, inputs).value
+        if difference(value, right, names=self.returns):
             return Verdict(
                 NOT_YET,
-                "The result is right after .eval(), and another in training mode: is there dropout? This"
-                " class does without.",
+                "The result is right after .eval(), and another in training mode: is there dropout, or a line"
+                " that asks for self.training? This class does without.",
             )
+        lost = [f"self.{name}" for name, gradient in gradients.items() if gradient.isnan().any()]
+        if lost:
+            return Verdict(
+                NOT_YET,
+                f"The result is right, but where a row has no key, the gradient of {', '.join(lost)} becomes"
+                " NaN, and one step of training would spoil it all. masked_fill or torch.where on the scores"
+                " stops NaN; −∞ that is added, or written into .data, does not.",
+            )
+        # Large scores leave next to no gradient, however right a class is.
+        learns = [name for name, gradient in right_gradients.items() if gradient.abs().max() > 1e-6]
+        still = [f"self.{name}" for name in learns if not gradients[name].any()]
         if still:
-            layers = ", ".join(f"self.{name}" for name in still)
             return Verdict(
                 NOT_YET,
-                f"The result is right, but no gradient reaches {layers}, so training would change nothing"
-                " there: is there a no_grad, a detach or an .item()?",
+                f"The result is right, but no gradient reaches {', '.join(still)}, so training would change"
+                " nothing there: is there a no_grad, a detach or an .item()?",
             )
+        return None
+
+    def _keeps_something(self, answer, cases):
+        """Return the ``Verdict`` on a class that is right when new, and wrong after other inputs."""
+        modules = {}
+        for inputs in [*cases, *cases]:
+            sizes = tuple(inputs.build.items())
+            if sizes not in modules:
+                modules[sizes] = self._built(answer, inputs).eval()
+            outcome = run(modules[sizes], inputs, self.arguments)
+            if self._difference(outcome, self._run(self.reference, inputs)):
+                return Verdict(
+                    NOT_YET,
+                    "The result is right in a new module, and another when the same module has seen other"
+                    " inputs: what does it keep from call to call?",
+                )
         return None
 
     def _set_weights(self, name, right, linear):
@@ -135,5 +173,5 @@ class ModuleExercise(FunctionExercise):
             )
 
 
-def _has_gradient(linear):
-    return linear.weight.grad is not None and bool(linear.weight.grad.any())
+def _gradient(linear):
+    return torch.zeros_like(linear.weight) if linear.weight.grad is None else linear.weight.grad

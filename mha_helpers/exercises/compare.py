@@ -205,7 +205,8 @@ def _wrong_cells(values, wanted, wrong, subject):
     if not right:
         return f"{subject} has the right shape, but none of its {wrong.numel()} numbers is right."
     return (
-        f"{subject} has the right shape, but {right} of {wrong.numel()} numbers are right;"
+        f"{subject} has the right shape, but {right} of {wrong.numel()} numbers"
+        f" {'is' if right == 1 else 'are'} right;"
         f" the first wrong one is at {wrong.nonzero()[0].tolist()}, counted from 0."
     )
 
@@ -319,7 +320,8 @@ def _most_telling(found):
     if forms or not found_wrong:
         return forms[0] if forms else None
     right = len(found) - len(found_wrong)
-    count = f" ({right} of {len(found)} values are right.)" if right else ""
+    verb = "is" if right == 1 else "are"
+    count = f" ({right} of {len(found)} values {verb} right.)" if right else ""
     return Difference(f"{found_wrong[0].sentence}{count}")
 
 

@@ -186,7 +186,7 @@ tokens_to_x = FunctionExercise(
     praise="This is the input of the paper's Transformer: one row for each token, plus one for each place.",
     hints=[
         "A tensor can be indexed with a tensor of whole numbers: it picks a row for each of them.",
-        "The rows you picked have shape (…, n, d_model). How many rows of positions fit to them?",
+        "The rows you picked have shape (…, n, d_model). How many rows of positions fit them?",
         "n is the size of the last axis of token_ids. Take that many rows of positions from the top.",
     ],
     solution="""
@@ -229,7 +229,7 @@ bytes_of_a_batch = ValueExercise(
         Mistake(
             "added",
             (32 + 100 + 512) * 2,
-            "That adds the sizes of the axes. A block has length times width times height.",
+            "That adds the sizes of the axes. A block holds length times width times height numbers.",
         ),
     ],
     praise="A batch of this size is about 3 MB: small. Page 03 shows what grows much faster.",

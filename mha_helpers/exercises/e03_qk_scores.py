@@ -50,7 +50,7 @@ one_score = FunctionExercise(
         Mistake(
             "only the last product",
             lambda query, key: query[-1] * key[-1],
-            "Only the last product is left: does your loop add to the total, or start it afresh each time?",
+            "Only the last product is left: does your loop add to the total, or begin again at 0 each time?",
         ),
         Mistake(
             "only the first product",
@@ -232,7 +232,7 @@ by_loops = FunctionExercise(
         Mistake(
             "only the last product",
             lambda q, k: q[:, None, -1] * k[None, :, -1],
-            "Only the last product is left: does your loop add to the cell, or start it afresh each time?",
+            "Only the last product is left: does your loop add to the cell, or begin again at 0 each time?",
         ),
         Mistake(
             "first row alone",

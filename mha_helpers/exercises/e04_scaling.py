@@ -203,7 +203,11 @@ other_spreads = ValueExercise(
             5.0,
             "You add the spreads of q and k: a score multiplies their numbers.",
         ),
-        Mistake("factor", 1 / 48, "That is what to multiply with. The question asks for the divisor."),
+        Mistake(
+            "factor",
+            1 / 48,
+            "A divisor near 0 makes scores larger, not smaller. Did you give the number to multiply with?",
+        ),
         Mistake(
             "variances added",
             math.sqrt(13 * 64),
@@ -300,20 +304,20 @@ scale_test = FunctionExercise(
         Mistake(
             "d_k = 64 alone",
             _near_one(64),
-            "Your test lets ÷8 pass for every head: it is right where d_k is 64. Does it get as far as a"
-            " second d_k?",
+            "Your test lets ÷8 pass for every head: it is right where d_k is 64. Does your test get as far"
+            " as a second d_k, and are its limits narrow enough there?",
         ),
         Mistake(
             "d_k = 512 alone",
             _near_one(512),
-            "Your test lets ÷√512 pass for every head: it is right where d_k is 512. Does it get as far as a"
-            " second d_k?",
+            "Your test lets ÷√512 pass for every head: it is right where d_k is 512. Does your test get as"
+            " far as a second d_k, and are its limits narrow enough there?",
         ),
         Mistake(
             "d_k = 16 alone",
             _near_one(16),
-            "Your test lets ÷4 pass for every head: it is right where d_k is 16. Does it get as far as a"
-            " second d_k?",
+            "Your test lets ÷4 pass for every head: it is right where d_k is 16. Does your test get as far"
+            " as a second d_k, and are its limits narrow enough there?",
         ),
         Mistake(
             "another d_k alone",

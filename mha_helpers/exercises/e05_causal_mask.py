@@ -138,6 +138,7 @@ def _weights_cases():
         case(_golden_scaled(), causal_mask(3)),
         case(numbers(2, 3, 4, 5), padding_mask([3, 5], 5)),
         case(numbers(2, 3, 5, 5), causal_mask(5) & padding_mask([2, 0], 5)),  # one sentence without a key
+        case(numbers(2, 3, 5, 5), causal_mask(5) & (torch.arange(5) > 1)),  # the first two rows have no key
         case(large, causal_mask(4)),
         case(low, causal_mask(4)),
     ]
@@ -190,7 +191,8 @@ masked_weights = FunctionExercise(
         Mistake(
             "the visible weights set to 0",
             lambda scores, mask: _plain_softmax(mask_scores(scores, mask)).masked_fill(mask, 0.0),
-            "At the end you write 0 over the weights that count: True means “may attend”, so which go?",
+            "At the end you write 0 over the weights that count (True means “may attend”), or clear away NaN"
+            " that 0 · ∞ has made of them: which of the two?",
         ),
         *(
             Mistake(m.name, _then(m.wrong, attention_weights), m.sentence)
@@ -254,7 +256,8 @@ masked_weights = FunctionExercise(
         Mistake(
             "masked after softmax",
             _late,
-            "The rows no longer sum to 1: the weights were masked after softmax had shared them out.",
+            "The rows no longer sum to 1: the mask is used only after softmax. Is there a step before it, and"
+            " do you keep its result?",
         ),
         Mistake(
             "masked after softmax, renormalised",
@@ -355,7 +358,7 @@ published = FunctionExercise(
     ],
     praise="Every sentence has its own mask again, and all its heads share it.",
     hints=[
-        "Write the two shapes below each other, flush right: (4, 4, 16, 16) and (4, 1, 16). What meets what?",
+        "Write (4, 4, 16, 16), and below it (4, 1, 16), so that both end at the same place. What meets what?",
         "The scores have the axes (b, h, n, n). Which of them is missing in (b, 1, n), and in (b, n, n)?",
         "Indexing with None adds an axis of size 1 at that place: it means “the same for all”.",
     ],

@@ -144,7 +144,8 @@ stable_softmax = FunctionExercise(
         Mistake(
             "maximum taken off above alone",
             lambda scores: _exponentials(scores) / scores.exp().sum(dim=-1, keepdim=True),
-            "The maximum is taken off above and not below: both must use the same exponentials.",
+            "You subtract the maximum before the division sign, and not in the sum behind it: both need"
+            " the same exponentials.",
         ),
         Mistake(
             "large scores cut off",
@@ -374,7 +375,8 @@ derivative = FunctionExercise(
         Mistake(
             "1 − w everywhere",
             lambda weights: torch.outer(weights, 1 - weights),
-            "The diagonal is right. Beside it stands no 1 and no plus: raising one score lowers the others.",
+            "The diagonal is right. Beside it your cells are w_i · (1 − w_j), and none is below 0: raising"
+            " one score lowers the others.",
         ),
         Mistake(
             "w @ w.T",
@@ -415,7 +417,7 @@ derivative = FunctionExercise(
     praise="Where one cell holds nearly the whole row, this table is nearly zero: its scores hardly learn.",
     hints=[
         "Cell (i, j) says how weight i changes when score j grows.",
-        "On the diagonal it is w_i · (1 − w_i), beside it −w_i · w_j.",
+        "Write w for weights. On the diagonal the cell is w_i · (1 − w_i), beside it −w_i · w_j.",
         "torch.diag(w) puts w on a diagonal, torch.outer(w, w) holds every product w_i · w_j.",
     ],
     solution="""

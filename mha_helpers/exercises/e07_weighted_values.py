@@ -84,7 +84,7 @@ output_of_eats = ValueExercise(
         Mistake(
             "value of eats",
             lambda: _golden_head_2()[1][1],
-            "That is the value of “eats” itself, which others take: how does it mix what it takes?",
+            "That is the value of “eats” itself: what does “eats” take of each of the three values?",
         ),
         Mistake(
             "weights transposed",
@@ -94,7 +94,8 @@ output_of_eats = ValueExercise(
     ],
     praise="Mostly “fish”, (2, 1), pulled a little towards the other two: it asked what is eaten.",
     hints=[
-        "Multiply the value of each token by its weight. Both of its numbers get the same one.",
+        "Multiply the value of each token by the weight of that token: both numbers of a value by the same"
+        " weight.",
         "You have three rows of two numbers now. Add them up, column by column.",
         "The first number is 0.088 · 0 + 0.178 · 1 + 0.734 · 2.",
     ],
@@ -124,7 +125,8 @@ cannot_be_outputs = ChoiceExercise(
         ): "Two lie outside though each of their numbers is in range; one more is further away.",
         frozenset("ab"): "Those two lie inside: the points that cannot be outputs are asked for.",
     },
-    otherwise="Draw the triangle with the corners (2, 2), (0, −1), (−1, 1): what lies inside can be one.",
+    otherwise="Draw the triangle with the corners (2, 2), (0, −1), (−1, 1): what lies inside can be an"
+    " output.",
     praise="Weights that are positive and sum to 1 reach every point inside the triangle, and none outside.",
     hints=[
         "Draw the three values on paper, and join them to a triangle.",
@@ -347,12 +349,14 @@ whole_attention = FunctionExercise(
         Mistake(
             "mask by index",
             attention_with(masking=_marked_by_index),
-            "In square brackets a mask is not broadcast, and marks heads and queries: what fills by a mask?",
+            "In square brackets a mask is not broadcast, so it marks heads and queries: which method of"
+            " page 05 broadcasts it?",
         ),
         Mistake(
             "mask by index, hidden weights 0",
             attention_with(masking=_marked_by_index, **CLEARED),
-            "In square brackets a mask is not broadcast, and marks heads and queries: what fills by a mask?",
+            "In square brackets a mask is not broadcast, so it marks heads and queries: which method of"
+            " page 05 broadcasts it?",
         ),
         Mistake(
             "NaN left in the output",

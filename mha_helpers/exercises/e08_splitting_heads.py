@@ -150,7 +150,7 @@ cut_into_heads = FunctionExercise(
     stars=2,
     minutes=6,
     variable="my_split_heads",
-    reference=split_heads,
+    reference=lambda q, num_heads: split_heads(q, num_heads),  # the name that the learner sees
     cases=_split_cases,
     without=["mha_helpers.split_heads"],
     mistakes=[
@@ -191,7 +191,7 @@ cut_into_heads = FunctionExercise(
     praise="Every number is in its place, also where heads and tokens are equally many.",
     hints=(
         "Take the three sizes from q.shape, and work out d_k.",
-        "First split the last axis in two: (b, n, d_model) becomes (b, n, h, d_k). Tokens stay put.",
+        "First split the last axis in two: (b, n, d_model) becomes (b, n, h, d_k). Tokens do not move.",
         "Now tokens are axis 1 and heads are axis 2, and they have to change places.",
     ),
     solution="""
@@ -344,7 +344,8 @@ catch_the_scramble = FunctionExercise(
         Mistake(
             "compared with view alone",
             lambda split: torch.equal(split(_TAGS, 3), _TAGS.view(3, 4, 2)),
-            "Your test passes view alone and turns right splits down: does your own reshape move tokens?",
+            "Your test says True for view alone and False for the right splits: does your own reshape move"
+            " tokens?",
         ),
         Mistake(
             "last number of each head",
@@ -366,7 +367,7 @@ catch_the_scramble = FunctionExercise(
         Mistake(
             "turns down everything",
             lambda split: False,
-            "Your test turns down every split, right ones too.",
+            "Your test says False for every split, for the right ones too.",
         ),
     ],
     praise="With this test in place, no right shape can fool you again.",

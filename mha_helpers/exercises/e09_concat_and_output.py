@@ -79,7 +79,8 @@ six_indices = ValueExercise(
         Mistake(
             "numbers interleaved",
             _places(2, 6, 2, 2),
-            "You deal the heads out number by number: all numbers of head 1 come first, then head 2.",
+            "That is the fourth number. Or do you take one number of each head in turn? All numbers of"
+            " head 1 come first.",
         ),
         Mistake(
             "heads from the last to the first",
@@ -143,7 +144,8 @@ merge_the_heads = FunctionExercise(
         Mistake(
             "sizes read in another order",
             lambda heads: heads.transpose(1, 2).reshape(heads.shape[0], heads.shape[1], -1),
-            "The swap is right. Then you take the second size of heads for n: which axis is n before it?",
+            "The swap is right. Then you take the second size of heads for n: what does it count"
+            " in (b, h, n, d_v)?",
         ),
         Mistake(
             "merged into one axis with the tokens",
@@ -248,7 +250,7 @@ averaging_w_o = FunctionExercise(
     hints=(
         "How many rows must it have, how many columns? A row belongs to a number of the concatenation.",
         "Head i owns d_v rows. Which (d_v, d_v) matrix hands its numbers on unchanged?",
-        "Put the block of every head below the other with torch.cat; then think of the mean.",
+        "Put the blocks of all heads one below the other with torch.cat; then think of the mean.",
     ),
     solution="""
 def my_averaging_w_o(num_heads, d_v):
@@ -350,7 +352,8 @@ the_class = ModuleExercise(
         "Four nn.Linear(d_model, d_model), named w_q, w_k, w_v and w_o; keep num_heads and d_k as well.",
         "In forward: project, split, scores, scale, mask, softmax, times v, merge, project out.",
         "Write the shape behind each line: (b, h, n, d_k) after the split, (b, n, h·d_v) after the merge.",
-        "A row without any key is NaN after softmax: where the mask is False, write 0.",
+        "A row without any key is NaN after softmax: where the mask is False, write 0, before you multiply"
+        " by v.",
     ),
     solution="""
 class BlankAttention(nn.Module):

@@ -247,7 +247,8 @@ switch_off = FunctionExercise(
         Mistake(
             "columns of w_o",
             _with_columns_off,
-            "Features of the output are 0, so columns of w_o: each holds all heads. A head owns rows of w_o.",
+            "You set features of the output to 0, or columns of w_o, but all heads write into a feature. What"
+            " of w_o belongs to one head alone?",
         ),
         Mistake(
             "every h-th feature",
@@ -322,7 +323,7 @@ switch_off = FunctionExercise(
     ],
     praise="Zeros in one block, then W_O as ever: the class itself needs no change.",
     hints=[
-        "Make a copy with .clone(), so that the caller's tensor stays as it is.",
+        "Make a copy, kept = heads.clone(), so that the caller's tensor stays as it is.",
         "The axis of the heads is the third from the end: kept[..., head, :, :].",
         "Then merge as on page 09: merge_heads(kept) @ w_o.",
     ],

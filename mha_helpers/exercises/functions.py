@@ -44,7 +44,10 @@ class FunctionExercise(Exercise):
         self.unsteady = unsteady or self._unsteady_anywhere
 
     def _unsteady_anywhere(self, inputs):
-        return f"Two calls with the same input differ: what is random, or kept, in your {self.asked_for}?"
+        return (
+            "Two calls with the same input differ: what is random, or kept from call to call, in your"
+            f" {self.asked_for}?"
+        )
 
     @property
     def arguments(self):
@@ -116,7 +119,7 @@ class FunctionExercise(Exercise):
         left_out = "@" if used[0] in AT_SIGN else used[0]
         return Verdict(
             NOT_YET,
-            f"The result is right, but this task does without {left_out}, also where it only checks:"
+            f"The result is right, but this task does without {left_out}, even to check your own result:"
             " write that step yourself.",
         )
 

@@ -33,7 +33,8 @@ PROJECTION = [
     Mistake(
         "Q and K swapped",
         lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_q, x @ w_v),
-        "Queries and keys have changed places: look at the order in which you return them.",
+        "Queries and keys have changed places: which matrix makes which, and in which order do you return"
+        " them?",
     ),
     Mistake(
         "K = Q",
@@ -148,12 +149,13 @@ SCALING = [
     Mistake(
         "no scale",
         lambda scores, d_k: scores,
-        "The scale is missing: these are the raw scores. What does the step between score and softmax do?",
+        "These are the raw scores: which step stands between score and softmax, and do you keep its result?",
     ),
     Mistake(
         "÷d_k",
         lambda scores, d_k: scores / d_k,
-        "You divide by d_k itself, which makes the scores too small: think of what their spread grows with.",
+        "In all you divide by d_k itself (or twice by its root), which makes the scores too small: think of"
+        " what their spread grows with.",
     ),
     Mistake(
         "×√d_k",
@@ -203,7 +205,7 @@ MASKING = [
     Mistake(
         "mask left out",
         lambda scores, mask: scores,
-        "The mask is not used: every key is still open to every query.",
+        "Every key is still open to every query: is the mask used, and do you keep the result of that step?",
     ),
     Mistake(
         "multiplied by the mask",
@@ -279,7 +281,8 @@ SOFTMAX = [
     Mistake(
         "NaN in a fully masked row",
         lambda scores: torch.softmax(scores, dim=-1),
-        "A row that is −∞ everywhere becomes NaN: nothing is left to share among. What should it give?",
+        "A row that is −∞ everywhere becomes NaN: nothing is left to share among. What should it give,"
+        " and do you keep the result of that step?",
     ),
     Mistake(
         "exp without dividing",
@@ -341,7 +344,7 @@ CAUSAL_MASK = [
     Mistake(
         "one token too far",
         lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
-        "Each token sees one place ahead: the triangle begins one step too late.",
+        "Each token but the last sees one place ahead: one True too many stands right of the diagonal.",
     ),
     Mistake(
         "everything allowed",

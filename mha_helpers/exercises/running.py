@@ -25,8 +25,14 @@ _LIBRARIES = (
     *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
 )
 
-_WHOLE_SIZE = "A size must be a whole number: // in place of / keeps it one."
-_ONE_NUMBER = "The functions of math take one number; torch has its own for whole tensors."
+_WHOLE_SIZE = (
+    "A size must be a whole number: // in place of / keeps it one. A whole .shape is several: take one of"
+    " them, as in .shape[0]."
+)
+_ONE_NUMBER = (
+    "One number is needed there, not a tensor of several: for whole tensors torch has functions of its own,"
+    " and torch.stack makes one tensor of a list of tensors."
+)
 
 # (words in the message, what usually causes it), tried in order.
 _CAUSES = (
@@ -44,7 +50,11 @@ _CAUSES = (
         "shape of the mask",
         "In square brackets a mask is not broadcast: it needs the shape of the tensor.",
     ),
-    ("to an index", "A single whole number is needed there, not a whole tensor."),
+    (
+        "to an index",
+        "A single whole number is needed there, not a whole tensor. (torch.stack, not torch.tensor, makes one"
+        " tensor of a list of tensors.)",
+    ),
     (
         "tuple index",
         "A tuple, as .shape is one, has fewer entries than that: count them from the end, -1 and -2.",
@@ -66,6 +76,11 @@ _CAUSES = (
         "Lists know no @: a loop takes one entry of each at a time.",
     ),
     ("must be a matrix", "mm and addmm take two axes alone; @ and torch.matmul take axes in front as well."),
+    (
+        "by an inplace operation",
+        "Training still needs numbers that were written over: x.f_() and x[…] = … write into x; x = x.f()"
+        " does not.",
+    ),
     ("output with shape", "+= keeps the shape on its left: a = a + b may grow."),
     ("must be a 3D tensor", "torch.bmm takes three axes alone; @ and torch.matmul take any number."),
     ("1D tensors expected", "torch.dot takes one axis alone; @ and torch.matmul take any number."),
@@ -88,6 +103,11 @@ _CAUSES = (
     ("got torch.dtype", "The kind of number is handed over by its name: dtype=…"),
     ("slice indices must be integers", _WHOLE_SIZE),
     ("are valid indices", "An index must be a whole number: // in place of / keeps it one."),
+    (
+        "used as indices",
+        "An index must be a whole number. A loop through a tensor gives its rows, not their numbers:"
+        " range(len(…)) gives these.",
+    ),
     ("list index", "The list has fewer entries than that: print its len(). Does a loop run one too far?"),
     ("list assignment index", "The list has fewer entries than that: append adds one at its end."),
     ("0-dim tensor", "That is a single number already: there is an index too many."),
@@ -119,6 +139,15 @@ _CAUSES = (
     ),
     ("same dtype", "Two kinds of number meet: print the .dtype of both."),
     ("mat1 and mat2", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
+    ("size mismatch", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
+    (
+        "inconsistent tensor size",
+        "The shapes do not fit: print both with .shape. The two inner sizes must be equal.",
+    ),
+    (
+        "expected Tensor as element",
+        "torch.stack takes a list of tensors, and this list holds lists: torch.tensor makes one of each.",
+    ),
     ("must match", "The shapes do not fit: print both with .shape before that line."),
     ("Expected size", "The shapes do not fit: print both with .shape before that line."),
     ("to have size", "The shapes do not fit: print both with .shape before that line."),
@@ -131,14 +160,16 @@ _CAUSES = (
     ("not callable", "A value is called like a function: look for brackets too many, or a name used twice."),
     (
         "not defined",
-        "Is the name spelt as above, and was the cell that makes it run? In a class, is self. missing?",
+        "Is the name spelt as above? Did you run the cell that makes or imports it? In a class, is self."
+        " missing?",
     ),
     ("cannot access local variable", "A name is used before it has a value."),
     ("before assignment", "A name is used before it has a value."),
     ("recursion", "The function calls itself without an end."),
     (
         "has no attribute",
-        "That object has no such name: is it the kind of value you take it for? In a class: made as self.…?",
+        "That object has no such name: print its type(). In a class: is self the first argument, and does"
+        " __init__ make self.…?",
     ),
 )
 

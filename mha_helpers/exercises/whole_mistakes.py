@@ -103,7 +103,8 @@ ATTENTION = [
     Mistake(
         "the visible weights set to 0",
         attention_with(**CLEARED | {"finish": lambda weights, mask: weights.masked_fill(mask, 0.0)}),
-        "At the end you write 0 over the weights that count: True means “may attend”, so which go?",
+        "At the end you write 0 over the weights that count (True means “may attend”), or clear away NaN that"
+        " 0 · ∞ has made of them: which of the two?",
     ),
     Mistake(
         "mask after softmax, renormalised, a little added to the sum",
@@ -213,7 +214,7 @@ SPLITTING = [
     Mistake(
         "transpose missing",
         lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
-        "Tokens still stand before heads: the cut is right, and one step is left.",
+        "Tokens still stand before heads: the cut is right. Which step is left, and do you keep its result?",
     ),
     Mistake(
         "transpose of the wrong axes: the last two",
@@ -228,7 +229,7 @@ SPLITTING = [
     Mistake(
         "features dealt out like cards",
         lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).movedim(-1, -3),
-        "Head 1 gets every few features instead of the first ones: which of the two new axes comes first?",
+        "Head 1 gets every h-th feature instead of the first d_k: which of the two new axes comes first?",
     ),
     Mistake(
         "tokens cut instead of features",
@@ -243,7 +244,8 @@ MERGING = [
     Mistake(
         "reshape without transpose",
         lambda x: x.reshape(*x.shape[:-3], x.shape[-2], -1),
-        "Every shape is right, and the tokens are scrambled: which step comes before the merge?",
+        "Every shape is right, and the tokens are scrambled: which step comes before the merge, and do you"
+        " keep its result?",
     ),
     Mistake(
         "heads merged in the wrong order",
@@ -368,7 +370,9 @@ _SENTENCES = {m.name: m.sentence for m in [*SOFTMAX, *SCALING, *ATTENTION, *SPLI
     "÷√num_heads": "You divide by the root of the number of heads: how many features does each get?",
     "softmax over axis 1": "Softmax ran over axis 1, here the axis of the heads: count it from the end.",
     "d_k taken as d_model": "The scale uses d_model: how many features does one head compare?",
-    "V from W_K": "The values come from W_K: look at which layer makes v.",
+    "V from W_K": (
+        "The values come from W_K: look at which layer makes v, and at what the weights are multiplied with."
+    ),
     "V from W_Q": "The values come from W_Q: look at which layer makes v.",
     "K from W_Q": "The keys come from W_Q: look at which layer makes k.",
     "W_Q makes all three": "W_Q makes all three: look at which layer makes k, and which makes v.",

@@ -313,7 +313,7 @@ WRONG_TENSORS = [
         torch.tensor([1000.0, 0.011]),
         {},
         VALUE,
-        "has the right shape, but 1 of 2 numbers are right; the first wrong one is at [1], counted from 0.",
+        "has the right shape, but 1 of 2 numbers is right; the first wrong one is at [1], counted from 0.",
     ),
     (
         torch.tensor([100.0, math.inf, 0.0]),
@@ -327,14 +327,14 @@ WRONG_TENSORS = [
         torch.tensor([2e-6, 0.0]),
         {},
         VALUE,
-        "has the right shape, but 1 of 2 numbers are right; the first wrong one is at [0], counted from 0.",
+        "has the right shape, but 1 of 2 numbers is right; the first wrong one is at [0], counted from 0.",
     ),
     (
         torch.tensor([0.919, 1000.0]),
         torch.tensor([0.9197, 1000.0]),
         {"decimals": 3},
         VALUE,
-        "has the right shape, but 1 of 2 numbers are right; the first wrong one is at [0], counted from 0.",
+        "has the right shape, but 1 of 2 numbers is right; the first wrong one is at [0], counted from 0.",
     ),
     (
         torch.tensor([3.0]),

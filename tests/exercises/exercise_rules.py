@@ -204,7 +204,7 @@ def diagnoses_the_form(exercise):
     faults = []
     coarse = 0 if decimals is None else 2 * 10**-decimals
     spoilt = SPOILT_TENSORS | {
-        "one cell off": (lambda t: nudged(t, coarse), "numbers are right|none of its|NaN|infinite"),
+        "one cell off": (lambda t: nudged(t, coarse), "numbers (is|are) right|none of its|NaN|infinite"),
         "Parameter off": (lambda t: nn.Parameter(nudged(t, coarse).float()), ""),
     }
     if isinstance(exercise, FunctionExercise):  # numbers typed by hand may be of any kind

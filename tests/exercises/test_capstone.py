@@ -157,7 +157,10 @@ def test_each_slip_in_the_class_is_called_by_its_name(name):
     [
         ("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = nn.Linear(d_model, d_model, bias=False)", "self.w_k has no bias"),
         ("return self.w_o(concat), weights", "return self.w_o(concat).detach(), weights", "no gradient reaches self.w_q"),
-        ("self.w_o(concat)", "torch.dropout(self.w_o(concat), 0.1, self.training)", "is there dropout?"),
+        ("self.w_o(concat)", "torch.dropout(self.w_o(concat), 0.1, self.training)", "is there dropout,"),
+        ("scores.masked_fill(", "scores.detach().masked_fill(", "no gradient reaches self.w_q, self.w_k, so"),
+        ("weights = weights.masked_fill(", "weights.masked_fill_(", "x = x.f() does not."),
+        ("if mask is not None:", "if mask is not None and not self.training:", "asks for self.training"),
     ],
 )  # fmt: skip
 def test_right_numbers_are_not_enough(old, new, words):
@@ -167,6 +170,42 @@ def test_right_numbers_are_not_enough(old, new, words):
         said, sentence = status(exercise, answer)
         assert said == "not yet"
         assert words in sentence
+
+
+def test_gradients_that_are_nan_where_a_row_has_no_key_are_noticed():
+    added = "scores + torch.zeros_like(scores).masked_fill("
+    answer = built(changed(exercises.the_class.solution_code, "scores.masked_fill(", added), "BlankAttention")
+    said, sentence = status(exercises.the_class, answer)
+    assert said == "not yet"
+    assert "where a row has no key, the gradient of self.w_q, self.w_k becomes NaN" in sentence
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # Rows without a key, looked for along the wrong axis.
+        ("weights.masked_fill(~mask, 0.0)", "weights.masked_fill(~mask.any(dim=-2, keepdim=True), 0.0)"),
+        # One row of the mask for all queries: right for padding alone.
+        ("if mask is not None:", "if mask is not None:\n            mask = mask[:, :, :1] if mask.dim() == 4 else mask"),
+    ],
+)  # fmt: skip
+def test_a_mask_of_padding_and_future_at_once_is_tried(old, new):
+    answer = built(changed(exercises.the_class.solution_code, old, new), "BlankAttention")
+    assert status(exercises.the_class, answer)[0] == "not yet"
+
+
+def test_a_mask_kept_from_the_last_call_is_noticed():
+    solution = built(exercises.the_class.solution_code, "BlankAttention")
+
+    class KeepsTheMask(solution):
+        def forward(self, x, mask=None):
+            if mask is not None:
+                self.mask = mask
+            old = getattr(self, "mask", None)
+            return super().forward(x, old if old is not None and old.shape[-1] == x.shape[1] else None)
+
+    said, sentence = status(exercises.the_class, KeepsTheMask)
+    assert said == "not yet" and sentence.endswith("what does it keep from call to call?")
 
 
 def test_the_stubs_of_the_page_are_not_attempted():
@@ -187,7 +226,7 @@ def test_a_class_written_in_another_way_is_right_too():
             q, k, v = (w(x).unflatten(-1, (self.num_heads, -1)) for w in (self.w_q, self.w_k, self.w_v))
             scores = torch.einsum("bihd,bjhd->bhij", q, k) * q.shape[-1] ** -0.5
             if mask is not None:
-                scores = scores + torch.zeros_like(scores).masked_fill(mask.logical_not(), float("-inf"))
+                scores = torch.where(mask, scores, float("-inf"))
             weights = scores.softmax(-1).nan_to_num()
             return self.w_o(torch.einsum("bhij,bjhd->bihd", weights, v).flatten(-2)), weights
 

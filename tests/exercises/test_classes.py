@@ -90,9 +90,16 @@ class WithoutSuper(nn.Module):
         (ReturnsNothing, "Your forward returns None: is there a `return` on its last line?"),
         (
             MultiHeadAttention(6, 3),
-            "Your answer is a module already built; hand over the class: check(answer).",
+            "Your answer is a module already built; hand over the class by its name alone, without brackets.",
         ),
-        (lambda x: x, "Your answer is a function; hand over the class by its name: check(answer)."),
+        (
+            lambda x: x,
+            "Your answer is a function; hand over the class by its name alone, without quotes or brackets.",
+        ),
+        (
+            "MyAttention",
+            "Your answer is text; hand over the class by its name alone, without quotes or brackets.",
+        ),
         (dict, "Your class must inherit from nn.Module: class …(nn.Module)."),
     ],
 )
@@ -231,8 +238,8 @@ class StopsInTraining(MultiHeadAttention):
     [
         (
             then(lambda self, output, weights: (nn.functional.dropout(output, 0.5, self.training), weights)),
-            "The result is right after .eval(), and another in training mode: is there dropout? This class does"
-            " without.",
+            "The result is right after .eval(), and another in training mode: is there dropout, or a line that"
+            " asks for self.training? This class does without.",
         ),
         (
             then(lambda self, output, weights: (output.detach(), weights)),

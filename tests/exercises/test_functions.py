@@ -57,7 +57,7 @@ def test_the_first_input_decides_how_a_function_is_called():
 
 def test_a_random_result_is_called_random():
     assert told(double(), lambda x: 2 * x + torch.rand_like(x)) == (
-        "Two calls with the same input differ: what is random, or kept, in your function?"
+        "Two calls with the same input differ: what is random, or kept from call to call, in your function?"
     )
 
 

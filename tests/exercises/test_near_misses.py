@@ -250,6 +250,17 @@ def over_columns(scores, mask):
         (e05_causal_mask.masked_weights, plain_exponentials, "e to the power of 150 is too large"),
         (e10_trained_heads.previous_letter_score, keys_before(0), "At query 0 you read key −1"),
         (e05_causal_mask.masked_weights, over_columns, "The columns sum to 1"),
+        (
+            e05_causal_mask.masked_weights,
+            lambda s, m: torch.softmax(s + (1 - m.float()) * -math.inf, -1).nan_to_num(),
+            "At the end you write 0 over the weights that count (True means “may attend”), or clear away NaN",
+        ),
+        (
+            e05_causal_mask.masked_weights,
+            lambda s, m: a_number(-math.inf)(s, m).masked_fill(~m.any(dim=-2, keepdim=True), 0.0),
+            "Right for the example, wrong for other inputs: with scores of shape (2, 3, 5, 5) and mask of shape"
+            " (5, 5), the result has NaN",
+        ),
         (e06_softmax.stable_softmax, sum_loses_its_axis, "The sum of a row has lost its axis"),
         (e08_splitting_heads.catch_the_scramble, moves_one_row, "Your test takes one token alone."),
         (e04_scaling.scale_test, exact, "You compare to the last bit."),

@@ -1,5 +1,6 @@
 """Notebooks and exercises fit together: headings, names, stubs, stored outputs, and solutions that run there."""
 
+import ast
 import contextlib
 import io
 import re
@@ -9,6 +10,8 @@ import matplotlib
 import nbformat
 import pytest
 from exercise_rules import exercises_of, modules, printed
+
+from mha_helpers.exercises import FunctionExercise
 
 matplotlib.use("Agg")
 
@@ -70,3 +73,19 @@ def test_solution_and_stub_run_where_the_learner_stands(module, monkeypatch):
             assert "not attempted yet." in printed(exercises[name], names[variable]), name
             exec(exercises[name].solution_code, names)
             assert "correct." in printed(exercises[name], names[variable]), name
+
+
+def arguments_of(code):
+    """Return ``{name of a function: names of its arguments}`` of a piece of code."""
+    functions = [node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
+    return {one.name: [argument.arg for argument in one.args.args] for one in functions}
+
+
+@pytest.mark.parametrize("module", PAGES)
+def test_messages_name_the_arguments_of_the_stub(module):
+    for cell in cells_of(module):
+        for name, variable in checks_in(cell):
+            exercise, stub = exercises_of(module)[name], arguments_of(cell.source)
+            if isinstance(exercise, FunctionExercise) and variable in stub:
+                assert exercise.arguments == stub[variable], name
+                assert arguments_of(exercise.solution_code)[variable] == stub[variable], name

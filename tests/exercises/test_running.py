@@ -173,6 +173,15 @@ def test_an_error_is_put_into_words(error, words):
 
 SHAPES = "The shapes do not fit: print both with .shape"
 FEW_AXES = "The tensor has fewer axes than that"
+INNER_SIZES = f"{SHAPES}. The two inner sizes must be equal."
+WHOLE_SIZE = (
+    "A size must be a whole number: // in place of / keeps it one. A whole .shape is several: take one of them,"
+    " as in .shape[0]."
+)
+ONE_NUMBER = (
+    "One number is needed there, not a tensor of several: for whole tensors torch has functions of its own, and"
+    " torch.stack makes one tensor of a list of tensors."
+)
 KNOWN = [
     (lambda x: x + ..., "A `...` is still in the code: put something in its place."),
     (
@@ -180,7 +189,8 @@ KNOWN = [
         "view needs numbers that lie in memory in the order of the axes, and after a transpose or a slice they"
         " do not; reshape copies them first. (To turn axes round, neither will do.)",
     ),
-    (lambda x: x[: len(x) / 2], "A size must be a whole number: // in place of / keeps it one."),
+    (lambda x: x[: len(x) / 2], WHOLE_SIZE),
+    (lambda x: [row for row in range(x.shape)], WHOLE_SIZE),
     (lambda x: x[len(x) / 2], "An index must be a whole number: // in place of / keeps it one."),
     (
         lambda x: x.tolist()[2],
@@ -207,7 +217,28 @@ KNOWN = [
     ),
     (
         lambda x: y,  # noqa: F821
-        "Is the name spelt as above, and was the cell that makes it run? In a class, is self. missing?",
+        "Is the name spelt as above? Did you run the cell that makes or imports it? In a class, is self."
+        " missing?",
+    ),
+    (lambda x: torch.tensor([x[0], x[1]]), ONE_NUMBER),
+    (lambda x: x.item(), ONE_NUMBER),
+    (lambda x: float(x), ONE_NUMBER),
+    (lambda x: math.sqrt(x), ONE_NUMBER),
+    (
+        lambda x: range(x.long()),
+        "A single whole number is needed there, not a whole tensor. (torch.stack, not torch.tensor, makes one"
+        " tensor of a list of tensors.)",
+    ),
+    (
+        lambda x: x[x[0]],
+        "An index must be a whole number. A loop through a tensor gives its rows, not their numbers:"
+        " range(len(…)) gives these.",
+    ),
+    (lambda x: x @ x[:, 0], INNER_SIZES),
+    (lambda x: x[0] @ x[:, 0], INNER_SIZES),
+    (
+        lambda x: torch.stack([[x[0]], [x[1]]]),
+        "torch.stack takes a list of tensors, and this list holds lists: torch.tensor makes one of each.",
     ),
     (lambda x: x[0].clone().add_(x), "+= keeps the shape on its left: a = a + b may grow."),
     (
@@ -216,7 +247,8 @@ KNOWN = [
     ),
     (
         lambda x: x.nothing,
-        "That object has no such name: is it the kind of value you take it for? In a class: made as self.…?",
+        "That object has no such name: print its type(). In a class: is self the first argument, and does"
+        " __init__ make self.…?",
     ),
 ]
 

@@ -9,7 +9,7 @@ from sample_exercises import COMMON, double, told
 
 from mha_helpers.exercises import FunctionExercise, case, e04_scaling
 
-DIFFER = "Two calls with the same input differ: what is random, or kept, in your function?"
+DIFFER = "Two calls with the same input differ: what is random, or kept from call to call, in your function?"
 
 
 def turn_by_turn(*answers):

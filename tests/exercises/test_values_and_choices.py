@@ -109,7 +109,7 @@ def test_several_values_go_by_their_names():
     assert "2 values (output, weights)" in told(exercise, torch.ones(2))
     assert "has 1 value;" in told(exercise, [torch.ones(2)])
     sentence = told(exercise, (torch.ones(2), torch.ones(3)))
-    assert "“weights”" in sentence and "1 of 2 values are right" in sentence
+    assert "“weights”" in sentence and "1 of 2 values is right" in sentence
     assert "“weights” is a list" in told(exercise, (torch.ones(2), [0.0, 0.0, 0.0]))
     assert "“weights” is still `...`" in told(exercise, (torch.ones(2), ...))
 

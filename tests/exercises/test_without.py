@@ -219,7 +219,7 @@ SHORTCUTS = [
 @pytest.mark.parametrize(("exercise", "answer", "left_out"), SHORTCUTS)
 def test_a_shortcut_is_told_to_do_without(exercise, answer, left_out):
     assert told(exercise, answer) == (
-        f"The result is right, but this task does without {left_out}, also where it only checks:"
+        f"The result is right, but this task does without {left_out}, even to check your own result:"
         " write that step yourself."
     )
 
@@ -323,7 +323,7 @@ def test_it_is_seen_on_every_input():
 
 def test_the_first_that_is_named_is_told():
     both = double(without=["torch.mul", "torch.add"])
-    assert "without mul, also" in told(both, lambda x: torch.add(torch.mul(x, 1), x))
+    assert "without mul, even" in told(both, lambda x: torch.add(torch.mul(x, 1), x))
 
 
 def test_a_profiler_that_was_there_is_there_again():
