@@ -93,7 +93,7 @@ def check_length(name, values, size, what):
 
 def check_count(name, value, smallest=1, largest=None):
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number such as 64, got {value!r}.")
+        raise TypeError(f"{name} must be a whole number such as 2, got {value!r}.")
     if value < smallest:
         raise ValueError(f"{name} must be at least {smallest}, got {value}.")
     if largest is not None and value > largest:
@@ -161,7 +161,12 @@ def check_mask(mask, scores_shape):
         raise ValueError(
             f"mask {tuple(mask.shape)} does not broadcast to the scores {tuple(scores_shape)}. From the"
             f" right, every axis must be 1 or the same: keys {scores_shape[-1]}, queries {scores_shape[-2]}."
+            + (" If it is (b, n), take mask[:, None, None]." if _may_be_padding(mask, scores_shape) else "")
         )
+
+
+def _may_be_padding(mask, scores_shape):
+    return len(scores_shape) == 4 and mask.shape == (scores_shape[0], scores_shape[-1])
 
 
 def _as_bool(mask):

@@ -45,7 +45,8 @@ def side_by_side(*tables, between=""):
         if not isinstance(table, Table):
             raise TypeError(
                 f"side_by_side sets tables next to each other, got {type(table).__name__}."
-                " Try matrix_table, which makes a table of a matrix."
+                " Try matrix_table, which makes a table of a matrix; for a list of tables,"
+                " side_by_side(*tables)."
             )
     signs = [between] * (len(tables) - 1) if isinstance(between, str) else list(between)
     if len(signs) != len(tables) - 1:

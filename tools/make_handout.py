@@ -52,7 +52,7 @@ CONVENTIONS = (
     (
         "nn.MultiheadAttention (attn_mask, key_padding_mask)",
         "may NOT attend",
-        "NaN with weights, zeros without",
+        "NaN; with need_weights=False zeros",
     ),
     ("torch.softmax of a row of −∞", "–", "NaN"),
 )

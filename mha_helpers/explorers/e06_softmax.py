@@ -184,7 +184,8 @@ def describe(state):
     advice = "Tick “subtract the maximum first”."
     lost = [token for token, weight in zip(TOKENS, weights, strict=True) if weight.isnan()]
     if lost:
-        some = f"{join(lost)} get{'s' if len(lost) == 1 else ''} nan, the others 0"
+        others = "the other 0" if len(lost) == 3 else "the others 0"
+        some = f"{join(lost)} get{'s' if len(lost) == 1 else ''} nan, {others}"
         said = "the weights are nan" if len(lost) == len(TOKENS) else some
         return f"e to such a large power is ∞ for float32, and ∞ ÷ ∞ is no number: {said}. {advice}"
     if state["exponentials"].sum().isinf():

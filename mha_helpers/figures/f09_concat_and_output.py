@@ -35,7 +35,7 @@ def contribution_bars(contributions, tokens, features=None, head_names=None, hea
     if contributions.dim() != 3:
         raise ValueError(
             f"contributions must have shape (h, n, d_model), got {tuple(contributions.shape)}."
-            " For one sentence of a batch take contributions[0]."
+            " For one sentence of a batch take contributions[0]; for one head take contributions[None]."
         )
     heads, n, d_model = contributions.shape
     if n > MOST_TOKENS or d_model > MOST_FEATURES:

@@ -26,6 +26,9 @@ from mha_helpers.figures.words import count, describe, numbered
 AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("token", "feature")}
 BAR_TITLES = {"weights": "weight", "scores": "score", "vectors": "number"}
 
+_SEVERAL_OR_A_ROW = "For several heads use head_heatmaps; of one row make a matrix with [None]."
+_SENTENCE_OR_ONE_HEAD = "For one sentence of a batch use weights[0]; for the weights of one head use heatmap."
+
 
 def heatmap(
     matrix,
@@ -55,7 +58,7 @@ def heatmap(
     >>> heatmap(torch.eye(2), ["cat", "eats"])
     Attention weights, 2 queries × 2 keys. cat attends most to cat (1.00); eats attends most to eats (1.00).
     """
-    matrix = _tensor(matrix, 2, "matrix", "(n_q, n_k)", "For several heads use head_heatmaps.")
+    matrix = _tensor(matrix, 2, "matrix", "(n_q, n_k)", _SEVERAL_OR_A_ROW)
     return _grid(
         matrix[None], row_labels, column_labels, kind, mask, None, title, highlight, alt, limit, axes
     )
@@ -84,7 +87,7 @@ def head_heatmaps(
     >>> head_heatmaps(torch.eye(2).expand(2, 2, 2), ["a", "b"]).alt.splitlines()[1]
     'Head 1, 2 queries × 2 keys. a attends most to a (1.00); b attends most to b (1.00).'
     """
-    weights = _tensor(weights, 3, "weights", "(h, n_q, n_k)", "For one sentence of a batch use weights[0].")
+    weights = _tensor(weights, 3, "weights", "(h, n_q, n_k)", _SENTENCE_OR_ONE_HEAD)
     if head_names is None:
         head_names = [""] * len(weights)
     check_length("head_names", head_names, len(weights), "head")

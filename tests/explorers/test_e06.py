@@ -61,6 +61,7 @@ def test_without_the_maximum_large_scores_overflow_and_the_words_say_so(panel):
         ([5.0, 5.0, 5.0, 5.0], 1.0, 90, "the weights are nan."),
         ([5.0, -5.0, -5.0, -5.0], 1.0, 90, "cat gets nan, the others 0."),
         ([5.0, 5.0, -5.0, -5.0], 1.0, 90, "cat and eats get nan, the others 0."),
+        ([5.0, -5.0, 5.0, 5.0], 1.0, 90, "cat, fish and now get nan, the other 0."),
         ([-1.5, -1.5, -1.5, -1.5], 1.0, 90, "The sum is ∞ for float32"),
         ([-1.3, -1.4, -5.0, -5.0], 1.0, 90, "all weights are 0. Tick “subtract the maximum first”."),
     ],

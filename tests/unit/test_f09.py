@@ -136,6 +136,7 @@ def test_chinese_tokens_have_a_legend_where_no_font_has_them(contributions, monk
     [
         (([[[1.0]]], ["cat"]), TypeError, "contributions must be a torch.Tensor"),
         ((torch.zeros(2, 3), ["a"] * 3), ValueError, r"must have shape \(h, n, d_model\), got \(2, 3\)"),
+        ((torch.zeros(2, 3), ["a"] * 3), ValueError, r"for one head take contributions\[None\]\.$"),
         ((torch.zeros(1, 2, 3, 4), ["a"] * 3), ValueError, r"take contributions\[0\]"),
         ((torch.zeros(2, 6, 6), ["a"] * 6), ValueError, "holds 5 tokens and 12 features; there are 6 and 6"),
         ((torch.zeros(2, 3, 64), ["a"] * 3), ValueError, r"Choose some: contributions\[:, :5, :12\]"),

@@ -354,8 +354,10 @@ def test_labels_may_be_numbers():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: heatmap(torch.rand(2, 3, 3)), ValueError, "head_heatmaps"),
+        (lambda: heatmap(torch.rand(2, 3, 3)), ValueError, "several heads use head_heatmaps"),
+        (lambda: heatmap(torch.rand(3)), ValueError, r"of one row make a matrix with \[None\]"),
         (lambda: head_heatmaps(torch.rand(4, 2, 3, 3)), ValueError, r"weights\[0\]"),
+        (lambda: head_heatmaps(torch.rand(3, 3)), ValueError, "one head use heatmap"),
         (lambda: heatmap(torch.rand(0, 3)), ValueError, r"\(0, 3\)"),
         (
             lambda: heatmap(torch.rand(2, 3), ["a"]),

@@ -276,6 +276,8 @@ def test_what_does_not_fit_is_said(call, words):
 def test_only_tables_stand_side_by_side(wrong):
     with pytest.raises(TypeError, match=f"got {type(wrong).__name__}. Try matrix_table"):
         side_by_side(matrix_table([1]), wrong)
+    with pytest.raises(TypeError, match=r"for a list of tables, side_by_side\(\*tables\)\.$"):
+        side_by_side([matrix_table([1]), matrix_table([1])])
 
 
 def test_a_mask_may_have_the_axes_of_a_batch():

@@ -41,7 +41,7 @@ def test_sliding_window_mask_reaches_both_ways(window):
     "call, error, words",
     [
         (lambda: causal_mask(0), ValueError, "n must be at least 1, got 0"),
-        (lambda: causal_mask(2.0), TypeError, "n must be a whole number such as 64, got 2.0"),
+        (lambda: causal_mask(2.0), TypeError, "n must be a whole number such as 2, got 2.0"),
         (lambda: sliding_window_mask(0, 1), ValueError, "n must be at least 1"),
         (lambda: sliding_window_mask(4, -1), ValueError, "window must be at least 0, got -1"),
         (lambda: sliding_window_mask(4, "1"), TypeError, "window must be a whole number"),

@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_lines_and_another_seed_others():
         ([], ValueError, "distances is empty: name at least one from 1 to 23"),
         ([0], ValueError, "a distance must be at least 1, got 0"),
         ([6, 24], ValueError, "a distance must be at most 23, got 24"),
-        ([2.5], TypeError, "a distance must be a whole number such as 64, got 2.5"),
+        ([2.5], TypeError, "a distance must be a whole number such as 2, got 2.5"),
     ],
 )
 def test_impossible_distances_are_refused(distances, error, words):
