@@ -115,9 +115,9 @@ class ModuleExercise(FunctionExercise):
         if lost:
             return Verdict(
                 NOT_YET,
-                f"The result is right, but where a row has no key, the gradient of {', '.join(lost)} becomes"
-                " NaN, and one step of training would spoil it all. masked_fill or torch.where on the scores"
-                " stops NaN; −∞ that is added, or written into .data, does not.",
+                f"The result is right, but the gradient of {', '.join(lost)} becomes NaN, and one step of"
+                " training would spoil it all. In a row without any key, masked_fill or torch.where on the"
+                " scores stops NaN; −∞ that is added, or written into .data, does not.",
             )
         # Large scores leave next to no gradient, however right a class is.
         learns = [name for name, gradient in right_gradients.items() if gradient.abs().max() > 1e-6]
