@@ -77,12 +77,10 @@ class ModuleExercise(FunctionExercise):
         return module
 
     def _shortcut(self, answer, cases):
-        found = (self._cannot_learn(answer, inputs) for inputs in cases)
-        return (
-            super()._shortcut(answer, cases)
-            or next(filter(None, found), None)
-            or self._keeps_something(answer, cases)
-        )
+        verdict = super()._shortcut(answer, cases)
+        for inputs in cases:
+            verdict = verdict or self._cannot_learn(answer, inputs)
+        return verdict or self._keeps_something(answer, cases)
 
     def _trained(self, answer, inputs):
         """Return the ``Outcome`` of one pass in training mode: its result, and the gradient of each layer."""

@@ -301,23 +301,14 @@ scale_test = FunctionExercise(
             lambda scale: not _near_one(16, 256)(scale),
             "Your test says True for the wrong scales and False for the right one: turn it round.",
         ),
-        Mistake(
-            "d_k = 64 alone",
-            _near_one(64),
-            "Your test lets ÷8 pass for every head: it is right where d_k is 64. Does your test get as far"
-            " as a second d_k, and are its limits narrow enough there?",
-        ),
-        Mistake(
-            "d_k = 512 alone",
-            _near_one(512),
-            "Your test lets ÷√512 pass for every head: it is right where d_k is 512. Does your test get as"
-            " far as a second d_k, and are its limits narrow enough there?",
-        ),
-        Mistake(
-            "d_k = 16 alone",
-            _near_one(16),
-            "Your test lets ÷4 pass for every head: it is right where d_k is 16. Does your test get as far"
-            " as a second d_k, and are its limits narrow enough there?",
+        *(
+            Mistake(
+                f"d_k = {d_k} alone",
+                _near_one(d_k),
+                f"Your test lets {scale} pass for every head: it is right where d_k is {d_k}. Does your test"
+                " get as far as a second d_k, and are its limits narrow enough there?",
+            )
+            for d_k, scale in ((64, "÷8"), (512, "÷√512"), (16, "÷4"))
         ),
         Mistake(
             "another d_k alone",

@@ -5,7 +5,7 @@ import torch
 from mha_helpers.attention import attention_weights, mask_scores
 from mha_helpers.examples import golden_example
 from mha_helpers.exercises import ChoiceExercise, FunctionExercise, Mistake, case, numbers, suspects
-from mha_helpers.exercises.mistakes import CAUSAL_MASK, MASKING, SOFTMAX, TO_ADD, pick
+from mha_helpers.exercises.mistakes import CAUSAL_MASK, MASKING, NOTHING_LEFT, SOFTMAX, TO_ADD, pick
 from mha_helpers.masks import causal_mask, padding_mask
 
 causal = FunctionExercise(
@@ -191,8 +191,7 @@ masked_weights = FunctionExercise(
         Mistake(
             "the visible weights set to 0",
             lambda scores, mask: _plain_softmax(mask_scores(scores, mask)).masked_fill(mask, 0.0),
-            "At the end you write 0 over the weights that count (True means “may attend”), or clear away NaN"
-            " that 0 · ∞ has made of them: which of the two?",
+            NOTHING_LEFT,
         ),
         *(
             Mistake(m.name, _then(m.wrong, attention_weights), m.sentence)

@@ -310,6 +310,12 @@ def _half_cleared(clear_output):
     return attention
 
 
+_NOT_BROADCAST = (
+    "In square brackets a mask is not broadcast, so it marks heads and queries: which method of page 05"
+    " broadcasts it?"
+)
+
+
 def _marked_by_index(scores, mask):
     scores[~mask] = -torch.inf
     return scores
@@ -349,14 +355,12 @@ whole_attention = FunctionExercise(
         Mistake(
             "mask by index",
             attention_with(masking=_marked_by_index),
-            "In square brackets a mask is not broadcast, so it marks heads and queries: which method of"
-            " page 05 broadcasts it?",
+            _NOT_BROADCAST,
         ),
         Mistake(
             "mask by index, hidden weights 0",
             attention_with(masking=_marked_by_index, **CLEARED),
-            "In square brackets a mask is not broadcast, so it marks heads and queries: which method of"
-            " page 05 broadcasts it?",
+            _NOT_BROADCAST,
         ),
         Mistake(
             "NaN left in the output",

@@ -325,6 +325,12 @@ VALUES = [
 
 TO_ADD = "This is a mask to add to the scores; a bool mask is asked for, True where a query may attend."
 
+# Two ways to the same zeros, which no input tells apart.
+NOTHING_LEFT = (
+    "At the end you write 0 over the weights that count (True means “may attend”), or clear away NaN that"
+    " 0 · ∞ has made of them: which of the two?"
+)
+
 CAUSAL_MASK = [
     Mistake(
         "triu for tril",

@@ -33,6 +33,7 @@ _ONE_NUMBER = (
     "One number is needed there, not a tensor of several: for whole tensors torch has functions of its own,"
     " and torch.stack makes one tensor of a list of tensors."
 )
+_INNER_SIZES = "The shapes do not fit: print both with .shape. The two inner sizes must be equal."
 
 # (words in the message, what usually causes it), tried in order.
 _CAUSES = (
@@ -138,12 +139,9 @@ _CAUSES = (
         " two, ~ turns a mask round, `is not None` asks whether there is one.",
     ),
     ("same dtype", "Two kinds of number meet: print the .dtype of both."),
-    ("mat1 and mat2", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
-    ("size mismatch", "The shapes do not fit: print both with .shape. The two inner sizes must be equal."),
-    (
-        "inconsistent tensor size",
-        "The shapes do not fit: print both with .shape. The two inner sizes must be equal.",
-    ),
+    ("mat1 and mat2", _INNER_SIZES),
+    ("size mismatch", _INNER_SIZES),
+    ("inconsistent tensor size", _INNER_SIZES),
     (
         "expected Tensor as element",
         "torch.stack takes a list of tensors, and this list holds lists: torch.tensor makes one of each.",

@@ -20,7 +20,7 @@ from mha_helpers.attention import (
     split_heads,
 )
 from mha_helpers.exercises.framework import Mistake
-from mha_helpers.exercises.mistakes import MASKING, SCALING, SCORES, SOFTMAX, pick
+from mha_helpers.exercises.mistakes import MASKING, NOTHING_LEFT, SCALING, SCORES, SOFTMAX, pick
 from mha_helpers.masks import causal_mask
 
 
@@ -103,8 +103,7 @@ ATTENTION = [
     Mistake(
         "the visible weights set to 0",
         attention_with(**CLEARED | {"finish": lambda weights, mask: weights.masked_fill(mask, 0.0)}),
-        "At the end you write 0 over the weights that count (True means “may attend”), or clear away NaN that"
-        " 0 · ∞ has made of them: which of the two?",
+        NOTHING_LEFT,
     ),
     Mistake(
         "mask after softmax, renormalised, a little added to the sum",
