@@ -144,7 +144,7 @@ def check_leading_axes(name_a, a, name_b, b):
 def check_mask(mask, scores_shape):
     if mask.dtype != torch.bool:
         raise TypeError(
-            f'mask must be bool, got {str(mask.dtype).removeprefix("torch.")}. True means "may attend"'
+            f"mask must be bool, got {str(mask.dtype).removeprefix('torch.')}. True means “may attend”"
             f" here; torch.nn.MultiheadAttention means the opposite. {_as_bool(mask)}"
         )
     surplus = mask.dim() - len(scores_shape)

@@ -149,7 +149,7 @@ def tokenize(sentence):
         raise TypeError(f"the sentence must be text in quotes, got {type(sentence).__name__}.")
     tokens = re.findall(rf"{_NO_SPACES}|(?:(?!{_NO_SPACES})\S)+", sentence)
     if not tokens:
-        raise ValueError('The sentence is empty. Type at least one word, for example "cat eats fish".')
+        raise ValueError("The sentence is empty. Type at least one word, for example “cat eats fish”.")
     return tokens
 
 

@@ -53,7 +53,7 @@ def mask_maps(masks, tokens, axes=AXES, words=("may attend", "masked")):
 
 def _square(title, mask, n):
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
-        raise TypeError(f'the mask "{title}" must be a bool tensor, in which True means "may attend".')
+        raise TypeError(f"the mask “{title}” must be a bool tensor, in which True means “may attend”.")
     try:
         return mask.broadcast_to(*[1] * max(mask.dim() - 2, 0), n, n).reshape(n, n)
     except RuntimeError:

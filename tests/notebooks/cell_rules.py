@@ -186,6 +186,17 @@ def words_are_plain(page: Page) -> list[str]:
     return faults
 
 
+def quotation_marks_are_curly(page: Page) -> list[str]:
+    """In prose “…”, as the pictures and checks write them; straight ones are left to code."""
+    faults = []
+    for cell in page.markdown:
+        prose = re.sub(r"<[^>\n]*>", "", without_code(cell.source))
+        faults += [
+            f"{cell.id}: straight quotation marks: {found}" for found in re.findall(r'"[^"\n]*"?', prose)
+        ]
+    return faults
+
+
 def links_lead_somewhere(page: Page) -> list[str]:
     """Links to the course's notebooks by name, to other files if they are there; no link off the course."""
     faults = []
@@ -235,6 +246,7 @@ CELL_RULES = [
     code_is_for_reading,
     prose_is_short,
     words_are_plain,
+    quotation_marks_are_curly,
     links_lead_somewhere,
     says_what_is_on_a_slide,
     runs_soon,

@@ -193,7 +193,7 @@ def _():
 @fact(
     "S0",
     "the query is like SELECT, the key like PRIMARY KEY",
-    "both words 'the' have the same key: True\nkeys that get a share: 6 of 6",
+    "both words “the” have the same key: True\nkeys that get a share: 6 of 6",
 )
 def _():
     keys = torch.tensor([[0.0, 0], [3, 0], [0, 0], [0, 1], [0, 0], [0, 3]])  # the cat sat on the mat
@@ -204,7 +204,7 @@ def _():
 
 @fact(
     "S0",
-    '"the variance grows, softmax saturates, gradients shrink"',
+    "“the variance grows, softmax saturates, gradients shrink”",
     "d_k = 512, no scale             0.07      0.07",
     "d_k = 512, ÷ √d_k               0.87      0.04",
 )

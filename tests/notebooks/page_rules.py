@@ -10,6 +10,11 @@ import re
 from notebook_page import CORE, EXPLORERS, SECTIONS, Page
 
 EXERCISE = re.compile(r"^### Exercise (\d+)\.(\d+) (★{1,3}) · (\d+) min · \S.*$", re.MULTILINE)
+SUMMARY = "Open the answer after you have said yours"
+HOW_TO_ANSWER = (
+    "Replace the three dots, run the cell, and read what the check says. Stuck? In the cell below it,"
+    " remove the `#` in front of `hint`: each call goes one step further."
+)
 
 
 def opens_with_a_question(page: Page) -> list[str]:
@@ -166,6 +171,25 @@ def recap_names_its_source(page: Page) -> list[str]:
     return faults
 
 
+def its_signposts_read_alike(page: Page) -> list[str]:
+    """What stands on every page says the same on every page: who knows one finds the way on all."""
+    faults = []
+    if set(re.findall(r"<summary>(.*?)</summary>", page.source("Predict", "markdown"))) != {SUMMARY}:
+        faults.append(f"Predict: the summary of its answer must be “{SUMMARY}”")
+    if HOW_TO_ANSWER not in page.source("Exercises", "markdown"):
+        faults.append(f"Exercises must open with “{HOW_TO_ANSWER}”")
+    for found in re.findall(
+        r"\*\*[^*\n]*catch it.*", page.source("What goes wrong", "markdown"), re.IGNORECASE
+    ):
+        if not re.match(r"\*\*How to catch it:\*\* [^A-Z]", found):
+            faults.append(f"write **How to catch it:** and go on in lower case: {found[:40]!r}")
+    if "\n**Where this comes from:** " not in page.source("Recap", "markdown"):
+        faults.append("Recap must give its sources after **Where this comes from:**")
+    if page.name in CORE and not page.markdown[-1].source.startswith("**Next:** "):
+        faults.append("the last cell must begin with **Next:**")
+    return faults
+
+
 def start_page_leads_on(page: Page) -> list[str]:
     """Notebook 00: it shows the whole thing and links each of the nine."""
     faults = []
@@ -195,4 +219,5 @@ STEP_RULES = [
     its_minutes_add_up,
     has_a_ledger,
     recap_names_its_source,
+    its_signposts_read_alike,
 ]

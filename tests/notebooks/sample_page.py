@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from page_rules import HOW_TO_ANSWER, SUMMARY
 from refresh_notebooks import as_text, normalise
 from setup_cell import SETUP_CELL
 
@@ -64,7 +65,7 @@ def sample_page() -> NotebookNode:
     """The cells of a whole page, in the stored form."""
     notebook = nbformat.v4.new_notebook()
     opening = "**You will be able to** score.\n**You need** notebook 02.\n**Time**: 15–20 minutes, and 9 for the exercises."
-    ask = "How large is it?\n\n<details>\n<summary>Answer</summary>\n\nFour.\n\n</details>"
+    ask = f"How large is it?\n\n<details>\n<summary>{SUMMARY}</summary>\n\nFour.\n\n</details>"
     notebook.cells = [
         prose(f"# Who asks whom?\n\n{opening}"),
         code(SETUP_CELL),
@@ -80,14 +81,15 @@ def sample_page() -> NotebookNode:
         prose("## Play"),
         code("scores_explorer()", picture()),
         prose("**Try this** Move d_k.\n\n**Try this** Choose two heads."),
-        prose("## What goes wrong\n\nThe transposed picture."),
+        prose("## What goes wrong\n\nThe transposed picture.\n\n**How to catch it:** look."),
         code("print(scores.T)", printed("tensor([1])\n")),
-        prose("## Exercises\n\nThe coloured rows are yours."),
+        prose(f"## Exercises\n\n{HOW_TO_ANSWER}\n\nThe coloured rows are yours."),
         *exercise(1),
         *exercise(2),
         *exercise(3),
         prose("## Shape ledger\n\n| symbol | shape |\n|---|---|\n| scores | (n, n) |"),
-        prose("## Recap\n\nVaswani et al. 2017, section 3.2.1. Next: [scaling](04_scaling.ipynb)."),
+        prose("## Recap\n\n**Where this comes from:** Vaswani et al. (2017), section 3.2.1."),
+        prose("**Next:** [scaling](04_scaling.ipynb)."),
     ]
     normalise(notebook, NAME)
     return notebook

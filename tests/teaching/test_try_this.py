@@ -36,11 +36,11 @@ def page_02(page):
         state = page.do(1, asked, token=row)
         x, w = state["x"][row], state["w"][:, state["selected"][1]]
         (both,) = (x * w).nonzero().flatten().tolist()
-        assert f'at "{state["features"][both]}" alone' in page.left[1]
-        page.say(f'{number(x[both])} · {number(w[both])} for "{state["tokens"][row]}"')
+        assert f"at “{state['features'][both]}” alone" in page.left[1]
+        page.say(f"{number(x[both])} · {number(w[both])} for “{state['tokens'][row]}”")
     state = page.do(3, "Set *columns of W* to 6 and *matrix for* to key", columns=6, kind="key")
     zero = (state["w"][:, -2:] == 0).all(dim=-1)
-    *rows, last = [f'"{name}"' for name, is_zero in zip(state["features"], zero, strict=True) if is_zero]
+    *rows, last = [f"“{name}”" for name, is_zero in zip(state["features"], zero, strict=True) if is_zero]
     page.say(f"columns 4 and 5 the rows {', '.join(rows)} and {last} are {number(0)}")
 
 
@@ -55,11 +55,11 @@ def page_03(page):
         heights.append(max(bar.max() - bar.min() for bar in bars))
         longest.append(state["products"].abs().max().item())
         places.append(int(state["products"].abs().argmax()))
-        said.append(f'"{token}" ({number(state["products"][places[-1]])})')
+        said.append(f"“{token}” ({number(state['products'][places[-1]])})")
     pixels = [height / product for height, product in zip(heights, longest, strict=True)]
     assert pixels == pytest.approx([pixels[0]] * 6, rel=1e-3)  # a length always means the same
     assert heights[-1] == min(heights)
-    page.say('the bars of "mat" are short')
+    page.say("the bars of “mat” are short")
     assert places == [1, 2, 2, 1, 1, 0]
     the, cat, sat, on, other, mat = said
     page.say(f"The second for {the}, {on} and the other {other}")
@@ -77,7 +77,7 @@ def page_04(page):
     def leader(state):
         return f"key {int(state['row'].argmax()) + 1}", two(state["row"].max())
 
-    state = page.do(1, 'Leave the scale at "none" and move d_k from 1 to 512', d_k=512)
+    state = page.do(1, "Leave the scale at “none” and move d_k from 1 to 512", d_k=512)
     page.say(f"at 512 the spread is {two(state['spread'][-1])} (√512 is {two(math.sqrt(512))})")
     page.say("{} takes {}".format(*leader(state)))
     for asked, scale in (("Choose ÷√d_k", "÷√d_k"), ("choose ÷d_k", "÷d_k"), ("Then ÷√d_model", "÷√d_model")):
@@ -88,7 +88,7 @@ def page_04(page):
     page.say(f"At *d_k* = 4 the spread is {two(state['spread'][state['place']])}")
     page.say("{} leads with {}".format(*leader(state)), "√512 is too much for 4 products")
     before = page.do(3, "With ÷√d_k and d_k = 256", scale="÷√d_k", d_k=256)
-    state = page.do(3, 'raise "q aligned with own key" to 0.5', alignment=0.5)
+    state = page.do(3, "raise “q aligned with own key” to 0.5", alignment=0.5)
     page.say("{} takes {}".format(*leader(state)), "{} led with {}".format(*leader(before)))
     own = torch.eye(16, dtype=torch.bool)
     near, far = (number(state["scaled"][:, which].mean().abs(), 0) for which in (own, ~own))
@@ -102,7 +102,7 @@ def page_05(page):
     page.do(2, "and untick *causal*", causal=False)
     state = page.do(2, "Move *real tokens* from 7 to 4", length=4)
     shares = (state["weights"] * ~state["real"]).sum(dim=-1)[state["real"]]
-    page.say(f'up to {100 * shares.max():.0f} %, in the row of "{state["tokens"][int(shares.argmax())]}"')
+    page.say(f"up to {100 * shares.max():.0f} %, in the row of “{state['tokens'][int(shares.argmax())]}”")
     state = page.do(2, "Now tick\n*padding*", padding=True)
     on_padding, gone = state["weights"][:, ~state["real"]].sum(), int((~state["mask"]).all(dim=0).sum())
     page.say(f"Then {number(on_padding)}: {gone} columns", f"sum to {number(state['weights'][-1].sum())}")
@@ -118,11 +118,11 @@ def page_05(page):
 def page_06(page):
     start = page.do(1, "Raise the *score of cat* slowly", score_1=5.0)["weights"]
     assert f"cat {two(start[0])}, eats {two(start[1])}," in page.panel.description()
-    page.say(f'at 5, "cat" has {two(start[0])}')
+    page.say(f"at 5, “cat” has {two(start[0])}")
     page.say(f"has {two(start[1])} in the words, {number(start[1], 3)} in the picture")
     state = page.do(2, "Move *temperature* down to 0.05", temperature=10**-1.3)
     assert state["weights"][1] == 0
-    page.say('with "cat" at 5', f'cold, {two(state["weights"][0])} for "cat"', '"eats" is even 0')
+    page.say("with “cat” at 5", f"cold, {two(state['weights'][0])} for “cat”", "“eats” is even 0")
     page.say(f"e to the power {number(state['powers'][1], 0)} is too small for float32")
     state = page.do(2, "then up to 20", temperature=10**1.3)
     page.say(f"hot, {', '.join(map(two, state['weights']))}")
@@ -144,7 +144,7 @@ def page_07(page):
     state = page.do(1, "Now set all three to +8", cat=8.0, eats=8.0)
     assert output(state) == output(start)
     page.say(f"+8 for all changes none: {', '.join(map(two, state['weights']))} again")
-    swapped = page.do(2, 'Set *mix* to "V, cat and fish swapped"', values="V, cat and fish swapped")
+    swapped = page.do(2, "Set *mix* to “V, cat and fish swapped”", values="V, cat and fish swapped")
     page.say(f"from {output(start)} to {output(swapped)}")
     for mix, answer in (
         ("V, cat and fish swapped", "{}, then inside. In head 2, {} outside"),

@@ -232,7 +232,7 @@ def test_tokenize(sentence, tokens):
 @pytest.mark.parametrize("sentence", ["", "   ", "\n\t", "\u3000"])
 def test_an_empty_sentence_is_answered_with_what_to_do(sentence):
     with pytest.raises(
-        ValueError, match=r'^The sentence is empty. Type at least one word, for example "cat eats fish".$'
+        ValueError, match=r"^The sentence is empty. Type at least one word, for example “cat eats fish”.$"
     ):
         tokenize(sentence)
 

@@ -63,8 +63,8 @@ def test_panels_stand_in_rows_and_nothing_is_cut(count, across):
 @pytest.mark.parametrize(
     "mask, error, words",
     [
-        (torch.ones(3, 3), TypeError, 'the mask "m" must be a bool tensor'),
-        ([[True]], TypeError, 'the mask "m" must be a bool tensor'),
+        (torch.ones(3, 3), TypeError, "the mask “m” must be a bool tensor"),
+        ([[True]], TypeError, "the mask “m” must be a bool tensor"),
         (causal_mask(4), ValueError, r"\(4, 4\) does not broadcast to one picture of 3 × 3"),
         (padding_mask([1, 2], 3), ValueError, r"\(2, 1, 1, 3\) does not broadcast"),
     ],
