@@ -121,7 +121,7 @@ def index_of(notebooks: dict) -> str:
 one picture of them. To move them, and to have your exercises checked, open the notebooks.</p>
 <table>
 <thead><tr><th scope="col">page</th><th scope="col">its question</th>
-<th scope="col">minutes without exercises</th></tr></thead>
+<th scope="col">minutes without exercises and asides</th></tr></thead>
 <tbody>
 {rows}
 </tbody>

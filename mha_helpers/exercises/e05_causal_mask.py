@@ -184,7 +184,7 @@ masked_weights = FunctionExercise(
     "Mask, then softmax",
     stars=2,
     minutes=6,
-    variable="my_weights",
+    variable="my_masked_weights",
     reference=lambda scores, mask: attention_weights(mask_scores(scores, mask)),
     cases=_weights_cases,
     mistakes=[
@@ -298,7 +298,7 @@ masked_weights = FunctionExercise(
         "A hidden cell has weight 0 in every row, also in one that became NaN: write that in at the end.",
     ],
     solution="""
-def my_weights(scores, mask):
+def my_masked_weights(scores, mask):
     masked = scores.masked_fill(~mask, -torch.inf)
     weights = torch.softmax(masked, dim=-1)  # over the keys
     return weights.masked_fill(~mask, 0.0)  # changes rows without a key alone: NaN becomes 0

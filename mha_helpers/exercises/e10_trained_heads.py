@@ -343,20 +343,20 @@ what_it_shows = ChoiceExercise(
     stars=1,
     minutes=3,
     variable="conclusion",
-    answer="C",
+    answer="c",
     wrong={
-        "A": "With all four off, accuracy falls. Heads that do nothing would not matter.",
-        "B": "Each of these heads was switched off alone, and accuracy stayed. So none is needed by itself.",
-        "D": "The test used one task and its own sequences. What do they say about any other text?",
+        "a": "With all four off, accuracy falls. Heads that do nothing would not matter.",
+        "b": "Each of these heads was switched off alone, and accuracy stayed. So none is needed by itself.",
+        "d": "The test used one task and its own sequences. What do they say about any other text?",
     },
-    otherwise="Answer with one letter: A, B, C or D.",
+    otherwise="Answer with one letter: a, b, c or d.",
     praise="Off without loss means: not needed here while the others are on. It does not mean: does nothing.",
     hints=[
         "Compare two runs: each head off alone, and all four off together.",
         "If one head were idle, which of the two runs could tell? If two heads do the same, what do you see?",
     ],
     solution="""
-conclusion = "C"  # one can stand in for another, on these sequences
+conclusion = "c"  # one can stand in for another, on these sequences
 """,
 )
 

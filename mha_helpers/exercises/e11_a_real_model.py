@@ -145,19 +145,19 @@ what_it_says = ChoiceExercise(
     stars=1,
     minutes=3,
     variable="conclusion",
-    answer="B",
+    answer="b",
     wrong={
-        "A": "One sentence was measured. What would you need to see before you say “always”?",
-        "C": "A weight says where values come from, not what they are used for. Has anything tested grammar?",
-        "D": "The picture does not show what the model needs. Which experiment would?",
+        "a": "One sentence was measured. What would you need to see before you say “always”?",
+        "c": "A weight says where values come from, not what they are used for. Has anything tested grammar?",
+        "d": "The picture does not show what the model needs. Which experiment would?",
     },
-    otherwise="Answer with one letter: A, B, C or D.",
+    otherwise="Answer with one letter: a, b, c or d.",
     praise="A measurement, on this sentence, of where the values come from. The rest needs experiments.",
     hints=[
         "For each sentence ask: which cell of this page measured that?",
         "“Always”, “understands” and “needs” each need an experiment of their own.",
     ],
     solution="""
-conclusion = "B"  # what was measured, and no more
+conclusion = "b"  # what was measured, and no more
 """,
 )

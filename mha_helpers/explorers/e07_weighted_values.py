@@ -119,7 +119,7 @@ def compute(head, query, values, total, **added):
 
 
 class ValuesPicture:
-    """Above, the stack of α·v; below, the same shares end to end in the plane, with the hull."""
+    """Above, the stack of α·v; below, the same pieces end to end in the plane, with the hull."""
 
     def layout(self, state):
         return "always the same"
@@ -143,7 +143,7 @@ class ValuesPicture:
         rows = [
             ("o", green, ink, "a value v: what a key hands over"),
             ("s", (0.84, 0.94, 0.91), green, "the hull: all mixtures of the values"),
-            ("", green, ink, "the shares α · v, end to end from (0, 0)"),
+            ("", green, ink, "the pieces α · v, end to end from (0, 0)"),
             ("D", purple, "white", "the output, where they end"),
         ]
         for row, (mark, colour, edge, words) in enumerate(rows):

@@ -20,7 +20,7 @@ MOST_FEATURES = 3  # of a value; more bar charts would be too narrow to read
 
 
 def value_stack(weights, v, tokens, query):
-    """Draw one output: each value, its weight, and the shares α·v, one after another up to their sum.
+    """Draw one output: each value, its weight, and the pieces α·v, one after another up to their sum.
 
     ``query`` is the name of the token that asks.
 
@@ -87,15 +87,15 @@ def reach_of(weights, v):
 
 
 def describe_stack(weights, v, tokens, query):
-    """Say what the stack shows: every share, and what they come to."""
-    shares = weights[:, None] * v
+    """Say what the stack shows: every piece, and what they come to."""
+    pieces = weights[:, None] * v
     parts = [
         f"less than 0.01 of {token} {pair(value)} gives next to nothing"
         if 0 < weight < 0.005
-        else f"{style.number(weight, trim=False)} of {token} {pair(value)} gives {pair(share)}"
-        for weight, token, value, share in zip(weights, tokens, v, shares, strict=True)
+        else f"{style.number(weight, trim=False)} of {token} {pair(value)} gives {pair(piece)}"
+        for weight, token, value, piece in zip(weights, tokens, v, pieces, strict=True)
     ]
-    return f"Output of {query}: {'; '.join(parts)}. Together {pair(shares.sum(dim=0))}."
+    return f"Output of {query}: {'; '.join(parts)}. Together {pair(pieces.sum(dim=0))}."
 
 
 def _describe_hull(v, tokens, outputs, names):
@@ -127,8 +127,8 @@ class Stack:
         self.keys, self.features, self.reach = keys, features, reach
         self.name = max(NAME, 14 + text_width(tuple(labels), LETTERS * 72 / style.SCREEN_DPI))
         self.values = self.name + WEIGHT + BETWEEN  # where each block begins
-        self.shares = self.values + features * CELL + BETWEEN
-        self.bars = self.shares + features * CELL + BETWEEN
+        self.pieces = self.values + features * CELL + BETWEEN
+        self.bars = self.pieces + features * CELL + BETWEEN
         self.width = self.bars + features * (BAR + APART)
         self.height = HEAD + (keys + 1) * ROW + 14
 
@@ -140,7 +140,7 @@ class Stack:
         heads = [
             ("weight α", self.name + WEIGHT / 2),
             ("value v", self.values + self.features * CELL / 2),
-            ("α · v", self.shares + self.features * CELL / 2),
+            ("α · v", self.pieces + self.features * CELL / 2),
         ]
         for feature in range(self.features):
             start = self.bars + feature * (BAR + APART)
@@ -160,31 +160,31 @@ class Stack:
 
     def place(self, artists, labels, weights, v):
         boxes, steps, words = artists
-        shares = weights[:, None] * v
+        pieces = weights[:, None] * v
         green, purple = style.COLOURS["value"], style.COLOURS["output"]
         cells, names, verts, colours = [], [], [], []
         looks = {}  # of the cells with a weight: number of the cell -> colour, ink
-        rows = zip(labels, weights.tolist(), v.tolist(), shares.tolist(), strict=True)
-        for row, (label, weight, value, share) in enumerate(rows):
+        rows = zip(labels, weights.tolist(), v.tolist(), pieces.tolist(), strict=True)
+        for row, (label, weight, value, piece) in enumerate(rows):
             y = self._y(row)
             names.append((label, self.left + self.name - 10, y + ROW / 2))
             looks[len(cells)] = _weight_look(weight)
             weight = style.number(weight, 3, trim=False)
             cells.append((weight, style.COLOURS["ink"], self.left + self.name, y + 3))
-            for column, (number, part) in enumerate(zip(value, share, strict=True)):
+            for column, (number, part) in enumerate(zip(value, piece, strict=True)):
                 x = self.left + column * CELL
                 cells.append((style.number(number, 2), green, x + self.values, y + 3))
-                cells.append((style.number(part, 3, trim=False), green, x + self.shares, y + 3))
+                cells.append((style.number(part, 3, trim=False), green, x + self.pieces, y + 3))
         total = self._y(self.keys)
         summed = f"sum of α: {style.number(weights.sum(), 2, trim=False)}"
         names.append((summed, self.left + self.name + WEIGHT - 4, total + ROW / 2))
-        for column, number in enumerate(shares.sum(dim=0).tolist()):
-            x = self.left + self.shares + column * CELL
+        for column, number in enumerate(pieces.sum(dim=0).tolist()):
+            x = self.left + self.pieces + column * CELL
             cells.append((style.number(number, 3, trim=False), purple, x, total + 3))
-        names.append(("output", self.left + self.shares - 10, total + ROW / 2))
+        names.append(("output", self.left + self.pieces - 10, total + ROW / 2))
         for feature in range(self.features):
             at = 0.0
-            for row, part in enumerate(shares[:, feature].tolist()):
+            for row, part in enumerate(pieces[:, feature].tolist()):
                 verts.append(self._bar(feature, row, at, at + part))
                 colours.append(green)
                 at += part

@@ -134,7 +134,7 @@ class _Page:
         self._merge()
         footer = (
             "The frame follows “eats”. Rows are queries, columns are keys. b counts sentences, here 1.",
-            "The numbers 01 to 09 are the notebooks. Heads are split (08) before the scores are made (03).",
+            "The numbers 01 to 09 are the pages. Heads are split (08) before the scores are made (03).",
         )
         self.ax.text(LEFT, HEIGHT - 24, "\n".join(footer), va="center", color=FAINT_TEXT, linespacing=1.4)
 

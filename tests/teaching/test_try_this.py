@@ -12,7 +12,7 @@ from mha_helpers.style import number
 
 
 def page_00(page):
-    state = page.do(2, "Set *mask* to *causal*", mask="causal")
+    state = page.do(2, "Set *mask* to causal", mask="causal")
     weights = state["weights"][:, 0, 0]
     assert weights.min() == weights.max() and state["mask"][0].sum() == 1
     page.say(f"{two(weights[0])} on itself, in every head", "1, and one key", f"{masked(state)} cells")
@@ -77,18 +77,18 @@ def page_04(page):
     def leader(state):
         return f"key {int(state['row'].argmax()) + 1}", two(state["row"].max())
 
-    state = page.do(1, "Leave the scale at “none” and move d_k from 1 to 512", d_k=512)
+    state = page.do(1, "Leave *scale* at none and move *d_k* from 1 to 512", d_k=512)
     page.say(f"at 512 the spread is {two(state['spread'][-1])} (√512 is {two(math.sqrt(512))})")
     page.say("{} takes {}".format(*leader(state)))
-    for asked, scale in (("Choose ÷√d_k", "÷√d_k"), ("choose ÷d_k", "÷d_k"), ("Then ÷√d_model", "÷√d_model")):
+    for asked, scale in (("Set *scale* to ÷√d_k", "÷√d_k"), ("choose ÷d_k", "÷d_k"), ("Then ÷√d_model", "÷√d_model")):
         page.do(2, asked, scale=scale)
-    state = page.do(2, "Move d_k to 4. Still right?", d_k=4)
+    state = page.do(2, "Move *d_k* to 4. Still right?", d_k=4)
     assert state["row"].min() > 0.05  # nearly even
     assert torch.allclose(state["scaled"], state["scores"] / math.sqrt(512))
     page.say(f"At *d_k* = 4 the spread is {two(state['spread'][state['place']])}")
     page.say("{} leads with {}".format(*leader(state)), "√512 is too much for 4 products")
     before = page.do(3, "With ÷√d_k and d_k = 256", scale="÷√d_k", d_k=256)
-    state = page.do(3, "raise “q aligned with own key” to 0.5", alignment=0.5)
+    state = page.do(3, "raise *q aligned with own key* to 0.5", alignment=0.5)
     page.say("{} takes {}".format(*leader(state)), "{} led with {}".format(*leader(before)))
     own = torch.eye(16, dtype=torch.bool)
     near, far = (number(state["scaled"][:, which].mean().abs(), 0) for which in (own, ~own))
@@ -97,7 +97,7 @@ def page_04(page):
 
 
 def page_05(page):
-    page.do(1, "head 2. Pick the query “2 eats”", scores="“cat eats fish”, head 2", query=1)
+    page.do(1, "head 2, and *query* to “2 eats”", scores="“cat eats fish”, head 2", query=1)
     page.do(2, "Go back to your sentence", scores="your sentence, untrained")
     page.do(2, "and untick *causal*", causal=False)
     state = page.do(2, "Move *real tokens* from 7 to 4", length=4)
@@ -108,7 +108,7 @@ def page_05(page):
     page.say(f"Then {number(on_padding)}: {gone} columns", f"sum to {number(state['weights'][-1].sum())}")
     page.do(3, "Tick *causal* alone", padding=False, causal=True)
     page.do(3, "pick a cell above the diagonal", query=1, key=2)
-    page.do(3, "and tick “this cell may attend”", may_attend=True)
+    page.do(3, "and tick *this cell may attend*", may_attend=True)
     assert "A leak: 1 cell looks ahead." in page.panel.description()
     state = page.do(3, "the cell “1 the”, “1 the” and untick it", query=0, key=0, may_attend=False)
     assert "Row 1 has no key left. A plain softmax gives NaN there." in page.panel.description()
@@ -166,16 +166,18 @@ def page_08(page):
 
     kept = []
     for heads in (1, 2, 4, 8):
-        page.do(1, "Move `heads` from 1 to 8", heads=heads)
+        page.do(1, "Move *heads* from 1 to 8", heads=heads)
         kept += re.findall(r"scores to keep.*?= (\d+)</td>", page.panel.children[-1].value)
     page.say(f"scores to keep: {', '.join(kept)}")
-    wrong = page.do(2, "Untick `transpose after view`. Follow token 1", transpose=False)["misplaced"]
+    wrong = page.do(2, "Untick *transpose after view*. Leave *follow token t* at 1", transpose=False)[
+        "misplaced"
+    ]
     page.say(f"with {len(wrong)} heads: in {holding()[0]} to {holding()[-1]} alone")
     page.say(f"{int(wrong.sum())} of {wrong.numel()} numbers are in a wrong place")
     page.now(heads=4)
     page.say(f"With 4 heads: {' and '.join(holding())}")
-    assert not page.do(3, "Set `heads` to 1", heads=1)["misplaced"].any()
-    assert not page.do(3, "or `tokens` to 1", heads=4, tokens=1)["misplaced"].any()
+    assert not page.do(3, "Set *heads* to 1", heads=1)["misplaced"].any()
+    assert not page.do(3, "or *tokens* to 1", heads=4, tokens=1)["misplaced"].any()
 
 
 def page_09(page):
@@ -184,7 +186,7 @@ def page_09(page):
         return {name for name in names if state[name].shape != after[name].shape}
 
     page.do(1, "Untick head 2", head_2=False)
-    state = page.do(2, "Set *mask* to *causal*, and *query* to the first word", mask="causal", query=0)
+    state = page.do(2, "Set *mask* to causal, and *query* to the first word", mask="causal", query=0)
     first, _, third, fourth = map(two, state["contributions"][:, 0].norm(dim=-1))
     page.say(f"{first}, {third} and {fourth}; head 2 is still off")
     page.say(f"would add {two(page.now(head_2=True)['contributions'][1, 0].norm())}")
@@ -206,21 +208,27 @@ def page_10(page):
         return f"{int((state['known'] & state['right']).sum())} of {int(state['known'].sum())}"
 
     page.do(1, "Layer 1, head 3", layer=1, head=3)
-    early, late = (page.do(1, "Move the step from 0 to 1000", step=step) for step in (150, 250))
+    early, late = (page.do(1, "Move *training step* from 0 to 1000", step=step) for step in (150, 250))
     dark = [(state["weights"][0, 2].diagonal(-1) > 0.5).nonzero().max() for state in (early, late)]
     assert dark[0] < 4 < 7 < dark[1]
     page.say(f"from step {early['step']} to {late['step']}", f"from {right(early)} to {right(late)}")
     page.do(1, "Then the same with layer 2", layer=2)
     before, after = (number(state["after a copy"][1, 2]) for state in (early, late))
     page.say(f"layer 2, head 3 from {before} to {after}")
-    page.say(right(page.do(2, "Last step, layer 1, head 3: switch it off", step=1000, layer=1, off=True)))
+    page.say(
+        right(
+            page.do(
+                2, "Last step, layer 1, head 3: tick *switch this head off*", step=1000, layer=1, off=True
+            )
+        )
+    )
     off = [page.do(2, "Now layer 2: switch off one head", layer=2, head=head) for head in (1, 2, 3, 4)]
     page.say(f"in layer 2 never below {min(map(right, off))}")
     page.do(3, "Untick *switch this head off*", off=False)
     page.say(known(page.do(3, "Type `ABCABCABCABC`", sequence="ABCABCABCABC")))
     assert not page.do(3, "a line in which nothing repeats", sequence="ABCDEFGHIJKL")["known"].any()
     page.do(4, "Type `KQWMADZTKQWMADZTKQWMADZT` again, layer 2, head 2", sequence="KQWMADZT" * 3, head=2)
-    state = page.do(4, "Trained on: distance 12 only", training="distance 12 only")
+    state = page.do(4, "Set *trained on* to distance 12 only", training="distance 12 only")
     (dark,) = {i - int(state["weights"][1, 1, i].argmax()) for i in range(12, 23)}
     near, far = sorted({i - j for i, j in state["right_places"].nonzero().tolist()})
     page.say(f"dark {dark} back, where distance {dark + 1} has its copy")
