@@ -56,7 +56,7 @@ TESTS = {
     "exercises.compare": COMPARE,
     "exercises.called": ["tests/exercises/test_without.py"],
     "exercises.agreement": FRAMEWORK,
-    "exercises.classes": FRAMEWORK,
+    "exercises.classes": [*FRAMEWORK, "tests/exercises/test_capstone.py"],
     "exercises.framework": FRAMEWORK,
     "exercises.functions": FRAMEWORK,
     "exercises.values": FRAMEWORK,

@@ -192,6 +192,10 @@ def test_a_class_is_tried_with_masks_and_may_not_change_its_input():
         def forward(self, x, mask=None):
             return super().forward(x)
 
+    class IgnoresItInTraining(MultiHeadAttention):
+        def forward(self, x, mask=None):
+            return super().forward(x, None if self.training else mask)
+
     class ChangesX(MultiHeadAttention):
         def forward(self, x, mask=None):
             result = super().forward(x, mask)
@@ -199,6 +203,7 @@ def test_a_class_is_tried_with_masks_and_may_not_change_its_input():
             return result
 
     assert "has the right shape" in told(exercise, IgnoresTheMask)
+    assert "and another in training mode" in told(exercise, IgnoresItInTraining)
     assert "your code changes x in place" in told(exercise, ChangesX)
 
 
