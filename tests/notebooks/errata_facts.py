@@ -283,10 +283,12 @@ def _():
         return math.degrees(math.acos(min(1.0, torch.linalg.svdvals(between).max().item())))
 
     torch.manual_seed(0)
-    fresh = torch.nn.MultiheadAttention(512, 8).in_proj_weight[:512].detach().T.split(64, dim=1)
+    heads, d_model = 8, 512
+    w_q = torch.nn.MultiheadAttention(d_model, heads).in_proj_weight[:d_model].detach().T  # (d_model, h·d_k)
+    fresh = w_q.split(d_model // heads, dim=1)
     angles = {round(smallest_angle(fresh[0], other) / 10) * 10 for other in fresh[1:]}
     w_q = golden_example().w_q.double()
-    return [2, round(smallest_angle(w_q[:, 0:2], w_q[:, 2:4])), *angles]
+    return [2, round(smallest_angle(w_q[:, 0:2], w_q[:, 2:4])), *angles, heads, d_model]
 
 
 @fact("S4", "output = f(Σ head_i W_i^O)", "concat, then W_O = sum over heads: True")

@@ -80,7 +80,11 @@ def page_04(page):
     state = page.do(1, "Leave *scale* at none and move *d_k* from 1 to 512", d_k=512)
     page.say(f"at 512 the spread is {two(state['spread'][-1])} (√512 is {two(math.sqrt(512))})")
     page.say("{} takes {}".format(*leader(state)))
-    for asked, scale in (("Set *scale* to ÷√d_k", "÷√d_k"), ("choose ÷d_k", "÷d_k"), ("Then ÷√d_model", "÷√d_model")):
+    for asked, scale in (
+        ("Set *scale* to ÷√d_k", "÷√d_k"),
+        ("choose ÷d_k", "÷d_k"),
+        ("Then ÷√d_model", "÷√d_model"),
+    ):
         page.do(2, asked, scale=scale)
     state = page.do(2, "Move *d_k* to 4. Still right?", d_k=4)
     assert state["row"].min() > 0.05  # nearly even
