@@ -25,7 +25,7 @@ def test_every_number_of_an_answer_is_what_the_explorer_shows():
     assert state["tendencies"]["same word"][0, 8].isnan()
     state = page.now(sentence="a dog saw a cat")
     same, even = state["tendencies"]["same word"][0, 8], state["even"]["same word"]
-    page.say(f'"a dog saw a cat": {two(same)}, and even weights give {two(even)}')
+    page.say(f"“a dog saw a cat”: {two(same)}, and even weights give {two(even)}")
     page.nothing_left()
 
 
@@ -35,12 +35,12 @@ def test_learners_could_tell_other_stories_of_the_same_head():
     for word, looks_at in (("fish", "the"), ("hungry", "is")):
         row = weights[tokens.index(word)]
         assert tokens[int(row.argmax())] == looks_at
-        assert f'"{word}" gives "{looks_at}" {two(row.max())}' in notes("11")["They say"]
+        assert f"“{word}” gives “{looks_at}” {two(row.max())}" in notes("11")["They say"]
 
 
 def test_the_line_that_a_waiting_cell_prints_is_the_one_of_the_notes():
     line = "This cell waits for the model"
-    assert f'"{line}"' in notes("11")["Stuck"] and line in _wait(["model.config\n"])[0]
+    assert f"“{line}”" in notes("11")["Stuck"] and line in _wait(["model.config\n"])[0]
 
 
 @pytest.mark.parametrize(
