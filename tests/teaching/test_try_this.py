@@ -173,9 +173,8 @@ def page_08(page):
         page.do(1, "Move *heads* from 1 to 8", heads=heads)
         kept += re.findall(r"scores to keep.*?= (\d+)</td>", page.panel.children[-1].value)
     page.say(f"scores to keep: {', '.join(kept)}")
-    wrong = page.do(2, "Untick *transpose after view*. Leave *follow token t* at 1", transpose=False)[
-        "misplaced"
-    ]
+    asked = "Untick *transpose after view*. Leave *follow token t* at 1"
+    wrong = page.do(2, asked, transpose=False)["misplaced"]
     page.say(f"with {len(wrong)} heads: in {holding()[0]} to {holding()[-1]} alone")
     page.say(f"{int(wrong.sum())} of {wrong.numel()} numbers are in a wrong place")
     page.now(heads=4)
@@ -219,13 +218,8 @@ def page_10(page):
     page.do(1, "Then the same with layer 2", layer=2)
     before, after = (number(state["after a copy"][1, 2]) for state in (early, late))
     page.say(f"layer 2, head 3 from {before} to {after}")
-    page.say(
-        right(
-            page.do(
-                2, "Last step, layer 1, head 3: tick *switch this head off*", step=1000, layer=1, off=True
-            )
-        )
-    )
+    asked = "Last step, layer 1, head 3: tick *switch this head off*"
+    page.say(right(page.do(2, asked, step=1000, layer=1, off=True)))
     off = [page.do(2, "Now layer 2: switch off one head", layer=2, head=head) for head in (1, 2, 3, 4)]
     page.say(f"in layer 2 never below {min(map(right, off))}")
     page.do(3, "Untick *switch this head off*", off=False)
