@@ -290,8 +290,8 @@ def test_without_weights_the_output_is_the_same(kind):
 
 @pytest.mark.parametrize("kind", ["none", "causal", "padding", "window"])
 def test_trace_holds_every_step_under_its_name(kind):
-    attention = MultiHeadAttention(24, 4)
-    x = numbers(3, 7, 24)
+    attention = MultiHeadAttention(24, 4).double()
+    x = numbers(3, 7, 24, dtype=torch.float64)
     mask = masks_of_all_kinds(3, 7)[kind]
     trace = attention.trace(x, mask)
     assert isinstance(trace, AttentionTrace)
@@ -320,8 +320,9 @@ def test_trace_holds_every_step_under_its_name(kind):
     torch.testing.assert_close(trace.concat, merge_heads(trace.heads))
     torch.testing.assert_close(trace.output, attention.w_o(trace.concat))
     output, weights = attention(x, mask)
-    torch.testing.assert_close(trace.output, output)
-    torch.testing.assert_close(trace.weights, weights)
+    # √6 divides the scores here and the query there, which round differently.
+    torch.testing.assert_close(trace.output, output, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(trace.weights, weights, rtol=1e-12, atol=1e-12)
     with pytest.raises(AttributeError):
         trace.q = None
 
@@ -329,7 +330,8 @@ def test_trace_holds_every_step_under_its_name(kind):
 @pytest.mark.parametrize("default", [torch.float32, torch.float64])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("kind", ["none", "causal", "padding on the left", "an empty row"])
-def test_forward_takes_the_steps_of_trace(kind, dtype, default):
+def test_forward_takes_the_steps_of_trace_to_the_last_bit(kind, dtype, default):
+    """With d_k = 4: to halve the query or the scores rounds nothing. Other widths are compared above."""
     empty = causal_mask(5).clone()
     empty[2] = False
     left = padding_mask([3, 5], 5).flip(-1)
@@ -344,9 +346,8 @@ def test_forward_takes_the_steps_of_trace(kind, dtype, default):
     finally:
         torch.set_default_dtype(torch.float32)
     assert output.dtype == weights.dtype == dtype
-    for pair in ((output, trace.output), (weights, trace.weights), *zip(found, expected, strict=True)):
-        torch.testing.assert_close(*pair, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
-    assert torch.equal(weights == 0, trace.weights == 0)
+    assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
+    assert all(torch.equal(*pair) for pair in zip(found, expected, strict=True))
 
 
 def test_an_input_without_a_batch_axis_works():
