@@ -167,6 +167,14 @@ def test_the_pickers_follow_the_sentence_and_the_heads(panel):
     assert panel.controls["head"].value == 1 and panel.state()["selected_head"] == 0
 
 
+def test_the_added_tokens_are_called_pad(panel):
+    panel.controls["sentence"].value = "cat eats fish"
+    panel.controls["mask"].value = "padding"
+    panel.controls["padding"].value = 2
+    assert panel.state()["tokens"] == ["cat", "eats", "fish", "[pad]", "[pad]"]
+    assert [words for words, _ in panel.controls["key"].options][-2:] == ["4 [pad]", "5 [pad]"]
+
+
 def test_the_arithmetic_of_the_chosen_cell_is_written_out(panel):
     panel.set(head=2, query=2, key=0, d_k=4)
     state, text = panel.state(), details(panel.state())

@@ -64,6 +64,16 @@ def test_vectors_are_read_out(golden):
     )
 
 
+def test_vectors_are_read_out_up_to_eight_rows_and_eight_columns():
+    for rows, columns in ((8, 8), (9, 8), (8, 9)):
+        table = torch.arange(rows * columns).view(rows, columns)
+        names = [f"r{row}" for row in range(rows)], [f"c{column}" for column in range(columns)]
+        alt = heatmap(table.float(), *names, kind="vectors", title="x").alt
+        few = (rows, columns) == (8, 8)
+        assert ("; r7: 56, 57, 58," in alt) == few
+        assert alt.endswith(f"The numbers go from 0 to {rows * columns - 1}.") != few
+
+
 def test_rows_and_columns_are_named_as_on_the_axes():
     table = torch.eye(2)
     alt = heatmap(table, ["a", "b"], kind="vectors", title="slopes", axes=("weight", "score")).alt
