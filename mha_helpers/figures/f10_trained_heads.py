@@ -82,7 +82,7 @@ def pairs_picture(accuracies, names):
         bar_height = side * 0.6
         bar_left, bar_bottom = 66 + side + 20, 54 + side - bar_height
         bar = figure.add_axes((bar_left / width, bar_bottom / height, 14 / width, bar_height / height))
-        look = {"vmin": 0, "vmax": 1, "cmap": "cividis", "linewidths": 1, "linecolor": "white"}
+        look = {"vmin": 0, "vmax": 1, "cmap": "cividis", "linewidths": 1}
         seaborn.heatmap(
             accuracies.numpy(),
             ax=ax,

@@ -182,7 +182,6 @@ def _draw_cells(ax, matrix, may, kind, norm, layout):
         fmt="",
         annot_kws={"fontsize": style.FONT_SIZE},
         linewidths=1 if wide_enough else 0,
-        linecolor="white",
         xticklabels=False,
         yticklabels=False,
     )
