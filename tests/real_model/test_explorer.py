@@ -29,6 +29,12 @@ def test_state_is_the_models_own(panel):
     assert state["similarity"] == pytest.approx(1, abs=1e-5)
 
 
+def test_the_sliders_end_with_the_models_layers_and_heads(panel):
+    layer, head = panel.controls["layer"], panel.controls["head"]
+    assert (layer.min, layer.max, layer.step) == (1, 6, 1)
+    assert (head.min, head.max, head.step) == (1, 12, 1)
+
+
 def test_every_control_changes_the_picture(panel):
     seen = {panel.png()}
     for name, value in (

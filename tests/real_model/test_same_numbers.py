@@ -68,9 +68,8 @@ def test_another_layers_weights_or_no_mask_would_be_noticed(run):
         assert (weights - result.attentions[0]).abs().max() > 0.01
 
 
-@pytest.mark.parametrize(("width", "heads"), [(48, 4), (60, 3)])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_gpt2_with_its_fused_projection_and_its_causal_mask(width, heads, dtype):
+def layers_of_a_gpt2(width, heads, dtype):
+    """Return the course's class for each layer of a new GPT-2, with what entered, its weights and its output."""
     from transformers import GPT2Config, GPT2Model
 
     torch.manual_seed(5)
@@ -87,17 +86,31 @@ def test_gpt2_with_its_fused_projection_and_its_causal_mask(width, heads, dtype)
         block.ln_1.register_forward_hook(lambda module, inputs, output: entered.append(output))
     with torch.no_grad():
         result = model(torch.randint(97, (2, 11)), output_attentions=True)
-        for layer in range(3):
-            attention = attention_of_layer(model, layer)
-            output, weights = attention(entered[layer], causal_mask(11))
-            # Scores of 190 are rounded by 1e-5 in float32, by GPT-2 as well. There the output is compared with
-            # trace, which divides the scores, as GPT-2 does, and not the query.
-            if dtype == torch.float32:
-                output = attention.trace(entered[layer], causal_mask(11)).output
-            close = {torch.float32: 1e-5, torch.float64: 1e-12}[dtype]
-            assert (weights - result.attentions[layer]).abs().max() < close
-            assert torch.allclose(output, kept[layer].view_as(output), atol=close, rtol=close)
-            assert weights.std() > 0.05, "weights all alike would not tell Q from K"
+    attentions = [attention_of_layer(model, layer) for layer in range(3)]
+    outputs = [output.view_as(x) for output, x in zip(kept, entered, strict=True)]
+    return zip(attentions, entered, result.attentions, outputs, strict=True)
+
+
+@pytest.mark.parametrize(("width", "heads"), [(48, 4), (60, 3)])
+def test_gpt2_with_its_fused_projection_and_its_causal_mask(width, heads):
+    for attention, x, right_weights, right_output in layers_of_a_gpt2(width, heads, torch.float64):
+        with torch.no_grad():
+            output, weights = attention(x, causal_mask(11))
+        assert (weights - right_weights).abs().max() < 1e-12
+        assert (output - right_output).abs().max() < 1e-12
+        assert weights.std() > 0.05, "weights all alike would not tell Q from K"
+
+
+@pytest.mark.parametrize(("width", "heads"), [(48, 4), (60, 3)])
+def test_gpt2_in_the_numbers_it_is_used_with(width, heads):
+    """Its scores of 190 are rounded by 1e-5, so the output is that of the same order of steps: of ``trace``."""
+    for attention, x, right_weights, right_output in layers_of_a_gpt2(width, heads, torch.float32):
+        with torch.no_grad():
+            _, weights = attention(x, causal_mask(11))
+            trace = attention.trace(x, causal_mask(11))
+        for found in (weights, trace.weights):
+            assert (found - right_weights).abs().max() < 1e-5
+        assert torch.allclose(trace.output, right_output, atol=1e-5, rtol=1e-5)
 
 
 def test_gpt2_options_that_the_class_leaves_out():
