@@ -10,8 +10,8 @@ Works in a copy in a temporary folder, on one core. mutmut imports the tests onc
 mutant, so it misses the mutants of functions that run while the modules are imported, as the tables of
 the exercises do: what lives through mutmut is tried once more in a new Python, and so is what ran out of
 time, because a busy machine may be the reason. A mutant that no test kills is printed with its
-difference, and the exit code is 1 if there is one that ``tests/MUTANTS.md`` does not list as harmless. So is
-an entry of that list whose mutant is gone or dead, so that it can be taken out.
+difference, and the exit code is 1 if there is one that ``tests/MUTANTS.md`` does not list as harmless. An
+entry of that list whose mutant does not survive is named as well: rewrite it, or take it out.
 
 mutmut changes the bodies of functions and methods. It leaves alone constants, docstrings, and functions with
 another decorator than ``classmethod`` or ``staticmethod``: in the modules it runs without arguments that is
@@ -223,9 +223,9 @@ def belongs(mutant, module):
 
 
 def outdated(entries, modules, listed):
-    """Return the listed entries of modules that were run whole which are none of the survivors' entries."""
+    """Return the lines of the list that belong to these modules and are none of the survivors' entries."""
     own = tuple(f"- `{module}." for module in modules)
-    return [line for line in listed.splitlines() if line.startswith(own) and line not in entries]
+    return [line for line in listed if line.startswith(own) and line not in entries]
 
 
 def share(mutants, alive):
@@ -244,27 +244,28 @@ def main():
     unknown = [name for name in options.modules if not modules_of(name)]
     if unknown:
         parser.error(f"mha_helpers has no {', '.join(unknown)} (page 11 has tests of its own)")
-    listed = LISTED.read_text(encoding="utf-8") if LISTED.exists() else ""
+    listed = LISTED.read_text(encoding="utf-8").splitlines()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         statuses = run(modules, folder, options.sample)
         alive = [mutant for mutant, status in statuses.items() if status in NOT_KILLED]
         alive = [m for m in alive if lives_in_a_new_python(m, statuses[m], modules, folder)]
-        bad, entries = 0, set()
-        for mutant, changes in differences(alive, folder).items():
-            entries.add(entry(mutant, changes))
-            harmless = entry(mutant, changes) in listed
+        changes_of = differences(alive, folder)
+        entries = {mutant: entry(mutant, changes) for mutant, changes in changes_of.items()}
+        bad = 0
+        for mutant, changes in changes_of.items():
+            harmless = entries[mutant] in listed
             bad += not harmless
             print(f"\n{mutant}: {statuses[mutant]}{', listed as harmless' if harmless else ''}\n{changes}")
             if not harmless:
-                print(f"  entry: {entry(mutant, changes)}")
+                print(f"  entry: {entries[mutant]}")
     print()
     for module in modules:
         print(f"{module}: {share([m for m in statuses if belongs(m, module)], alive)}")
     print(f"together: {share(statuses, alive)}")
     print(f"{len(alive)} survive, {bad} of them not listed in {LISTED.relative_to(ROOT)}")
     if options.sample is None:
-        for line in outdated(entries, modules, listed):
+        for line in outdated(entries.values(), modules, listed):
             print(f"listed, but it does not survive here: {line}")
     return 1 if bad or not statuses else 0
 

@@ -61,7 +61,7 @@ def test_the_list_has_no_line_that_the_tool_would_not_read():
 
 def test_an_entry_whose_mutant_does_not_survive_is_named():
     kept, gone, other = "- `masks.one`: `a`", "- `masks.two`: `b`", "- `masks_of.one`: `a`"
-    listed = "\n".join(["Masks.", kept, gone, other])
+    listed = ["Masks.", kept, gone, other]
     assert mutate.outdated({kept}, ["masks", "attention"], listed) == [gone]
     assert mutate.outdated({kept, gone}, ["masks"], listed) == []
     assert mutate.outdated({kept}, ["attention"], listed) == []
