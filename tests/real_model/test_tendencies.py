@@ -78,3 +78,24 @@ def test_a_folder_may_be_named():
     tokenizer, model = load_minilm(real_model._package_folder())
     assert tokenizer("the cat")["input_ids"][0] == tokenizer.cls_token_id
     assert (model.config.num_hidden_layers, model.config.num_attention_heads) == (6, 12)
+
+
+def test_the_folder_that_the_page_names_is_the_one_that_every_cell_meets(monkeypatch, tmp_path):
+    folder = tmp_path / "model"
+    folder.symlink_to(real_model._package_folder(), target_is_directory=True)
+    monkeypatch.setattr(
+        real_model, "_package_folder", lambda: None
+    )  # no package and no hub: the folder alone
+    monkeypatch.setattr(real_model, "_reachable", lambda address: False)
+    monkeypatch.setattr(real_model, "_source_of_the_page", None)
+    monkeypatch.setattr(real_model, "HUB_NAME", "nobody/no-such-model")
+    _, model = real_model.load_or_stop(folder)
+    assert load_minilm()[1] is model
+    _, with_all = run_minilm(["the cat sat"])
+    with real_model.heads_off(model, (0, 2)):
+        _, without_one = run_minilm(["the cat sat"])
+    assert not torch.equal(with_all.last_hidden_state, without_one.last_hidden_state)
+
+    assert real_model.load_or_stop() == (None, None)  # the page no longer names a folder
+    with pytest.raises(ModelMissing):
+        load_minilm()
