@@ -229,7 +229,7 @@ def page_10(page):
     state = page.do(4, "Set *trained on* to distance 12 only", training="distance 12 only")
     (dark,) = {i - int(state["weights"][1, 1, i].argmax()) for i in range(12, 23)}
     near, far = sorted({i - j for i, j in state["right_places"].nonzero().tolist()})
-    page.say(f"dark {dark} back, where distance {dark + 1} has its copy")
+    page.say(f"dark {dark} back, where at distance {dark + 1} the letter after the copy stands")
     page.say(f"frames {near} and {far} back", known(state))
 
 
