@@ -1,7 +1,6 @@
-"""The running examples: the golden example, the shape example and the learner's own sentence.
+"""The running examples: "cat eats fish", real sizes, and the learner's own sentence with heads made by hand.
 
-Nothing here is trained. The vectors of a sentence are fixed numbers made from a hash, so that they are
-the same on every machine and in every session.
+Nothing here is trained. What looks random comes from a hash, so it is the same on every machine.
 """
 
 import functools
@@ -52,7 +51,7 @@ def golden_example():
 
     >>> example = golden_example()
     >>> (example.x @ example.w_q)[1].tolist()  # what "eats" asks: two numbers for each head
-    [2.0, -1.0, -1.0, 1.0, -1.0, 2.0]
+    [2.0, -1.0, -1.0, 2.0, -1.0, 2.0]
     """
     # In every matrix below a row belongs to a feature, a pair of columns to a head.
     x = [
@@ -61,8 +60,8 @@ def golden_example():
         [1, 0, 2, 0, 0, 1],  # fish: could act too, is eaten, stands third
     ]
     w_q = [
-        [1, 0, 0, 1, 0, 0],  # who acts
-        [2, -1, -1, 1, 0, 0],  # what happens
+        [1, 0, 1, 0, 0, 0],  # who acts
+        [2, -1, -1, 2, 0, 0],  # what happens: asks for who acts (head 1), for what is eaten (head 2)
         [0, 0, -1, 0, 0, 0],  # what is eaten
         [0, 0, 0, 0, -1, 0],  # 1st
         [0, 0, 0, 0, -1, 2],  # 2nd: the same numbers as the key of the 1st, so they fit
@@ -118,13 +117,18 @@ SHAPE_SENTENCES = (
 def shape_example(d_model=512):
     """Return four sentences of 16 tokens and their vectors, for following shapes at real sizes.
 
-    Shape: x ``(4, 16, d_model)``. Used in notebooks 01, 03 and 08. Raises what ``token_vectors`` raises.
+    Shape: x ``(4, 16, d_model)``; a token has the same random numbers wherever it stands.
+    Used in notebooks 01, 03 and 08. Raises what ``fixed_matrix`` raises.
 
     >>> sentences, x = shape_example()
     >>> x.shape
     torch.Size([4, 16, 512])
     """
-    return SHAPE_SENTENCES, torch.stack([sentence_vectors(s, d_model)[1] for s in SHAPE_SENTENCES])
+    vectors = [
+        torch.cat([fixed_matrix(f"token {token}", 1, d_model) for token in tokenize(sentence)])
+        for sentence in SHAPE_SENTENCES
+    ]
+    return SHAPE_SENTENCES, torch.stack(vectors)
 
 
 # Chinese characters and punctuation, Japanese kana: written without spaces, so one token each.
@@ -138,88 +142,17 @@ def tokenize(sentence):
     Real models cut words into smaller pieces; whole words are easier to read in a picture.
     Used in notebook 01, and by the explorers of 00, 03, 05 and 09.
 
-    Raises ``TypeError`` if the sentence is no text, ``ValueError`` if nothing is left to attend to.
+    Raises ``ValueError`` if nothing is left to attend to.
 
     >>> tokenize("The cat  sat.")
     ['The', 'cat', 'sat.']
     >>> tokenize("猫吃鱼 yes")
     ['猫', '吃', '鱼', 'yes']
     """
-    if not isinstance(sentence, str):
-        raise TypeError(f"the sentence must be text in quotes, got {type(sentence).__name__}.")
     tokens = re.findall(rf"{_NO_SPACES}|(?:(?!{_NO_SPACES})\S)+", sentence)
     if not tokens:
         raise ValueError("The sentence is empty. Type at least one word, for example “cat eats fish”.")
     return tokens
-
-
-def token_vectors(tokens, d_model):
-    """Give each token a vector of fixed numbers: equal tokens get equal vectors.
-
-    The numbers have mean 0 and variance 1. They come from a hash of the token, **not from training**:
-    "cat" is no nearer to "kitten" than to "Tuesday".
-
-    Shape: n tokens -> ``(n, d_model)``. Used by ``sentence_vectors``.
-    Raises ``TypeError`` if tokens is no list, ``ValueError`` if it is empty, either if d_model is no whole
-    number from 1 up.
-
-    >>> token_vectors(["cat", "sat", "cat"], d_model=8).shape
-    torch.Size([3, 8])
-    """
-    check_count("d_model", d_model)
-    if not isinstance(tokens, (list, tuple)):
-        raise TypeError(f"tokens must be a list with one text for each token, got {tokens!r}.")
-    if not tokens:
-        raise ValueError("tokens is empty: one token is the least that has a vector.")
-    return torch.cat([fixed_matrix(f"token {token}", 1, d_model) for token in tokens])
-
-
-def sinusoidal_positions(n, d_model):
-    """Return a vector for each position, made of sines and cosines of growing wavelength.
-
-    Shape: ``(n, d_model)``. Used by ``sentence_vectors``, and so by the explorers of notebooks 00, 03, 05 and
-    09; notebook 01 names the paper's section. Source: Vaswani et al. (2017), section 3.5.
-    Raises ``TypeError`` or ``ValueError`` if an argument is no whole number from 1 up.
-
-    >>> sinusoidal_positions(2, d_model=4)
-    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
-            [0.8415, 0.5403, 0.0100, 0.9999]])
-    """
-    check_count("n", n)
-    check_count("d_model", d_model)
-    position = torch.arange(n)[:, None]  # (n, 1)
-    # 0, 2, 4, …: one sine and one cosine share a wavelength
-    pair = torch.arange(0, d_model, 2, dtype=torch.float32)
-    angle = position * torch.exp(-math.log(10_000) * pair / d_model)  # (n, d_model / 2)
-    positions = torch.zeros(n, d_model, dtype=torch.float32)
-    positions[:, 0::2] = angle.sin()
-    positions[:, 1::2] = angle.cos()[:, : d_model // 2]
-    return positions
-
-
-def sentence_vectors(sentence, d_model):
-    """Return the tokens of a sentence and ``x``, their vectors plus their positions.
-
-    Shape: x ``(n, d_model)``. Used by the explorers of notebooks 00, 03, 05 and 09.
-    Raises what ``tokenize`` and ``token_vectors`` raise.
-
-    >>> tokens, x = sentence_vectors("the cat sat", d_model=8)
-    >>> tokens, x.shape
-    (['the', 'cat', 'sat'], torch.Size([3, 8]))
-    """
-    tokens = tokenize(sentence)
-    return tokens, token_vectors(tokens, d_model) + sinusoidal_positions(len(tokens), d_model)
-
-
-@functools.lru_cache(maxsize=4096)
-def _fixed_numbers(name, count):
-    # shake_256 gives a stream of bytes: asking for more leaves the first ones as they are.
-    stream = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * count)
-    low, high = (
-        torch.frombuffer(bytearray(stream), dtype=torch.uint8).view(count, 2).to(torch.float64).unbind(1)
-    )
-    uniform = (low + 256 * high) / 65_535  # 0 … 1, in 65 536 steps
-    return ((uniform - 0.5) * math.sqrt(12)).float()  # mean 0, variance 1
 
 
 def fixed_matrix(name, rows, columns):
@@ -228,38 +161,120 @@ def fixed_matrix(name, rows, columns):
     A wider matrix of the same name begins with the columns of the narrower one. So a slider that adds
     columns changes a picture gradually, instead of drawing new noise.
 
-    Shape: ``(rows, columns)``. Raises ``TypeError`` if name is no text, ``TypeError`` or ``ValueError`` if a
-    size is no whole number from 1 up.
+    Shape: ``(rows, columns)``. Used in notebook 01 and by the explorers.
+    Raises ``TypeError`` or ``ValueError`` if a size is no whole number from 1 up.
 
     >>> torch.equal(fixed_matrix("example", 4, 10)[:, :3], fixed_matrix("example", 4, 3))
     True
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be a text, got {name!r}.")
     check_count("rows", rows)
     check_count("columns", columns)
-    turned = _fixed_numbers(name, rows * columns).view(columns, rows).T
-    return turned.clone(memory_format=torch.contiguous_format)  # row after row, so that view works on it
+    # shake_256 gives a stream of bytes: asking for more leaves the first ones as they are.
+    stream = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * rows * columns)
+    low, high = torch.tensor(list(stream), dtype=torch.float64).view(-1, 2).unbind(1)
+    uniform = (low + 256 * high) / 65_535  # 0 … 1, in 65 536 steps
+    numbers = ((uniform - 0.5) * math.sqrt(12)).float()  # mean 0, variance 1
+    return numbers.view(columns, rows).T.contiguous()  # column after column, so that columns can be added
 
 
-def head_projections(d_model, num_heads, d_k):
-    """Return untrained projections for the explorers: w_q, w_k and w_v of every head.
+# --- a sentence of the learner's own, and heads made by hand that find something in it -----------------
 
-    Each is divided by √d_model, so that queries, keys and values vary as much as the x they come
-    from. A larger d_k adds columns, more heads add heads; what was there stays as it was.
+WORD_FEATURES = 32
+# How far each pair of position features turns from one word to the next, in radians. Quick and slow ones
+# alternate, so that already a few pairs tell places apart, and every further pair tells them apart better.
+TURNS = (0.9, 2.1, 0.35, 1.5, 2.8, 0.6, 1.2, 1.8, 2.4, 0.2, 0.75, 1.35, 2.0, 2.6, 0.5, 3.0)
+D_MODEL = WORD_FEATURES + 2 * len(TURNS)
+HAND_MADE_NAMES = ("previous word", "same word", "next word", "nearby words")
+LARGEST_D_K = 32
+_SHARPNESS = 2.0  # how decided a hand-made head is; at 2 the step from d_k = 1 to 16 is seen best
 
-    Shapes: three of ``(h, d_model, d_k)``.
-    Raises ``TypeError`` or ``ValueError`` if an argument is no whole number from 1 up.
 
-    >>> w_q, w_k, w_v = head_projections(d_model=16, num_heads=4, d_k=8)
-    >>> w_q.shape
-    torch.Size([4, 16, 8])
+def word_vectors(tokens):
+    """Give each token 32 fixed signs, +1 or −1: equal tokens get equal vectors, others agree by chance only.
+
+    Shape: n tokens -> ``(n, 32)``. They come from a hash of the token, **not from training**: "cat" is no
+    nearer to "kitten" than to "Tuesday".
     """
-    check_count("d_model", d_model)
+    return torch.cat([fixed_matrix(f"token {token.lower()}", 1, WORD_FEATURES) for token in tokens]).sign()
+
+
+def sinusoidal_positions(n):
+    """Give each place in the sentence 16 pairs (sine, cosine), each turning at its own speed.
+
+    Shape: ``(n, 32)``. Taught in notebook 01. Source: Vaswani et al. (2017), section 3.5, which uses other
+    speeds; these tell neighbours apart within a few features.
+    """
+    angles = torch.arange(n)[:, None] * torch.tensor(TURNS)  # (n, 16)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # (n, 16, 2) -> (n, 32)
+
+
+def sentence_vectors(sentence):
+    """Return the tokens of a sentence and ``x``: 32 features of the word, then 32 of its place.
+
+    Shape: x ``(n, 64)``. Used by the explorers of notebooks 00, 03, 05 and 09.
+    Raises what ``tokenize`` raises.
+
+    >>> tokens, x = sentence_vectors("the cat sat")
+    >>> tokens, x.shape
+    (['the', 'cat', 'sat'], torch.Size([3, 64]))
+    """
+    tokens = tokenize(sentence)
+    return tokens, torch.cat([word_vectors(tokens), sinusoidal_positions(len(tokens))], dim=-1)
+
+
+def hand_made_heads(num_heads, d_k):
+    """Return projections for ``sentence_vectors``: four heads made by hand, then random ones, and their names.
+
+    Head 1 looks at the previous word, 2 at the same word, 3 at the next word, 4 at nearby words; further
+    heads are random, and their names say so. Nothing is trained: pages 10 and 11 show trained heads. A
+    larger d_k adds columns and leaves the others as they are. With few features a head can hardly tell
+    words or places apart; with more it becomes sharp.
+
+    Shapes: w_q, w_k, w_v ``(h, 64, d_k)``, and a list of h names. Used by the explorers of notebooks 00, 03,
+    05 and 09.
+    Raises ``TypeError`` or ``ValueError`` if num_heads is no whole number from 1 up, or d_k none from 1 to 32.
+
+    >>> tokens, x = sentence_vectors("a cat saw a dog")
+    >>> w_q, w_k, w_v, names = hand_made_heads(num_heads=1, d_k=16)
+    >>> scores = (x @ w_q[0]) @ (x @ w_k[0]).T / 16**0.5
+    >>> names, scores.argmax(dim=-1).tolist()  # the first word has no previous one
+    (['previous word'], [2, 0, 1, 2, 3])
+    """
     check_count("num_heads", num_heads)
-    check_count("d_k", d_k)
-    return tuple(
-        torch.stack([fixed_matrix(f"{name} of head {head}", d_model, d_k) for head in range(num_heads)])
-        / math.sqrt(d_model)
-        for name in ("w_q", "w_k", "w_v")
-    )
+    check_count("d_k", d_k, largest=LARGEST_D_K)
+    pairs = [_query_and_key_matrix(head) for head in range(num_heads)]
+    w_q = torch.stack([w_q[:, :d_k] for w_q, _ in pairs])
+    w_k = torch.stack([w_k[:, :d_k] for _, w_k in pairs])
+    w_v = torch.stack([fixed_matrix(f"w_v of head {head}", D_MODEL, d_k) for head in range(num_heads)])
+    names = [*HAND_MADE_NAMES, *["random"] * num_heads][:num_heads]
+    return w_q, w_k, w_v / math.sqrt(D_MODEL), names
+
+
+@functools.cache
+def _query_and_key_matrix(head):
+    """Return w_q and w_k of one head, each ``(64, 32)``."""
+    if head >= len(HAND_MADE_NAMES):
+        w_q, w_k = (fixed_matrix(f"{name} of head {head}", D_MODEL, LARGEST_D_K) for name in ("w_q", "w_k"))
+        return w_q / math.sqrt(D_MODEL), w_k / math.sqrt(D_MODEL)
+    words, places = torch.eye(D_MODEL)[:, :WORD_FEATURES], torch.eye(D_MODEL)[:, WORD_FEATURES:]
+    name = HAND_MADE_NAMES[head]
+    if name == "same word":
+        return _SHARPNESS * words, words
+    if name == "nearby words":  # slow pairs first: they change little from one word to the next
+        slow_first = sorted(range(len(TURNS)), key=lambda pair: TURNS[pair])
+        places = places[:, [2 * pair + part for pair in slow_first for part in (0, 1)]]
+        return _SHARPNESS * places, places
+    step = -1 if name == "previous word" else 1
+    return _SHARPNESS * places @ _one_step(step), places
+
+
+def _one_step(step):
+    """Return the matrix that turns the features of each place into those of the place ``step`` words on."""
+    turn = torch.zeros(2 * len(TURNS), 2 * len(TURNS))
+    for pair, angle in enumerate(TURNS):
+        sine, cosine = math.sin(step * angle), math.cos(step * angle)
+        # sin(a + b) = sin a · cos b + cos a · sin b; cos(a + b) = cos a · cos b − sin a · sin b
+        turn[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = torch.tensor(
+            [[cosine, -sine], [sine, cosine]]
+        )
+    return turn

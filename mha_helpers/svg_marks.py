@@ -1,0 +1,171 @@
+"""Live pictures as inline SVG: cells that answer the mouse, bars, points, frames and words.
+
+A ``Drawing`` collects marks at pixel places and writes one SVG. Hovering needs no script: the words of a
+cell are in the picture, hidden, and CSS shows them. Words take the colour of the page, and a weight of 0
+is the ground itself, so a picture is readable in a light and in a dark theme. Every colour is also a plain
+attribute, for programs that know no CSS.
+"""
+
+import html
+import math
+
+from mha_helpers.style import COLOURS, head_colour, number, short
+
+_STYLE = """
+.mha text{font-family:var(--jp-ui-font-family,sans-serif);fill:var(--jp-ui-font-color1,currentColor)}
+.mha .ink{stroke:var(--jp-ui-font-color1,currentColor)}
+.mha .tip{visibility:hidden}
+.mha .hit:hover>.tip{visibility:visible}
+.mha .hit:hover>rect,.mha .hit:hover>circle{stroke:var(--jp-ui-font-color1,#222);stroke-width:2}
+.mha .map:hover .rest{visibility:hidden}
+.mha [data-cell]{cursor:pointer}
+"""
+
+
+class Marks:
+    """Marks at pixel places, written as one SVG of a fixed size.
+
+    ``label`` is what a person would say of the picture; a screen reader says it, and a Panel sets it to its
+    words. A colour is a key of
+    ``style.COLOURS``, "head 1", "head 2" …, or "#rrggbb". A ``box`` is (x, y, width, height).
+
+    >>> drawing = Marks(200, 100, "one bar")
+    >>> drawing.rect(10, 10, 80, 20, "query", hover="a query")
+    >>> drawing.svg()[:45]
+    '<svg xmlns="http://www.w3.org/2000/svg" class'
+    """
+
+    def __init__(self, width, height, label=""):
+        self.width, self.height, self.label = width, height, label
+        self.readout = (width / 2, height - 8)  # where the words of a hovered mark stand
+        self._marks = []
+
+    def svg(self):
+        """Return the picture as one string."""
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="mha" role="img" width="{self.width}"'
+            f' height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
+            f' style="max-width:100%;height:auto" aria-label="{html.escape(self.label)}">'
+        )
+        return f"{head}<style>{_STYLE}</style>{''.join(self._marks)}</svg>"
+
+    # --- plain marks ---------------------------------------------------------------------------------
+
+    def text(self, x, y, words, size=14, anchor="start", colour="ink", bold=False, turned=False):
+        """Write words whose baseline begins, is centred or ends at (x, y); ``turned`` reads upwards."""
+        self._marks.append(text_mark(x, y, words, size, anchor, colour, bold, turned))
+
+    def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False):
+        """Fill a rectangle, or outline it. With ``hover`` or ``cell`` it answers the mouse."""
+        place = f'x="{px(x)}" y="{px(y)}" width="{px(max(width, 0))}" height="{px(max(height, 0))}"'
+        if outline:
+            look = f'fill="none" stroke="{hex_colour(colour)}" stroke-width="3" pointer-events="none"'
+        else:
+            look = f'fill="{hex_colour(colour)}" fill-opacity="{opacity:.2f}"'
+        self._answering(f"<rect {place} {look}/>", hover, cell)
+
+    def point(self, x, y, radius, colour, opacity=1, hover="", cell=None):
+        """Fill a circle around (x, y). With ``hover`` or ``cell`` it answers the mouse."""
+        place = f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}"'
+        mark = f'<circle {place} fill="{hex_colour(colour)}" fill-opacity="{opacity:.2f}"/>'
+        self._answering(mark, hover, cell)
+
+    def line(self, x1, y1, x2, y2, colour="ink", width=1.5, arrow=False, dashed=False):
+        """Draw a line, with an arrow head at (x2, y2) if wanted."""
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        look = f'stroke="{hex_colour(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
+        self._marks.append(
+            f'<line x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}" {look} pointer-events="none"/>'
+        )
+        if arrow:
+            angle = math.atan2(y2 - y1, x2 - x1)
+            sides = [
+                (x2 - 10 * math.cos(angle + turn), y2 - 10 * math.sin(angle + turn)) for turn in (0.4, -0.4)
+            ]
+            self.polygon([(x2, y2), *sides], colour, opacity=1)
+
+    def polygon(self, points, colour, opacity=0.15):
+        """Fill the area between points (x, y)."""
+        corners = " ".join(f"{px(x)},{px(y)}" for x, y in points)
+        self._marks.append(
+            f'<polygon points="{corners}" fill="{hex_colour(colour)}" fill-opacity="{opacity}"'
+            ' pointer-events="none"/>'
+        )
+
+    def _answering(self, mark, hover, cell):
+        if not hover and cell is None:
+            self._marks.append(mark)
+            return
+        tip = tip_mark(*self.readout, hover, 14, "middle") if hover else ""
+        self._marks.append(f"<g {_hit(cell)}>{mark}{tip}</g>")
+
+    # --- bars ----------------------------------------------------------------------------------------
+
+    def bars(self, box, values, labels, colour="ink", limits=None, chosen=None, decimals=2, cells=None):
+        """Draw one horizontal bar for each value, with its label and its number.
+
+        ``colour`` is one colour or a list, ``limits`` the smallest and the largest number of the scale (0 is
+        always on it), ``chosen`` the bar with a frame, ``cells`` what a click on each bar chooses.
+        """
+        x, y, width, height = box
+        values = [float(value) for value in values]
+        low, high = limits or (min(values), max(values))
+        low, high = min(low, 0.0), max(high, 0.0)
+        step = min(height / len(values), 44)
+        size = max(10, min(14, step * 0.6))
+        room = 8 + size * 0.62 * max(len(short(label)) for label in labels)
+        zone = width - room - 6 - size * 4  # the number stands right of its bar
+        scale = zone / ((high - low) or 1)
+        zero = x + room - low * scale
+        for i, (value, label) in enumerate(zip(values, labels, strict=True)):
+            top, tall = y + i * step, step * 0.72
+            own = colour[i] if isinstance(colour, list) else colour
+            shown = number(value, decimals, trim=False)
+            finite = value if math.isfinite(value) else 0.0
+            left, right = zero + min(finite, 0) * scale, zero + max(finite, 0) * scale
+            cell = cells[i] if cells else None
+            self.rect(left, top, max(right - left, 1), tall, own, hover=f"{label}: {shown}", cell=cell)
+            middle = top + tall / 2 + size * 0.35
+            self.text(x + room - 8, middle, short(label), size, "end", bold=i == chosen)
+            self.text(right + 6, middle, shown, size, bold=i == chosen)
+            if i == chosen:
+                self.rect(left - 2, top - 2, max(right - left, 1) + 4, tall + 4, "lit", outline=True)
+        self.line(zero, y - 2, zero, y + step * len(values), "ink", 1)
+
+
+def hex_colour(name):
+    if name.startswith("head "):
+        return head_colour(int(name[5:]) - 1)
+    return COLOURS.get(name, name)
+
+
+def _ink_class(colour):
+    return 'class="ink"' if colour == "ink" else ""
+
+
+def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False, css=""):
+    own = "" if colour == "ink" else f' style="fill:{hex_colour(colour)}"'
+    weight = ' font-weight="700"' if bold else ""
+    turn = f' transform="rotate(-90 {px(x)} {px(y)})"' if turned else ""
+    name = f' class="{css}"' if css else ""
+    look = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{hex_colour(colour)}"'
+    return (
+        f'<text x="{px(x)}" y="{px(y)}" {look} font-family="DejaVu Sans, sans-serif" pointer-events="none"'
+        f"{weight}{turn}{own}{name}>"
+        f"{html.escape(words)}</text>"
+    )
+
+
+def tip_mark(x, y, words, size, anchor):
+    return (
+        f'<text class="tip" visibility="hidden" x="{px(x)}" y="{px(y)}" font-size="{px(size)}"'
+        f' font-weight="700" text-anchor="{anchor}" pointer-events="none">{html.escape(words)}</text>'
+    )
+
+
+def _hit(cell):
+    return 'class="hit"' if cell is None else f'class="hit" data-cell="{",".join(map(str, cell))}"'
+
+
+def px(value):
+    return f"{value:.1f}".removesuffix(".0")
