@@ -26,10 +26,12 @@ class Drawing(Marks):
         - ``kind``: "weights" (0 to 1, the deeper the more), "scores" or "vectors" (two hues, nothing at 0),
           "mask" (True is filled).
         - ``mask``: bool, True = may attend; what it forbids is hatched and holds no number.
-        - ``head``: counted from 0; it gives clicks their head, and weights their colour where ``colour`` does not.
+        - ``head``: counted from 0; a click chooses it, and weights have its colour unless ``colour`` is told.
         - ``title``; ``axes``, ("query", "key") if not told; ``decimals``.
         - ``limit``: the number that gets the deepest colour, so that several heatmaps share one scale.
         - ``small``: without the words at the sides. ``most_cells``: see ``MOST_CELLS``.
+
+        Returns a function: ``cell(row, column)`` -> x, y, width, height, to put further marks on cells.
         """
         heatmap = _Heatmap(box, values, rows, columns, **options)
         self._marks.append('<g class="map">')
@@ -39,6 +41,7 @@ class Drawing(Marks):
             self.rect(*heatmap.cell(*chosen), "lit", outline=True)
             self._marks.append(heatmap.words_of(*chosen))
         self._marks.append("</g>")
+        return heatmap.cell
 
     def heatmaps(self, box, values, tokens, names=None, chosen=(0, 0, 0), **options):
         """Draw the heatmap of the chosen head large, and those of all heads beside it, small.

@@ -1,35 +1,31 @@
-"""Train the two tiny models of notebook 10 and keep what they were along the way.
+"""Train the two tiny models of page 10 and keep what they were along the way.
 
-    python tools/train_tiny_model.py            # writes mha_helpers/checkpoints/, a few minutes
+    python tools/train_tiny_model.py            # writes mha_helpers/models/checkpoints/, a few minutes
     python tools/train_tiny_model.py --check    # trains, compares with what is there, writes nothing
 
-The same seed gives the same files on one machine. Another machine adds in another order, so its files
-differ in their last digits and its models in a hair's breadth; --check compares what the models do.
+The same seed gives the same files on one machine. Another machine adds in another order, so the last digits
+of its files differ, and its models by a hair; --check compares what the models do.
 """
-
-from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 import torch
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mha_helpers.trained import (  # noqa: E402
-    FIXED_DISTANCE,
+from mha_helpers.models.tiny import (
+    CHECKPOINTS,
     HELD_OUT_DISTANCES,
     RUNS,
     accuracy,
-    load_checkpoint,
+    new_model,
     repeated_sequences,
+    train,
+    trained_model,
 )
-from mha_helpers.training import new_model, train  # noqa: E402
 
-FOLDER = ROOT / "mha_helpers" / "checkpoints"
 SEED = 1
 KEPT = {
     "varying": (0, 50, 100, 125, 150, 175, 200, 225, 250, 300, 400, 600, 1000),
@@ -38,8 +34,8 @@ KEPT = {
 SAME_ACCURACY = 0.02  # two machines part in their last digits, and so a little in what they learn
 
 
-def make_checkpoints(run: str, path: Path) -> None:
-    """Train one model and write its tensors at the steps of KEPT, one below the other, in float16."""
+def train_and_keep(run):
+    """Train one model. Return it, and its parameters at the steps of KEPT, in float16."""
     model = new_model(SEED)
     kept = {name: [] for name in model.state_dict()}
     for step, on_batch in train(model, RUNS[run], KEPT[run][-1], SEED):
@@ -48,38 +44,30 @@ def make_checkpoints(run: str, path: Path) -> None:
             for name, values in model.state_dict().items():
                 kept[name].append(values.half())
     tensors = {name: torch.stack(values) for name, values in kept.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({"steps": torch.tensor(KEPT[run]), **tensors}, path)
+    return model, {"steps": torch.tensor(KEPT[run]), **tensors}
 
 
-def measured(path: Path) -> dict[str, float]:
-    """What the last checkpoint in a file gets right, on distances of training and on others."""
-    model = load_checkpoint(path)
-    return {
-        words: accuracy(model, *repeated_sequences(512, distances, seed=99))
-        for words, distances in (("held-out distances", HELD_OUT_DISTANCES), ("at 12", (FIXED_DISTANCE,)))
-    }
+def measured(model):
+    """Return what a model gets right, on distances that are held out and at 12."""
+    return [accuracy(model, *repeated_sequences(512, kind, seed=99)) for kind in (HELD_OUT_DISTANCES, (12,))]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare with the shipped files, write nothing")
     check = parser.parse_args(arguments).check
     torch.set_num_threads(1)  # sums in one order, and faster for tensors this small
-    faults = 0
-    with tempfile.TemporaryDirectory() as temporary:
-        for run in RUNS:
-            kept = FOLDER / f"{run}.pt"
-            shipped = measured(kept) if kept.exists() else {}  # before it is written over
-            path = Path(temporary if check else FOLDER, f"{run}.pt")
-            make_checkpoints(run, path)
-            new = measured(path)
-            for words, value in new.items():
-                before = shipped.get(words, value)
-                differs = abs(value - before) > SAME_ACCURACY
-                faults += differs
-                print(f"{run}: {words} {value:.3f}" + (f", shipped {before:.3f}" if differs else ""))
-    return 1 if faults else 0
+    differs = False
+    for run in RUNS:
+        model, kept = train_and_keep(run)
+        if not check:
+            torch.save(kept, CHECKPOINTS / f"{run}.pt")
+        for kind, new, shipped in zip(
+            ("held out", "at 12"), measured(model), measured(trained_model(run)), strict=True
+        ):
+            differs = differs or abs(new - shipped) > SAME_ACCURACY
+            print(f"{run}: {kind} {new:.3f}, shipped {shipped:.3f}")
+    return int(differs)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,49 @@
+"""Trained models: ``tiny``, which page 10 opens up, and ``real``, which page 11 loads."""
+
+from mha_helpers.models.real import (
+    ModelMissing,
+    attention_of_layer,
+    heads_off,
+    load_minilm,
+    sentence_vector,
+    tendencies,
+)
+from mha_helpers.models.tiny import (
+    HELD_OUT_DISTANCES,
+    TRAINING_DISTANCES,
+    TinyModel,
+    accuracy,
+    as_numbers,
+    as_text,
+    checkpoint_steps,
+    head_scores,
+    new_model,
+    places_after_copies,
+    predictable,
+    repeated_sequences,
+    train,
+    trained_model,
+)
+
+__all__ = [
+    "HELD_OUT_DISTANCES",
+    "TRAINING_DISTANCES",
+    "ModelMissing",
+    "TinyModel",
+    "accuracy",
+    "as_numbers",
+    "as_text",
+    "attention_of_layer",
+    "checkpoint_steps",
+    "head_scores",
+    "heads_off",
+    "load_minilm",
+    "new_model",
+    "places_after_copies",
+    "predictable",
+    "repeated_sequences",
+    "sentence_vector",
+    "tendencies",
+    "train",
+    "trained_model",
+]

@@ -1,0 +1,230 @@
+"""The tiny trained model of page 10: its task, the model, the measures of its heads, its training.
+
+The task: a block of random letters is written again and again, and the model must say which letter comes
+next. ``tools/train_tiny_model.py`` made the files in ``checkpoints``.
+"""
+
+import functools
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from mha_helpers.attention import MultiHeadAttention, merge_heads
+from mha_helpers.masks import causal_mask
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LENGTH = 24  # letters in a sequence
+NUM_LAYERS, NUM_HEADS, D_MODEL = 2, 4, 32
+HELD_OUT_DISTANCES = (8, 11, 14)  # never trained on
+TRAINING_DISTANCES = tuple(k for k in range(6, 17) if k not in HELD_OUT_DISTANCES)
+RUNS = {"varying": TRAINING_DISTANCES, "fixed": (12,)}  # what each of the shipped models was trained on
+BATCH, LEARNING_RATE, WEIGHT_DECAY = 64, 0.003, 1.0
+CHECKPOINTS = Path(__file__).parent / "checkpoints"
+
+
+def repeated_sequences(count, distances, seed):
+    """Write ``count`` sequences in which a block of different letters repeats.
+
+    The length of the block, which is the distance of the repeat, is drawn from ``distances`` for each
+    sequence. ``seed`` is a number, or a ``torch.Generator`` that goes on where it stopped.
+
+    Shapes: -> letters as numbers ``(count, 24)``, distances ``(count)``. Page 10.
+
+    Raises ``ValueError`` for a distance outside 1 … 23 and for none.
+
+    >>> letters, distance = repeated_sequences(1, [3], seed=0)
+    >>> bool((letters[:, 3:] == letters[:, :-3]).all()), distance
+    (True, tensor([3]))
+    """
+    distances = torch.tensor(list(distances))
+    if not len(distances) or distances.min() < 1 or distances.max() >= LENGTH:
+        raise ValueError(
+            f"distances must hold whole numbers from 1 to {LENGTH - 1}, got {distances.tolist()}."
+        )
+    generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
+    distance = distances[torch.randint(len(distances), (count,), generator=generator)]  # (count)
+    order = torch.rand(count, len(LETTERS), generator=generator, dtype=torch.float32)
+    block = order.argsort(dim=-1)  # letters in random order
+    place = torch.arange(LENGTH) % distance[:, None]  # (n) and (count, 1) -> (count, n)
+    return block.gather(1, place), distance
+
+
+def as_numbers(text):
+    """Turn letters into numbers from 0 to 25. Shape: a text of n letters -> ``(n)``. Page 10.
+
+    Raises ``ValueError`` for other characters, and for fewer than 2 or more than 24 letters.
+
+    >>> as_numbers("ABBA")
+    tensor([0, 1, 1, 0])
+    """
+    letters = "".join(text.upper().split())
+    strange = sorted(set(letters) - set(LETTERS))
+    if strange:
+        raise ValueError(f"the model knows the letters A to Z only, not {' '.join(strange)}.")
+    if not 2 <= len(letters) <= LENGTH:
+        raise ValueError(f"a sequence has 2 to {LENGTH} letters, got {len(letters)}.")
+    return torch.tensor([LETTERS.index(letter) for letter in letters])
+
+
+def as_text(numbers):
+    """Turn numbers back into letters.
+
+    >>> as_text(torch.tensor([0, 1, 1, 0]))
+    'ABBA'
+    """
+    return "".join(LETTERS[number] for number in numbers.tolist())
+
+
+class TinyModel(nn.Module):
+    """Two layers of attention between a table of letters and the logits of the next letter.
+
+    No feed-forward layers, no normalisation, no biases: whatever it can do, attention does.
+    Shapes: letters ``(b, n)`` -> logits ``(b, n, 26)`` and, for each layer, weights ``(b, h, n, n)``.
+    Raises ``ValueError`` for more than 24 letters. Page 10.
+    Source: Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits".
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(len(LETTERS), D_MODEL)
+        self.positions = nn.Parameter(torch.randn(LENGTH, D_MODEL))
+        layers = [MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(NUM_LAYERS)]
+        self.layers = nn.ModuleList(layers)
+        self.guess = nn.Linear(D_MODEL, len(LETTERS), bias=False)
+
+    def forward(self, letters, heads_on=None):
+        """Return ``(logits, weights of each layer)``.
+
+        ``heads_on``: bool ``(layers, h)``; a head that is off writes zeros in place of its output.
+        """
+        n = letters.shape[-1]
+        if n > LENGTH:
+            raise ValueError(f"the model has positions for {LENGTH} letters, got {n}: leave some out.")
+        mask = causal_mask(n)
+        x = self.embedding(letters) + self.positions[:n]  # (b, n) -> (b, n, d_model)
+        weights = []
+        for number, layer in enumerate(self.layers):
+            steps = layer.trace(x, mask)
+            heads = steps.heads  # (b, h, n, d_v)
+            if heads_on is not None:
+                heads = heads * heads_on[number][:, None, None]  # (b, h, n, d_v) · (h, 1, 1)
+            x = x + layer.w_o(merge_heads(heads))  # the residual connection
+            weights.append(steps.weights)
+        return self.guess(x), weights
+
+
+def predictable(letters, distance):
+    """Say where the next letter can be known: from the second copy of the block on.
+
+    Shapes: letters ``(b, n)``, distance ``(b)`` -> bool ``(b, n - 1)``, one for each letter but the last.
+
+    >>> predictable(torch.tensor([[0, 1, 0, 1, 0]]), torch.tensor([2]))
+    tensor([[False, False,  True,  True]])
+    """
+    return torch.arange(letters.shape[-1] - 1) >= distance[:, None]
+
+
+def places_after_copies(letters):
+    """Say where each letter has to look: at the letters that followed its earlier copies.
+
+    True at (i, j) where letter j − 1 equals letter i and j is not after i.
+    Shapes: letters ``(…, n)`` -> bool ``(…, n, n)``. Page 10.
+
+    >>> places_after_copies(torch.tensor([0, 1, 2, 0])).int()
+    tensor([[0, 0, 0, 0],
+            [0, 0, 0, 0],
+            [0, 0, 0, 0],
+            [0, 1, 0, 0]], dtype=torch.int32)
+    """
+    before = letters.roll(1, dims=-1)  # what stands before place j; place 0 has nothing before it
+    found = letters[..., :, None] == before[..., None, :]  # (…, n, 1), (…, 1, n) -> (…, n, n)
+    n = letters.shape[-1]
+    return found & causal_mask(n) & (torch.arange(n) > 0)
+
+
+def accuracy(model, letters, distance, heads_on=None):
+    """Return the share of predictable letters that the model's first guess gets right. Page 10."""
+    with torch.no_grad():
+        logits, _ = model(letters, heads_on)
+    right = logits[:, :-1].argmax(dim=-1) == letters[:, 1:]  # (b, n, 26) -> (b, n - 1)
+    return right[predictable(letters, distance)].float().mean().item()
+
+
+def head_scores(model, letters, distance, heads_on=None):
+    """Measure what each head does, as a weight from 0 to 1 averaged over queries and sequences.
+
+    Returns a dict of ``(layers, h)``: "previous letter", and "after a copy": the weight on the places after
+    earlier copies, for the letters from the second block on. Page 10.
+    """
+    with torch.no_grad():
+        _, weights = model(letters, heads_on)
+    weights = torch.stack(weights, dim=1)  # of (b, h, n, n) -> (b, layers, h, n, n)
+    previous = weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 3))
+    right = places_after_copies(letters)[:, None, None]  # (b, n, n) -> (b, 1, 1, n, n)
+    found = (weights * right).sum(dim=-1)[..., :-1]  # -> (b, layers, h, n - 1)
+    counted = predictable(letters, distance)[:, None, None]
+    after = (found * counted).sum(dim=(0, 3)) / counted.sum()
+    return {"previous letter": previous, "after a copy": after}
+
+
+def new_model(seed):
+    """Return an untrained ``TinyModel``; the learner's own random numbers stay as they are."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return TinyModel()
+
+
+def train(model, distances, steps, seed):
+    """Train in place, and yield ``(step, accuracy on this batch)`` before each step and after the last.
+
+    Whoever stops asking for the next step has a model trained so far. Page 10.
+    """
+    optimiser = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    generator = torch.Generator().manual_seed(seed)
+    for step in range(steps + 1):
+        letters, distance = repeated_sequences(BATCH, distances, generator)
+        logits, _ = model(letters)
+        counted = predictable(letters, distance)
+        guessed, right = logits[:, :-1][counted], letters[:, 1:][counted]
+        yield step, (guessed.argmax(dim=-1) == right).float().mean().item()
+        if step < steps:
+            for group in optimiser.param_groups:  # smaller and smaller steps, down to none
+                group["lr"] = LEARNING_RATE * (1 - step / steps)
+            loss = F.cross_entropy(guessed, right)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+
+
+@functools.cache
+def _kept(run):
+    """Return a file of checkpoints: "steps" ``(c)``, and each parameter with an axis ``c`` in front."""
+    if run not in RUNS:
+        raise ValueError(f"run must be one of {', '.join(RUNS)}; got {run!r}.")
+    return torch.load(CHECKPOINTS / f"{run}.pt", weights_only=True, map_location="cpu")
+
+
+def checkpoint_steps(run="varying"):
+    """Return the training steps after which a shipped model was kept, as a tuple; the last is the end.
+
+    >>> checkpoint_steps()[0], checkpoint_steps()[-1]
+    (0, 1000)
+    """
+    return tuple(_kept(run)["steps"].tolist())
+
+
+def trained_model(run="varying", step=None):
+    """Return a shipped model: run "varying" or "fixed", after ``step`` steps (default: the last). Page 10.
+
+    Raises ``ValueError`` for a run or a step that is not shipped.
+    """
+    steps = checkpoint_steps(run)
+    step = steps[-1] if step is None else step
+    if step not in steps:
+        raise ValueError(f"{run} was kept after {', '.join(map(str, steps))} steps; got {step}.")
+    model = new_model(0).float()  # whatever torch.set_default_dtype says
+    tensors = {name: _kept(run)[name][steps.index(step)].float() for name in model.state_dict()}
+    model.load_state_dict(tensors)
+    return model.eval().requires_grad_(False)
