@@ -1,0 +1,76 @@
+"""What does clarity cost? The course's MultiHeadAttention beside PyTorch's own.
+
+    python benchmarks/attention.py
+
+Both do the same work with the same weights and take turns in one process, so that a busy machine slows both.
+Each number is a ratio of medians: 1.00 means as fast as ``torch.nn.MultiheadAttention`` asked for the same
+thing, 2.00 means twice as long. Without gradients PyTorch's module is one native call.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from mha_helpers import MultiHeadAttention, causal_mask
+
+HEADS = 8
+ROWS = [((8, 16, 64), False), ((8, 16, 64), True), ((1, 512, 512), False), ((1, 512, 512), True)]
+COLUMNS = {"weights": (False, True), "weights, causal mask": (True, True), "no weights": (False, False)}
+
+
+def pair(size, masked, need_weights):
+    """Return the same call to both modules, after a look whether their outputs are equal."""
+    _, n, d_model = size
+    theirs = nn.MultiheadAttention(d_model, HEADS, batch_first=True).eval()
+    ours = MultiHeadAttention.from_torch(theirs)
+    x = torch.randn(size)
+    mask = causal_mask(n) if masked else None
+    options = {"attn_mask": ~mask if masked else None, "average_attn_weights": False}
+
+    def call_ours():
+        return ours(x, mask, need_weights=need_weights)
+
+    def call_theirs():
+        return theirs(x, x, x, need_weights=need_weights, **options)
+
+    torch.testing.assert_close(call_ours()[0], call_theirs()[0], atol=1e-5, rtol=0)
+    return call_ours, call_theirs
+
+
+def medians(functions, seconds):
+    """Return the median seconds of each function; they take turns."""
+    times = [[] for _ in functions]
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[0]) < 9:
+        for function, kept in zip(functions, times, strict=True):
+            start = time.perf_counter()
+            function()
+            kept.append(time.perf_counter() - start)
+    return [statistics.median(kept) for kept in times]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each number of the table")
+    seconds = parser.parse_args().seconds
+    torch.set_num_threads(1)
+    print("| (b, n, d_model) | gradients | " + " | ".join(COLUMNS) + " |")
+    print("|---|---" + "|---" * len(COLUMNS) + "|")
+    for size, gradients in ROWS:
+        cells = [str(size), "yes" if gradients else "no"]
+        for masked, need_weights in COLUMNS.values():
+            with torch.set_grad_enabled(gradients):
+                ours, theirs = medians(pair(size, masked, need_weights), seconds)
+            cells.append(f"{ours / theirs:.2f}")
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""The maths: against PyTorch in every number type and shape, its promises, and bad input in the learner's words."""
+
+import math
+import re
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from mha_helpers import (
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    causal_mask,
+    mask_scores,
+    merge_heads,
+    padding_mask,
+    project_qkv,
+    scale_scores,
+    scaled_dot_product_attention,
+    split_heads,
+    weighted_values,
+)
+
+TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+EMPTY_ROW = torch.tensor([[True, False, False], [False, False, False], [True, False, True]])
+
+
+def numbers(*shape, seed=0, dtype=torch.float32):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+# One head
+
+
+def test_projections_multiply_each_token_with_their_own_matrix():
+    x, *matrices = numbers(2, 3, 4), numbers(4, 4), numbers(4, 4, seed=1), numbers(4, 6, seed=2)
+    for found, w in zip(project_qkv(x, *matrices), matrices, strict=True):
+        torch.testing.assert_close(found, torch.einsum("bni,if->bnf", x, w))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(
+    ("leading", "n_q", "n_k", "d_k", "d_v"),
+    [((), 1, 1, 1, 1), ((), 2, 5, 4, 3), ((2,), 3, 3, 4, 4), ((2, 3), 4, 6, 8, 5), ((2, 1, 3), 3, 2, 4, 4)],
+)
+@pytest.mark.parametrize("masked", [False, True])
+def test_one_head_equals_pytorchs(leading, n_q, n_k, d_k, d_v, dtype, masked):
+    sizes = [(n_q, d_k), (n_k, d_k), (n_k, d_v)]
+    q, k, v = (numbers(*leading, *size, seed=seed, dtype=dtype) for seed, size in enumerate(sizes))
+    mask = numbers(n_q, n_k, seed=5) > -0.3 if masked else None
+    if masked:
+        mask[0] = False
+    output, weights = scaled_dot_product_attention(q, k, v, mask)
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    assert output.dtype == weights.dtype == dtype
+    torch.testing.assert_close(output, expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
+
+
+def test_gradients_are_pytorchs_and_finite_also_in_a_row_without_a_key():
+    gradients = []
+    for function in (
+        lambda q, k, v: scaled_dot_product_attention(q, k, v, EMPTY_ROW)[0],
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=EMPTY_ROW),
+    ):
+        tensors = [numbers(3, 4, seed=seed, dtype=torch.float64).requires_grad_() for seed in range(3)]
+        (function(*tensors) ** 3).sum().backward()
+        gradients.append([tensor.grad for tensor in tensors])
+    for ours, theirs in zip(*gradients, strict=True):
+        assert ours.isfinite().all()
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_large_scores_do_not_overflow():
+    assert attention_weights(torch.tensor([[1000.0, 1000.0, -1000.0]])).tolist() == [[0.5, 0.5, 0.0]]
+
+
+def test_a_score_that_is_not_a_number_is_not_hidden():
+    assert attention_weights(torch.tensor([[math.nan, -math.inf]])).isnan().any()
+
+
+def test_leading_axes_broadcast():
+    q, k, v = numbers(7, 1, 2, 3), numbers(5, 4, 3, seed=1), numbers(5, 4, 6, seed=2)
+    output, weights = scaled_dot_product_attention(q, k, v)
+    assert weights.shape == (7, 5, 2, 4)
+    torch.testing.assert_close(output[6, 3], scaled_dot_product_attention(q[6, 0], k[3], v[3])[0])
+
+
+def test_nothing_is_changed_in_place():
+    q, k, v, scores = (numbers(3, 3, seed=seed) for seed in range(4))
+    given = [q, k, v, scores, EMPTY_ROW]
+    before = [tensor.clone() for tensor in given]
+    scaled_dot_product_attention(q, k, v, EMPTY_ROW)
+    scale_scores(scores, 4), mask_scores(scores, EMPTY_ROW), attention_weights(scores)
+    assert all(torch.equal(*pair) for pair in zip(given, before, strict=True))
+
+
+# Many heads: for random sizes and masks see test_properties.py
+
+MASKS = {
+    "none": None,
+    "causal": causal_mask(3),
+    "padding on the left": padding_mask([2, 3], 3).flip(-1),
+    "a row without a key": EMPTY_ROW,
+}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask, dtype):
+    attention, x = MultiHeadAttention(12, 2).to(dtype), numbers(2, 3, 12, dtype=dtype)
+    output, weights = attention(x, mask)
+    trace = attention.trace(x, mask)
+    assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
+    gradients = [torch.autograd.grad(found.sum(), attention.parameters()) for found in (output, trace.output)]
+    assert all(torch.equal(*pair) for pair in zip(*gradients, strict=True))
+    fused, nothing = attention(x, mask, need_weights=False)
+    assert nothing is None
+    torch.testing.assert_close(fused, output, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
+
+
+def test_trace_holds_every_step_under_its_name():
+    attention, x, mask = MultiHeadAttention(24, 4), numbers(3, 7, 24), causal_mask(7)
+    trace = attention.trace(x, mask)
+    for name, layer in (("q", attention.w_q), ("k", attention.w_k), ("v", attention.w_v)):
+        heads = [layer(x)[..., 6 * head : 6 * head + 6] for head in range(4)]
+        torch.testing.assert_close(getattr(trace, name), torch.stack(heads, dim=1))
+    expected = {
+        "x": x,
+        "scores": torch.einsum("bhqd,bhkd->bhqk", trace.q, trace.k),
+        "scaled": trace.scores / 6**0.5,
+        "masked": torch.where(mask, trace.scaled, -math.inf),
+        "weights": torch.softmax(trace.masked, dim=3),
+        "heads": torch.einsum("bhqk,bhkd->bhqd", trace.weights, trace.v),
+        "concat": torch.cat([trace.heads[:, head] for head in range(4)], dim=-1),
+        "output": attention.w_o(trace.concat),
+    }
+    for name, values in expected.items():
+        torch.testing.assert_close(getattr(trace, name), values, msg=name)
+
+
+def test_an_input_without_a_batch_axis_works():
+    attention, x = MultiHeadAttention(8, 2), numbers(1, 3, 8)
+    for alone, of_one in zip(attention(x[0], EMPTY_ROW), attention(x, EMPTY_ROW), strict=True):
+        torch.testing.assert_close(alone, of_one[0])
+
+
+def test_from_torch_copies_and_keeps_number_type_mode_and_random_numbers():
+    module = nn.MultiheadAttention(8, 2, dtype=torch.float64).eval()
+    before = torch.get_rng_state()
+    ours = MultiHeadAttention.from_torch(module)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert ours.w_q.weight.dtype == torch.float64 and not ours.training
+    nn.init.zeros_(ours.w_q.weight)
+    assert module.in_proj_weight.abs().sum() > 0
+
+
+# Bad input
+
+A, B = torch.zeros(3, 4), torch.zeros(3, 5)
+SQUARE = torch.ones(3, 3, dtype=torch.bool)
+
+
+def mha(x, mask=None, **options):
+    return MultiHeadAttention(8, 2)(torch.zeros(x) if isinstance(x, tuple) else x, mask, **options)
+
+
+def refused(call, error, words):
+    return pytest.param(call, error, words, id=words)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        refused(lambda: project_qkv([[1.0]], A, A, A), TypeError, "x must be a torch.Tensor, got list. Try torch.tensor(x)."),
+        refused(lambda: project_qkv(A, nn.Linear(4, 3), A.T, A.T), TypeError, "w_q must be a torch.Tensor, got Linear. A layer stores its matrix the other way round. Try w_q.weight.T."),
+        refused(lambda: project_qkv(A.long(), A.T, A.T, A.T), TypeError, "x must hold floating-point numbers, got torch.int64. Try x.float()."),
+        refused(lambda: project_qkv(A, A.T, A.T.double(), A.T), TypeError, "x is torch.float32, w_k is torch.float64. Try w_k.to(torch.float32)."),
+        refused(lambda: project_qkv(A, A.T, A.T, A), ValueError, "w_v must have shape (d_model, d) with d_model = 4; got x (3, 4), w_v (3, 4). Try w_v.T."),
+        refused(lambda: project_qkv(A, A.T, A.T, torch.zeros(5, 2)), ValueError, "got x (3, 4), w_v (5, 2)."),
+        refused(lambda: project_qkv(A, A.T, torch.zeros(4), A.T), ValueError, "with d_model = 4; got x (3, 4), w_k (4,)."),
+        refused(lambda: project_qkv(A[0], A.T, A.T, A.T), ValueError, "x must have shape (…, n, d_model): at least 2 axes. It has 1: (4,)."),
+        refused(lambda: attention_scores(A, None), TypeError, "k must be a torch.Tensor, got NoneType. Is a `return` missing?"),
+        refused(lambda: attention_scores((A, A), A), TypeError, "q must be a torch.Tensor, got tuple. It holds 2 of them: take one, such as q[0]."),
+        refused(lambda: attention_scores(A, B), ValueError, "the last axis of q is 4, that of k is 5 (q (3, 4), k (3, 5))."),
+        refused(lambda: attention_scores(torch.zeros(2, 7, 3, 4), torch.zeros(5, 7, 3, 4)), ValueError, "the axes before the last two must match: q (2, 7, 3, 4), k (5, 7, 3, 4)."),
+        refused(lambda: scale_scores(8, A), TypeError, "scores must be a torch.Tensor, got int. Are the arguments in the right order?"),
+        refused(lambda: scale_scores(A, 0), ValueError, "d_k must be at least 1, got 0."),
+        refused(lambda: mask_scores(A, None), TypeError, "mask must be a torch.Tensor, got NoneType. Without a mask, leave the step out."),
+        refused(lambda: mask_scores(A, SQUARE), ValueError, "mask (3, 3) does not fit the scores (3, 4). Give it the 2 axes (n_q, n_k) or all 2, each 1 or as long as theirs."),
+        refused(lambda: mask_scores(A, torch.ones(1, 1, 1, 4).bool()), ValueError, "Take mask[0, 0]."),
+        refused(lambda: attention_weights(A[0]), ValueError, "scores must have shape (…, n_q, n_k): at least 2 axes."),
+        refused(lambda: attention_weights(A.int()), TypeError, "scores must hold floating-point numbers, got torch.int32"),
+        refused(lambda: weighted_values(A, A), ValueError, "weights has 4 keys, v has 3 (weights (3, 4), v (3, 4))."),
+        refused(lambda: weighted_values(torch.zeros(2, 3, 3), torch.zeros(5, 3, 4)), ValueError, "weights (2, 3, 3), v (5, 3, 4)."),
+        refused(lambda: split_heads(torch.zeros(3, 10), 3), ValueError, "the last axis of x (10) is not divisible by num_heads (3). Try one of 1, 2, 5, 10."),
+        refused(lambda: split_heads(A, 0), ValueError, "num_heads must be at least 1, got 0."),
+        refused(lambda: merge_heads(A), ValueError, "x must have shape (…, h, n, d): at least 3 axes. It has 2: (3, 4)."),
+        refused(lambda: MultiHeadAttention(10, 3), ValueError, "d_model (10) is not divisible by num_heads (3)."),
+        refused(lambda: MultiHeadAttention("8", 2), TypeError, "d_model must be a whole number such as 2, got '8'."),
+        refused(lambda: mha((1, 8, 6)), ValueError, "the last axis of x must be d_model = 8; got x (1, 8, 6)."),
+        refused(lambda: mha(torch.zeros(3, 8).double()), TypeError, "weight is torch.float32, x is torch.float64. Try x.to(torch.float32)."),
+        # With as many sentences as heads, (b, n, n) would fit as (h, n, n) and give wrong numbers.
+        refused(lambda: mha((2, 3, 8), SQUARE.expand(2, 3, 3)), ValueError, "mask (2, 3, 3) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4, each 1 or as long as theirs. If its first axis is the sentence, take mask[:, None]."),
+        refused(lambda: mha((5, 3, 8), SQUARE[:1].expand(5, 3)), ValueError, "If its first axis is the sentence, take mask[:, None, None]."),
+        refused(lambda: mha((2, 3, 8), SQUARE[0]), ValueError, "mask (3,) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4"),
+        refused(lambda: mha((2, 3, 8), torch.ones(4, 4).bool(), need_weights=False), ValueError, "mask (4, 4) does not fit"),
+        refused(lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "module must be a torch.nn.MultiheadAttention, got Linear."),
+        refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, kdim=4)), ValueError, "module uses kdim, vdim, add_bias_kv or add_zero_attn"),
+        refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_bias_kv=True)), ValueError, "add_bias_kv"),
+        refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_zero_attn=True)), ValueError, "add_zero_attn"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_answered_in_the_learners_words(call, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("mask", "advice"),
+    [
+        (nn.Transformer.generate_square_subsequent_mask(3), "take mask == 0."),  # 0 and −∞, to be added
+        (causal_mask(3).float(), "where 1 means “may attend”, take mask == 1;"),
+        ((~causal_mask(3)).long(), "where 1 means “hidden”, take mask == 0."),
+    ],
+)
+def test_who_follows_the_advice_on_a_mask_that_is_not_bool_gets_the_mask_that_was_meant(mask, advice):
+    with pytest.raises(TypeError, match="mask must be bool") as caught:
+        mask_scores(torch.zeros(3, 3), mask)
+    assert advice.lower() in str(caught.value).lower()
+    expression = re.search(r"mask == \d", advice).group()
+    assert torch.equal(eval(expression, {"mask": mask}), causal_mask(3))
