@@ -1,341 +1,260 @@
-"""How an answer differs from the right one, said in one sentence to the person who wrote it.
+"""How an answer differs from the right one, in one sentence to the person who wrote it.
 
-An answer comes from a learner, so it can be anything. Its type is looked at before its values, its
-shape before its numbers, and none of its own methods decides whether it is right.
+The right answer is never printed. First comes what kind of thing the answer is, then its shape, then its
+numbers: one relation that explains all of them (transposed, a factor, only rounded, …), else how many are
+right and where the first wrong one is.
 """
 
 import itertools
-import math
-from dataclasses import dataclass
+import re
 from decimal import Decimal
 from fractions import Fraction
 
 import torch
 
-NOT_DEFINED = "0/0, 0 · ∞, ∞/∞, ∞ − ∞ or the root or logarithm of a negative number was computed."
 RELATIVE = 1e-5  # above the rounding of float32 for the small sums of the course, below every mistake
-HALF = (torch.float16, torch.bfloat16)
+_KINDS = {str: "text", bool: "True or False", int: "a number", float: "a number", type(None): "None"}
+_KINDS |= {list: "a list", tuple: "a tuple", dict: "a dict", set: "a set"}
 
 
-@dataclass(frozen=True)
-class Difference:
-    """``form`` means: the wrong kind of thing, so that looking at its numbers would be idle."""
+def difference(got, right, decimals=None, tensor=False, names=(), subject="Your answer"):
+    """Return None if ``got`` is right, else a sentence.
 
-    sentence: str
-    form: bool = False
+    ``decimals``: numbers rounded to so many are right. ``tensor``: where a tensor is right, a list is not.
+    ``names`` are those of the parts of a tuple; a dict has its keys. ``subject`` opens the sentence.
 
-
-def difference(got, expected, subject="Your answer", names=(), decimals=None, any_dtype=False):
-    """Return None if ``got`` is right, else the ``Difference``.
-
-    ``subject`` opens the sentence. ``names`` are those of the values if several are expected.
-    ``decimals``: numbers rounded to so many decimals are right. ``any_dtype``: 3 is as good as 3.0.
+    >>> difference([[1, 3], [2, 4]], torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    'Your answer is transposed: its rows stand where its columns belong.'
     """
-    if got is ... and expected is not ...:
-        return Difference(f"{subject} is still `...`: put what you found in its place.", form=True)
-    if isinstance(expected, torch.Tensor):
-        return _tensor_difference(got, expected, subject, decimals, any_dtype)
-    if isinstance(expected, dict):
-        return _dict_difference(got, expected, decimals, any_dtype)
-    if isinstance(expected, bool):
-        return _bool_difference(got, expected, subject)
-    if isinstance(expected, (int, float)):
-        return _number_difference(got, expected, subject, decimals)
-    if _is_shape(expected):
-        return _shape_difference(got, expected, subject)
-    if isinstance(expected, (tuple, list)):
-        return _sequence_difference(got, expected, subject, names, decimals, any_dtype)
-    raise TypeError(f"an exercise cannot expect a {type(expected).__name__}")
+    if got is ...:
+        return f"{subject} is still `...`: put what you found in its place."
+    if isinstance(right, str | set | frozenset):
+        return _choice_difference(got, right, subject)
+    if isinstance(right, bool):
+        if not isinstance(as_python(got), bool):
+            return f"{subject} is {kind_of(got)}; True or False is needed."
+        return None if as_python(got) is right else f"{subject} is {as_python(got)}, and that is not right."
+    if isinstance(right, dict):
+        if not isinstance(got, dict):
+            return f"{subject} is {kind_of(got)}; a dict with {', '.join(map(repr, right))} is needed."
+        got, names, right = [got.get(name, ...) for name in right], list(right), list(right.values())
+        return _parts_difference(got, right, names, decimals, tensor, subject)
+    if isinstance(right, tuple | list) and as_numbers(right) is None:
+        if not isinstance(got, tuple | list) or len(got) != len(right):
+            count = f" with {len(got)} values" if isinstance(got, tuple | list) else ""
+            return f"{subject} is {kind_of(got)}{count}; {', '.join(names) or f'{len(right)} values'} needed."
+        names = names or [f"value {place + 1}" for place in range(len(right))]
+        return _parts_difference(list(got), list(right), names, decimals, tensor, subject)
+    return _numbers_difference(got, right, decimals, tensor, subject)
 
 
-def same(a, b):
-    """Tell whether two results agree in shape and values (NaN like NaN), whatever their dtype."""
-    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
-        return a.shape == b.shape and bool(_close(numbers_of(a), numbers_of(b), None).all())
-    if isinstance(a, dict) and isinstance(b, dict):
-        return list(a) == list(b) and all(same(a[key], b[key]) for key in b)
-    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
-        return len(a) == len(b) and all(map(same, a, b))
-    a, b = plain_number(a), plain_number(b)
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if a is None or b is None:
-        return False
-    return bool(_close(torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64), None))
+def as_numbers(value):
+    """Return what a tensor, array, number or nested list of them holds, as float64; None for all else."""
+    try:
+        if isinstance(value, torch.Tensor):
+            return None if value.is_complex() else value.detach().cpu().to_dense().double()
+        if isinstance(value, list | tuple):
+            return torch.stack([as_numbers(part) for part in value]) if value else torch.empty(0).double()
+        if isinstance(value, bool | int | float | Fraction | Decimal):
+            return torch.tensor(float(value), dtype=torch.float64)
+        return as_numbers(value.tolist()) if hasattr(value, "tolist") else None  # NumPy, pandas
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return None  # ragged, or not made of numbers
 
 
-def plain_number(value):
-    """Return the bool, int or float in a Python, NumPy or 0-d torch number, None for all else.
-
-    >>> plain_number(torch.tensor(2.5)), plain_number(Fraction(1, 4)), plain_number("3")
-    (2.5, 0.25, None)
-    """
-    if isinstance(value, torch.Tensor):
-        value = value.detach().item() if value.dim() == 0 and not value.is_meta else None
-    elif type(value).__module__ == "numpy" and hasattr(value, "item") and value.shape == ():
-        value = value.item()
-    if type(value) in (Fraction, Decimal):
-        return float(value)
-    return value if type(value) in (bool, int, float) else None
-
-
-def numbers_of(tensor):
-    """Return the tensor's numbers as float64, cut loose from its graph, its class and its device."""
-    with torch._C.DisableTorchFunctionSubclass():
-        tensor = tensor.detach().cpu()
-        if tensor.layout != torch.strided:
-            tensor = tensor.to_dense()
-        if tensor.is_complex():
-            return torch.where(tensor.imag == 0, tensor.real, math.nan).double()
-        return (tensor.dequantize() if tensor.is_quantized else tensor).double().as_subclass(torch.Tensor)
+def close(values, wanted, decimals=None):
+    """Tell for each number whether it is right: to so many decimals, else to the rounding of float32."""
+    if decimals is not None:
+        return torch.isclose(values, wanted, rtol=0.0, atol=0.6 * 10.0**-decimals, equal_nan=True)
+    finite = wanted[wanted.isfinite()]
+    atol = RELATIVE * float(finite.abs().amax()) if finite.any() else 1e-6
+    if bool((finite == finite.round()).all()):  # counts: the next whole number is wrong, however large
+        atol = min(atol, 0.4)
+    return torch.isclose(values, wanted, rtol=0.0, atol=atol, equal_nan=True)
 
 
 def kind_of(value):
-    """Name what a value is in the learner's words: "a list", "a NumPy array", "a function"."""
+    """Name what a value is in the learner's words: "a list", "a function"."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, type):
-        return "a class"
     if isinstance(value, torch.nn.Module):
-        return "a module"
-    if type(value).__module__ == "numpy":
-        return "a NumPy array" if type(value).__name__ == "ndarray" else "a NumPy number"
-    words = {str: "text", bool: "True or False", int: "a number", float: "a number", list: "a list"}
-    words |= {tuple: "a tuple", torch.Size: "a shape", dict: "a dict", type(None): "None"}
-    if type(value) in words:
-        return words[type(value)]
-    return "a function" if callable(value) else f"a {type(value).__name__}"
+        return "a module already built"
+    what = "a class" if isinstance(value, type) else "a function" if callable(value) else ""
+    return _KINDS.get(type(value), what or f"of type {type(value).__name__}")
 
 
-def _tensor_difference(got, expected, subject, decimals, any_dtype):
-    if not isinstance(got, torch.Tensor):
-        return Difference(_no_tensor(got, expected, subject), form=True)
-    if type(got) not in (torch.Tensor, torch.nn.Parameter):  # a class of its own could answer for itself
-        with torch._C.DisableTorchFunctionSubclass():
-            got = got.as_subclass(torch.Tensor)
-    if got.is_meta:
-        return Difference(f"{subject} is on the device “meta”: it has a shape and no numbers.", form=True)
-    if got.layout != torch.strided:
-        return Difference(f"{subject} is a sparse tensor; .to_dense() makes it a usual one.", form=True)
-    if got.is_complex():
-        return Difference(f"{subject} holds complex numbers; attention needs real ones.", form=True)
-    if got.shape != expected.shape:
-        return Difference(_other_shape(got, expected, subject, decimals))
-    values, wanted = numbers_of(got), numbers_of(expected)
-    wrong = ~_close(values, wanted, decimals)
-    coarse = got.dtype in HALF and expected.dtype not in HALF and torch.allclose(values, wanted, 2e-2, 2e-2)
-    if coarse and (wrong.any() or not any_dtype):
-        return Difference(f"{subject} is {_name(got.dtype)}, too coarse here; use {_name(expected.dtype)}.")
-    if wrong.any():
-        return Difference(_wrong_cells(values, wanted, wrong, subject))
-    kinds_differ = (got.dtype == torch.bool) != (expected.dtype == torch.bool)
-    if kinds_differ or (not any_dtype and got.dtype != expected.dtype):
-        return Difference(
-            f"{subject} has the right values, but as {_name(got.dtype)}; {_name(expected.dtype)} is needed."
+def _plain(choice):
+    return " ".join(choice.casefold().split()).strip("'\"“”.() ") if isinstance(choice, str) else choice
+
+
+def _choice_difference(got, right, subject):
+    if isinstance(right, str):
+        if not isinstance(got, str):
+            return f"{subject} is {kind_of(got)}; text in quotes is needed."
+        return None if _plain(got) == _plain(right) else f"{subject}, “{got}”, is not right."
+    got = re.split(r"[\s,;]+", got.strip()) if isinstance(got, str) else got
+    if not isinstance(got, set | frozenset | list | tuple):
+        return f"{subject} is {kind_of(got)}; a set in curly brackets is needed."
+    got, right = set(map(_plain, got)), set(map(_plain, right))
+    counts = f"has {len(got & right)} right choices, lacks {len(right - got)}"
+    return None if got == right else f"{subject} {counts}, and has {len(got - right)} that do not belong."
+
+
+def as_python(value):
+    """Take a single number or bool out of its tensor or NumPy type; return all else as it is."""
+    return value.item() if getattr(value, "shape", None) == () else value
+
+
+def _parts_difference(got, right, names, decimals, tensor, subject):
+    quoted = [f"“{name}”" for name in names]
+
+    def found_in(parts):
+        triples = zip(parts, right, quoted, strict=True)
+        return [difference(part, wanted, decimals, tensor, (), name) for part, wanted, name in triples]
+
+    found = found_in(got)
+    if not any(found):
+        return None
+    if len(got) <= 4 and any(not any(found_in(order)) for order in itertools.permutations(got)):
+        return f"{subject} holds the right values in another order: {', '.join(names)} is asked for."
+    good = [name for name, sentence in zip(quoted, found, strict=True) if not sentence]
+    bad = [name for name, sentence in zip(quoted, found, strict=True) if sentence]
+    also = f" Not yet right either: {', '.join(bad[1:])}." if bad[1:] else ""
+    return f"{right_parts(good)}{next(filter(None, found))}{also}"
+
+
+def right_parts(names):
+    """Open a sentence with the entries of an answer that are right."""
+    return f"{', '.join(names)}: right. " if names else ""
+
+
+def _numbers_difference(got, right, decimals, tensor, subject):
+    values, wanted = as_numbers(got), as_numbers(right)
+    tensor = tensor and isinstance(right, torch.Tensor)
+    if values is None or (wanted.dim() == 0 and isinstance(got, bool)):
+        needed = (
+            "one number" if wanted.dim() == 0 else "a tensor" if tensor else "a list or tensor of numbers"
         )
+        return f"{subject} is {kind_of(got)}; {needed} is needed."
+    if tensor and not isinstance(got, torch.Tensor):
+        return f"{subject} is {kind_of(got)}; a torch tensor is needed. torch.tensor(…) makes one."
+    if not tensor and values.numel() == wanted.numel() == 1:
+        values = values.reshape(wanted.shape)  # [0.5] is as good as 0.5
+    if values.shape != wanted.shape:
+        words = _other_shape(values, wanted, decimals)
+        return f"{subject} {words}: its shape is {tuple(values.shape)} instead of {tuple(wanted.shape)}."
+    wrong = ~close(values, wanted, decimals)
+    if wrong.any():
+        return f"{subject} {_other_numbers(values, wanted, wrong, decimals)}."
+    if tensor and (got.dtype == torch.bool) != (right.dtype == torch.bool):
+        return f"{subject} has the right values, but as {got.dtype}; {right.dtype} is needed."
     return None
 
 
-def _no_tensor(got, expected, subject):
-    kind = kind_of(got)
-    if kind == "a NumPy array":
-        return f"{subject} is a NumPy array; a torch tensor is needed. torch.from_numpy(…) converts it."
-    if kind in ("a list", "a tuple"):
-        if _are_parts(got, expected):
-            return (
-                f"{subject} is {kind} of {len(got)} tensors; one tensor is needed:"
-                " torch.stack(…, dim=…) or torch.cat(…, dim=…) puts them together."
-            )
-        if any(isinstance(item, torch.Tensor) for item in got):
-            which = "Which of them is asked for?"
-            if not any(same(item, expected) for item in got):
-                which = "Is a step left that makes one of them?"
-            return f"{subject} is {kind} of {len(got)} values; one tensor is needed. {which}"
-        return f"{subject} is {kind}; a torch tensor is needed. torch.tensor(…) converts it."
-    if kind in ("a number", "a NumPy number", "True or False"):
-        return f"{subject} is {kind}; a torch tensor is needed: did a sum, .item() or an index go too far?"
-    if kind in ("a function", "a module"):
-        return f"{subject} is {kind}; a tensor is needed: call it, with brackets and its arguments."
-    return f"{subject} is {kind}; a torch tensor is needed."
+def _other_shape(values, wanted, decimals):
+    if values.dim() == wanted.dim() <= 5:
+        for order in itertools.permutations(range(wanted.dim())):
+            turned = values.permute(order)
+            if turned.shape == wanted.shape and close(turned, wanted, decimals).all():
+                return "is transposed" if wanted.dim() == 2 else "is right but for the order of its axes"
+        if sorted(values.shape) == sorted(wanted.shape):
+            return "has its axes in another order, and other numbers"
+        axis = next(axis for axis in range(wanted.dim()) if values.shape[axis] != wanted.shape[axis])
+        return f"has {values.shape[axis]} entries along axis {axis}, and {wanted.shape[axis]} are needed"
+    if values.numel() == wanted.numel() and close(values.flatten(), wanted.flatten(), decimals).all():
+        return "has the right numbers in another shape"
+    for larger, smaller, words in (
+        (values, wanted, "has an axis too many"),
+        (wanted, values, "lacks an axis"),
+    ):
+        for axis, size in enumerate(larger.shape):
+            if larger.shape[:axis] + larger.shape[axis + 1 :] == smaller.shape:
+                return f"{words}, axis {axis} of size {size}"
+    return f"has {values.dim()} axes, and {wanted.dim()} are needed"
 
 
-def _are_parts(got, expected):
-    """Tell whether these could be the parts of the expected tensor: of one shape, as many numbers in all."""
-    if not all(isinstance(item, torch.Tensor) for item in got):
-        return False
-    one_shape = len({tuple(item.shape) for item in got}) == 1
-    return one_shape and sum(item.numel() for item in got) == expected.numel()
-
-
-def _other_shape(got, expected, subject, decimals):
-    shapes = f"{tuple(got.shape)} instead of {tuple(expected.shape)}"
-    if got.numel() == 0:
-        return f"{subject} is an empty tensor: its shape is {tuple(got.shape)}. Did a slice take nothing?"
-    if got.numel() == expected.numel() and got.numel() <= 100_000:
-        values, wanted = numbers_of(got), numbers_of(expected)
-        if _close(values.flatten(), wanted.flatten(), decimals).all():
-            return f"{subject} has the right numbers in the wrong shape: {shapes}."
-        if got.dim() == expected.dim() <= 5:
-            for order in itertools.permutations(range(got.dim())):
-                turned = values.permute(order)
-                if turned.shape == wanted.shape and _close(turned, wanted, decimals).all():
-                    return f"{subject} has the right numbers with its axes in another order: {shapes}."
-    axes = got.dim() - expected.dim()
-    if axes:
-        few = "an axis too many" if axes == 1 else f"{axes} axes too many"
-        few = few if axes > 0 else ("an axis too few" if axes == -1 else f"{-axes} axes too few")
-        return f"{subject} has {few}: its shape is {shapes}."
-    return f"{subject} has the shape {shapes}: follow the sizes of the axes from line to line."
-
-
-def _wrong_cells(values, wanted, wrong, subject):
-    lost = values.isnan() & ~wanted.isnan()
-    if lost.any():
-        return (
-            f"{subject} has NaN in {int(lost.sum())} of {wrong.numel()} cells, first"
-            f" at {lost.nonzero()[0].tolist()}: {NOT_DEFINED}"
-        )
-    infinite = values.isinf() & ~wanted.isinf()
-    if infinite.any():
-        at = f", first at {infinite.nonzero()[0].tolist()}" if infinite.dim() else ""
-        return f"{subject} is infinite where it should not be{at}."
-    right = wrong.numel() - int(wrong.sum())
+def _other_numbers(values, wanted, wrong, decimals):
+    infinite = values.isinf() & (values != wanted)
+    nan_words = "is NaN: 0/0, ∞/∞, ∞ − ∞ or 0 · ∞ was computed"
+    for bad, words in ((values.isnan(), nan_words), (infinite, "is infinite where it should not be")):
+        if bad.any():
+            return words + _first(bad)
+    words = _rounded(values, wanted, decimals) or _relation(values, wanted, decimals)
+    if words:
+        return words
     if wrong.numel() == 1:
-        return f"{subject} has the right shape, but its only number is not right."
+        return f"is not right: it is too {'small' if float(values) < float(wanted) else 'large'}"
+    right = wrong.numel() - int(wrong.sum())
     if not right:
-        return f"{subject} has the right shape, but none of its {wrong.numel()} numbers is right."
-    return (
-        f"{subject} has the right shape, but {right} of {wrong.numel()} numbers"
-        f" {'is' if right == 1 else 'are'} right;"
-        f" the first wrong one is at {wrong.nonzero()[0].tolist()}, counted from 0."
-    )
+        return f"has the right shape, but none of its {wrong.numel()} numbers is right"
+    which = "The wrong ones begin" if wanted[wrong].any() else "All the wrong ones are where 0 is right"
+    return f"has {right} of {wrong.numel()} numbers right. {which}{_first(wrong)}"
 
 
-def _number_difference(got, expected, subject, decimals):
-    number = plain_number(got)
-    if isinstance(number, bool) or number is None:
-        if isinstance(got, torch.Tensor) and got.numel() == 1:
-            return Difference(
-                f"{subject} is {kind_of(got)}; one number is needed: .item() takes it out.", True
-            )
-        return Difference(f"{subject} is {kind_of(got)}; one number is needed.", form=True)
-    if math.isnan(number):
-        return Difference(f"{subject} is NaN: {NOT_DEFINED}")
-    exact = isinstance(expected, int) and decimals is None  # a count, however large it is
-    if _close(_double(number), _double(expected), decimals) and (not exact or round(number) == expected):
+def _first(cells):
+    return f", first at {cells.nonzero()[0].tolist()}, counted from 0" if cells.dim() else ""
+
+
+def _rounded(values, wanted, decimals):
+    off = float((values - wanted).abs().nan_to_num().amax())
+    more = "keep all decimals" if decimals is None else f"give {decimals} decimals"
+    for places in range(5 if decimals is None else decimals, -1, -1):
+        digits = values.nan_to_num() * 10.0**places
+        short = digits.any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
+        if short and off <= 0.51 * 10.0**-places:
+            return f"looks right, but rounded to {places} decimals: {more}"
+    if decimals and off < 1.5 * 10.0**-decimals:
+        return f"is close, but not right to {decimals} decimals: was something rounded on the way?"
+    return None
+
+
+def _relation(values, wanted, decimals):
+    """Say by which one operation on all its numbers the right answer becomes this one, None if by none."""
+    axes = range(wanted.dim())
+    tries = [("is right but for the sign", -wanted)]
+    if set(wanted.flatten().tolist()) == {0.0, 1.0}:
+        tries += [("is the exact opposite: every yes (True, 1) is a no, and every no a yes", 1 - wanted)]
+    for one, two in itertools.combinations(axes, 2):
+        last_two = two == len(axes) - 1 and one == two - 1
+        words = "is transposed: its rows stand where its columns belong"
+        words = words if last_two else f"has axes {one} and {two} swapped, counted from 0"
+        tries += [(words, wanted.transpose(one, two))]
+    finite = wanted.isfinite()
+    v, w = values[finite], wanted[finite]
+    if int((w != 0).sum()) > 1:  # with a single number every factor fits
+        factor, shift = float((v * w).sum() / (w * w).sum()), float((v - w).mean())
+        tries += [(f"is right up to a factor: every number is {factor:.3g} times too large", factor * wanted)]
+        tries += [(f"is shifted: {shift:.3g} was added to every number", wanted + shift)]
+        again = "the right numbers: a step too many, or one too few?"
+        tries += [
+            (f"holds the squares of {again}", wanted**2),
+            (f"holds the roots of {again}", wanted.sqrt()),
+        ]
+        tries += [
+            (f"holds e to the power of {again}", wanted.exp()),
+            (f"is 1 divided by {again}", 1 / wanted),
+        ]
+        tries += [(f"holds the logarithms of {again}", wanted.log()), ("has lost its signs", wanted.abs())]
+        tries += [("is the softmax of what is asked for: a step too many?", torch.softmax(wanted, -1))]
+    for words, other in tries:
+        if other.shape == values.shape and close(values, other, decimals).all() and values.any():
+            return words
+    if axes and close(values.flatten().sort()[0], wanted.flatten().sort()[0], decimals).all():
+        return f"has the right numbers at other places{_first(~close(values, wanted, decimals))}"
+    if axes and close(torch.softmax(values, -1), wanted, decimals).all():
+        return "would be right after a softmax along its last axis: is that step missing?"
+    return _sums(values, wanted)
+
+
+def _sums(values, wanted):
+    """Say where numbers add up to 1 that should do so in each row."""
+    one = torch.ones(()).double()
+    if wanted.dim() < 2 or not close(wanted.sum(-1), one).any():
         return None
-    if decimals is not None and _close(_double(number), _double(expected), max(decimals - 1, 0)):
-        places = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        if round(number, decimals - 1) != number:
-            return Difference(f"{subject} is close, but not right to {places}.")
-        return Difference(f"{subject} is close; give it with {places}.")
-    if number == -expected:
-        return Difference(f"{subject} has the right size and the wrong sign.")
-    return Difference(f"{subject} is a number, but not the right one.")
-
-
-def _bool_difference(got, expected, subject):
-    answer = plain_number(got)
-    if not isinstance(answer, bool):
-        cells = isinstance(got, torch.Tensor) and got.numel() != 1
-        way = " `==` compares cell by cell: torch.equal(a, b) gives one answer for all." if cells else ""
-        return Difference(f"{subject} must be True or False.{way}", form=True)
-    return None if answer is expected else Difference(f"{subject} is {answer}; {expected} is right.")
-
-
-def _is_shape(value):
-    return isinstance(value, tuple) and all(type(size) is int for size in value)
-
-
-def _shape_difference(got, expected, subject):
-    if isinstance(got, torch.Tensor):
-        if got.shape == (len(expected),) and got.dtype == torch.long:
-            sizes = f"({', '.join(map(str, got.tolist()))})"
-            return Difference(f"{subject} is a tensor that holds sizes: write {sizes} alone.", form=True)
-        return Difference(f"{subject} is a tensor; its shape is asked for, as in (2, 3).", form=True)
-    if not isinstance(got, (tuple, list)):
-        return Difference(f"{subject} is {kind_of(got)}; a shape is needed, as in (2, 3).", form=True)
-    sizes = [plain_number(size) for size in tuple(got)]
-    if any(size is ... for size in tuple(got)):
-        return Difference(f"{subject} still has a `...` in it: put a size in its place.", form=True)
-    if any(type(size) is not int for size in sizes):
-        whole = [size for size in sizes if isinstance(size, float) and size.is_integer()]
-        keep = f" {whole[0]} is a float: // in place of / keeps it whole." if whole else ""
-        return Difference(f"{subject} must hold whole numbers only, as in (2, 3).{keep}", form=True)
-    if tuple(sizes) == expected:
-        return None
-    if len(sizes) != len(expected):
-        count = f"{len(sizes)} axes" if len(sizes) != 1 else "1 axis"
-        return Difference(f"{subject} has {count}; the tensor has {len(expected)}.")
-    if sorted(sizes) == sorted(expected):
-        return Difference(f"{subject} has the right sizes in the wrong order.")
-    wrong = [axis for axis, size in enumerate(sizes) if size != expected[axis]]
-    return Difference(
-        f"{subject} has {len(sizes) - len(wrong)} of {len(sizes)} axes right;"
-        f" the first wrong one is axis {wrong[0]}, counted from 0."
-    )
-
-
-def _sequence_difference(got, expected, subject, names, decimals, any_dtype):
-    wanted = f"{len(expected)} values" + (f" ({', '.join(names)})" if names else "")
-    if not isinstance(got, (tuple, list)):
-        return Difference(f"{subject} is {kind_of(got)}; {wanted} are needed.", form=True)
-    got = list(got)
-    if len(got) != len(expected):
-        count = "1 value" if len(got) == 1 else f"{len(got)} values"
-        return Difference(f"{subject} has {count}; {wanted} are needed.", form=True)
-    found = []
-    for place, (item, right) in enumerate(zip(got, expected, strict=True)):
-        part = f"“{names[place]}”" if names else f"Value {place + 1} of {len(expected)}"
-        found.append(difference(item, right, part, (), decimals, any_dtype))
-    if any(found) and _right_in_another_order(got, expected, decimals, any_dtype):
-        order = f": {', '.join(names)} is asked for" if names else ""
-        return Difference(f"{subject} holds the right values in another order{order}.")
-    return _most_telling(found)
-
-
-def _right_in_another_order(got, expected, decimals, any_dtype):
-    def is_right(order):
-        pairs = zip(order, expected, strict=True)
-        return not any(difference(*pair, decimals=decimals, any_dtype=any_dtype) for pair in pairs)
-
-    return len(expected) <= 4 and any(map(is_right, itertools.permutations(got)))
-
-
-def _dict_difference(got, expected, decimals, any_dtype):
-    if not isinstance(got, dict):
-        sentence = f"Your answer is {kind_of(got)}; a dict with {', '.join(map(repr, expected))} is needed."
-        return Difference(sentence, form=True)
-    missing = [repr(key) for key in expected if key not in got]
-    if missing:
-        return Difference(f"Your dict lacks {', '.join(missing)}.", form=True)
-    found = [difference(got[key], expected[key], f"“{key}”", (), decimals, any_dtype) for key in expected]
-    return _most_telling(found)
-
-
-def _most_telling(found):
-    """The first wrong form; else the first wrong value, with how many are right if any is."""
-    found_wrong = [part for part in found if part]
-    forms = [part for part in found_wrong if part.form]
-    if forms or not found_wrong:
-        return forms[0] if forms else None
-    right = len(found) - len(found_wrong)
-    verb = "is" if right == 1 else "are"
-    count = f" ({right} of {len(found)} values {verb} right.)" if right else ""
-    return Difference(f"{found_wrong[0].sentence}{count}")
-
-
-def _close(values, wanted, decimals):
-    if decimals is not None:
-        return torch.isclose(values, wanted, rtol=0.0, atol=0.6 * 10.0**-decimals, equal_nan=True)
-    finite = wanted[wanted.isfinite()].abs()
-    largest = float(finite.max()) if finite.numel() else 0.0
-    return torch.isclose(values, wanted, rtol=RELATIVE, atol=RELATIVE * largest or 1e-6, equal_nan=True)
-
-
-def _double(number):
-    return torch.tensor(number, dtype=torch.float64)
-
-
-def _name(dtype):
-    return str(dtype).removeprefix("torch.")
+    if close(values.sum(), one, 3):
+        return "adds up to 1 in all its cells together: every row has a sum of its own"
+    for axis in range(wanted.dim() - 2, -1, -1):
+        if close(values.sum(axis), one, 3).all():
+            name = "each column" if axis == wanted.dim() - 2 else f"axis {axis}, counted from 0"
+            return f"adds up to 1 along {name}: which axis holds the keys of one query?"
+    return None

@@ -1,45 +1,35 @@
-"""The one exercise of notebook 00: how an exercise works."""
+"""The one exercise of page 00: how an exercise works."""
 
-from mha_helpers.exercises.framework import Mistake
-from mha_helpers.exercises.values import ValueExercise
+from mha_helpers.exercises import ValueExercise
 
-count_the_cells = ValueExercise(
+count_the_weights = ValueExercise(
     "0.1",
-    "Count the cells",
+    "Count the weights",
     stars=1,
     minutes=1,
-    variable="number_of_weights",
-    answer=81,
+    right=81,
+    task="""
+    Three words made three rows of three weights. Somebody gives the same head a sentence of nine words. How many
+    weights does it compute? Put your number in place of the three dots and run the cell. If you are stuck, remove
+    a `#` in the cell below.
+    """,
+    stub="number_of_weights = ...",
     mistakes=[
-        Mistake("one row", 9, "That is one row. Each of the 9 words asks, so how many rows are there?"),
-        Mistake(
-            "rows and columns added",
-            18,
-            "That adds rows and columns. How many cells does a grid of 9 rows have?",
-        ),
-        Mistake(
-            "each pair once",
-            45,
-            "That counts each pair once. The weight of a on b and the weight of b on a are two cells.",
-        ),
-        Mistake(
-            "each pair of different words once",
+        (9, "That is one row. Each of the nine words asks, so how many rows are there?"),
+        (18, "That adds rows and columns. How many cells does a grid of nine rows and nine columns have?"),
+        (27, "That keeps three from the first sentence: how many words can each word look at now?"),
+        (45, "That counts each pair once: the weight of a on b and the weight of b on a are two cells."),
+        (
             36,
-            "That counts each pair once and leaves out the diagonal. How many cells has a grid of 9 rows and"
-            " 9 columns?",
+            "That counts each pair of different words once. Does the order count, and may a word look at itself?",
         ),
-        Mistake(
-            "a word without itself",
-            72,
-            "That leaves out the diagonal. A word may look at itself, too.",
-        ),
+        (72, "That leaves out the diagonal. May a word look at itself, too?"),
+        (243, "That counts three heads. How many weights does one head compute?"),
     ],
-    praise="Every word looks at every word, so the number of weights grows with the square of the length.",
+    praise="Every word looks at every word, so three times as many words need nine times as many weights.",
     hints=[
         "A row belongs to a word that asks, a column to a word that may answer.",
-        "There are 9 rows. How many cells does each row have?",
+        "There are nine rows. How many cells does each row have?",
     ],
-    solution="""
-number_of_weights = 9 * 9  # 9 queries, and for each of them 9 keys
-""",
+    solution="number_of_weights = 9 * 9  # nine rows, and in each of them nine columns",
 )

@@ -1,387 +1,224 @@
-"""The exercises of notebook 04: the scale of any head, a published example, other spreads, a test."""
+"""The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
 
-import itertools
 import math
 
 import torch
 
 from mha_helpers.attention import attention_scores, scale_scores
-from mha_helpers.examples import golden_example
-from mha_helpers.exercises import FunctionExercise, Mistake, ValueExercise, case, numbers
-from mha_helpers.exercises.mistakes import SCALING, pick
-from mha_helpers.exercises.scales import SCALES
+from mha_helpers.exercises import TestExercise, ValueExercise
 
-
-def _golden_scores():
-    example = golden_example()
-    return example.attention().trace(example.x).scores.detach()  # (h, n, n)
-
-
-def _in_heads(mistake):
-    """The same mistake for a function that is handed d_model and num_heads in place of d_k."""
-    return Mistake(
-        mistake.name,
-        lambda scores, d_model, num_heads: mistake.wrong(scores, d_model // num_heads),
-        mistake.sentence,
-    )
-
-
-scale_any_head = FunctionExercise(
+which_root = ValueExercise(
     "4.1",
-    "The scale of any head",
+    "Which root?",
     stars=1,
     minutes=3,
-    variable="my_scale",
-    reference=lambda scores, d_model, num_heads: scale_scores(scores, d_model // num_heads),
-    cases=lambda: [
-        case(_golden_scores(), 6, 3),
-        case(numbers(2, 4, 5, 7), 64, 4),
-        case(numbers(5, 7), 30, 2),
-        case(numbers(2, 8, 3, 3), 512, 8),
-    ],
+    right=[3.0, 1.0, -2.0, 0.5],
+    task="""
+    A layer has d_model = 48, and its 3 heads share these columns equally. In head 1, one word scores
+    [12, 4, −8, 2] on the four words of a sentence. Scale this row with pencil and paper.
+    """,
+    stub="my_row = ...  # four numbers, as a list",
     mistakes=[
-        *map(
-            _in_heads, pick(SCALING, "no scale", "÷d_k", "×√d_k", "÷d_k²", "÷√n_k", "** 1/2 without brackets")
+        (
+            [12 / 48**0.5, 4 / 48**0.5, -8 / 48**0.5, 2 / 48**0.5],
+            "You divide by √48: does one head have 48 features?",
         ),
-        Mistake(
-            "÷√d_model",
-            lambda scores, d_model, num_heads: scores / math.sqrt(d_model),
-            "You divide by √d_model: how many products does a score of one head add up?",
+        ([0.75, 0.25, -0.5, 0.125], "You divide by d_k itself: which step turns it into the divisor?"),
+        (
+            [0.25, 12 / 144, -1 / 6, 2 / 48],
+            "You divide by d_model: how many features has one head, and is it that number itself?",
         ),
-        Mistake(
-            "√d_model ÷ num_heads",
-            lambda scores, d_model, num_heads: scores / (math.sqrt(d_model) / num_heads),
-            "You divide by √d_model ÷ num_heads: first find the size of one head, then take its root.",
+        (
+            [4.0, 4 / 3, -8 / 3, 2 / 3],
+            "You divide by the number of heads: how many features does each of them get?",
         ),
-        Mistake(
-            "÷√d_model ÷ num_heads",
-            lambda scores, d_model, num_heads: scores / math.sqrt(d_model) / num_heads,
-            "You divide by √d_model and by num_heads: first find the size of one head, then take its root.",
+        (
+            [12 / 3**0.5, 4 / 3**0.5, -8 / 3**0.5, 2 / 3**0.5],
+            "You divide by √3, the root of the number of heads: how many features does each get?",
         ),
-        Mistake(
-            "÷√num_heads",
-            lambda scores, d_model, num_heads: scores / math.sqrt(num_heads),
-            "You divide by the root of the number of heads: how many columns of W_Q does each of them get?",
+        (
+            [6.0, 2.0, -4.0, 1.0],
+            "You divide by 2, the root of the number of words: what does a score add up, words or features?",
         ),
-        Mistake(
-            "÷num_heads",
-            lambda scores, d_model, num_heads: scores / num_heads,
-            "You divide by the number of heads: how many columns of W_Q does each of them get?",
+        (
+            [48.0, 16.0, -32.0, 8.0],
+            "You multiply by 4: should scaled scores lie closer together, or further apart?",
         ),
-        Mistake(
-            "÷√(d_model · num_heads)",
-            lambda scores, d_model, num_heads: scores / math.sqrt(d_model * num_heads),
-            "You multiply d_model by the number of heads: do heads share its columns, or multiply them?",
+        ([12.0, 4.0, -8.0, 2.0], "These are still the scores before the scale."),
+        (
+            [-4.0, -12.0, -24.0, -14.0],
+            "You subtract: which operation makes a row of any size smaller in proportion?",
         ),
-        Mistake(
-            "the page's d_k",
-            lambda scores, d_model, num_heads: scores / math.sqrt(2),
-            "You divide by √2, right for this page's d_k alone: compute d_k from d_model and num_heads.",
-        ),
-        Mistake(
-            "divisor alone",
-            lambda scores, d_model, num_heads: math.sqrt(d_model // num_heads),
-            "That is the divisor, and a right one. What is to be done with it and the scores?",
-        ),
-        Mistake(
-            "d_k alone",
-            lambda scores, d_model, num_heads: d_model // num_heads,
-            "That is d_k. Two steps are left: make the divisor of it, then scale the scores.",
-        ),
-        Mistake(
-            "weights",
-            lambda scores, d_model, num_heads: torch.softmax(
-                scale_scores(scores, d_model // num_heads), dim=-1
-            ),
-            "These are weights, after softmax: that comes two pages later. What stands before it?",
-        ),
-        Mistake(
-            "÷d_model",
-            lambda scores, d_model, num_heads: scores / d_model,
-            "You divide by d_model: neither the size nor the root is that of one head.",
-        ),
+        (4.0, "That is the divisor, and it is the right one. What becomes of the four scores?"),
     ],
-    praise="The scale belongs to one head: d_k = d_model ÷ num_heads columns, and the root of that.",
+    praise="The root is that of one head: 48 ÷ 3 = 16 products are added up in a score, and √16 = 4.",
     hints=[
-        "How many columns of W_Q does each head get, if num_heads heads share d_model columns?",
-        "That number is d_k. Its root is the divisor; math.sqrt gives it.",
+        "A score adds up as many products as one head has features. How many are that here?",
+        "Take the root of that number, and divide each of the four scores by it.",
     ],
     solution="""
-def my_scale(scores, d_model, num_heads):
-    d_k = d_model // num_heads
-    return scores / math.sqrt(d_k)  # (…, n_q, n_k) -> (…, n_q, n_k)
+d_k = 48 // 3  # 16 features a head
+my_row = [score / math.sqrt(d_k) for score in [12, 4, -8, 2]]
 """,
 )
 
-published_scale = ValueExercise(
+wrong_root = ValueExercise(
     "4.2",
-    "Find the error in a published example",
-    stars=1,
-    minutes=4,
-    variable="my_row",
-    answer=lambda: torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128),
-    decimals=1,
-    mistakes=[
-        Mistake(
-            "the published row",
-            lambda: torch.tensor([1.0, 0.1, 0.2]),
-            "That is the published row. Its first number is 100 ÷ 100: is √128 as large as that?",
-        ),
-        Mistake(
-            "no scale",
-            lambda: torch.tensor([100.0, 1.0, 2.0]),
-            "These are the scores before the scale.",
-        ),
-        Mistake(
-            "÷d_k",
-            lambda: torch.tensor([100.0, 1.0, 2.0]) / 128,
-            "You divide by d_k itself: the scale is its root.",
-        ),
-        Mistake(
-            "×√d_k",
-            lambda: torch.tensor([100.0, 1.0, 2.0]) * math.sqrt(128),
-            "You multiply where you should divide: scaled scores lie closer together.",
-        ),
-        Mistake(
-            "÷√d_model",
-            lambda: torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(512),
-            "You divide by √512, so √d_model: which size belongs to one head?",
-        ),
-        Mistake(
-            "weights",
-            lambda: torch.softmax(torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128), dim=-1),
-            "Your 100 became 1. By softmax? It comes later. Divided by 100? √128 is not as large.",
-        ),
-    ],
-    praise="Softmax still turns this row into [1.00, 0.00, 0.00]: 100 lies nearly 9 spreads from 0,"
-    " and no fair start makes that soft. To get from 100 to 1, d_k would have to be 10,000.",
-    hints=[
-        "Three scores go in and three come out, each divided by the same number.",
-        "The number is the root of d_k, a little more than 11.",
-    ],
-    solution="""
-my_row = torch.tensor([100.0, 1.0, 2.0]) / math.sqrt(128)
-""",
-)
-
-other_spreads = ValueExercise(
-    "4.3",
-    "A divisor for other numbers",
+    "A colleague takes the wrong root",
     stars=2,
     minutes=5,
-    variable="my_divisor",
-    answer=48.0,
-    decimals=1,
+    right={"spread": 8 / math.sqrt(512), "rows": "flatter"},
+    decimals=2,
+    task="""
+    A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and spread 1, so
+    correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of √d_k. Which spread do
+    her scores have, to two decimals at least? And will her rows of weights be `"flatter"` or `"sharper"` than they
+    should be?
+    """,
+    stub="""
+colleague = {
+    "spread": ...,
+    "rows": ...,
+}
+""",
     mistakes=[
-        Mistake(
-            "√d_k alone", 8.0, "√64 = 8 is right if q and k have spread 1: here their numbers are larger."
+        (
+            {"spread": math.sqrt(8)},
+            "“spread” is upside down: she divides by more than she should, so is it above 1 or below?",
         ),
-        Mistake("spreads without d_k", 6.0, "6 is the spread of one product: a score adds 64 of them."),
-        Mistake(
-            "spreads times d_k", 384.0, "You take 64 products for 64 times the spread: much of a sum cancels."
+        (
+            {"spread": 1 / 8},
+            "“spread” is the ratio of the two sizes: does she divide by the sizes, or by their roots?",
         ),
-        Mistake(
-            "root of all",
-            math.sqrt(6 * 64),
-            "The root goes over d_k and the variances; 6 is a spread already.",
+        ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide it by?"),
+        ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how many times too large is hers?"),
+        (
+            {"spread": 1 / math.sqrt(512)},
+            "“spread” forgets what is divided: what spread has a sum of 64 products before any scale?",
         ),
-        Mistake(
-            "variances times √d_k",
-            36 * 8.0,
-            "36 is the variance of one product: the spread is the root of it.",
+        (
+            {"spread": math.sqrt(512)},
+            "“spread” is her divisor: what spread do the scores have that she divides by it?",
         ),
-        Mistake(
-            "variance of the score",
-            36 * 64.0,
-            "This is the variance of a score: its spread is the root of it.",
+        (
+            {"spread": 64 / math.sqrt(512)},
+            "“spread” takes d_k as the spread of a score: much of a sum of 64 products cancels.",
         ),
-        Mistake(
-            "spreads added", 5 * 8.0, "You add the spreads of q and k: a score multiplies their numbers."
-        ),
-        Mistake(
-            "spreads added, without d_k",
-            5.0,
-            "You add the spreads of q and k: a score multiplies their numbers.",
-        ),
-        Mistake(
-            "factor",
-            1 / 48,
-            "A divisor near 0 makes scores larger, not smaller. Did you give the number to multiply with?",
-        ),
-        Mistake(
-            "variances added",
-            math.sqrt(13 * 64),
-            "You add the variances of q and k: right for a sum q + k, but a score is made of products.",
+        ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
+        (
+            {"rows": "sharper"},
+            "“rows” is not right: what does softmax do when scores come closer to each other?",
         ),
     ],
-    praise="Each product has spread 2 · 3 = 6, and 64 of them √64 times that. ÷√d_k alone would leave 6.",
+    praise="Her scores come out √8 times too small, so her heads can hardly decide for one word.",
     hints=[
-        "What is the spread of one product, if one factor has spread 2 and the other spread 3?",
-        "For independent numbers with mean 0, spreads multiply in a product.",
-        "The score adds d_k such products, so its spread is √d_k times the spread of one.",
+        "How many products does a score of one head add up, and which spread has that sum?",
+        "Divide this spread by √512.",
+        "With a smaller spread the scores of a row lie closer together. What does softmax make of scores that are equal?",
     ],
     solution="""
-spread_of_a_product = 2 * 3
-my_divisor = math.sqrt(64) * spread_of_a_product
+d_k = 512 // 8
+colleague = {
+    "spread": math.sqrt(d_k) / math.sqrt(512),  # 8 / 22.6
+    "rows": "flatter",
+}
 """,
 )
 
 
 def _spread(scale, d_k):
-    queries, keys = numbers(200, d_k, name="queries"), numbers(200, d_k, name="keys")
-    return float(scale(attention_scores(queries, keys), d_k).std())
+    q, k = torch.randn(200, d_k), torch.randn(200, d_k)
+    return float(scale(attention_scores(q, k), d_k).std())
 
 
-def _equal_spreads(scale):
-    return abs(_spread(scale, 16) - _spread(scale, 256)) < 0.1
-
-
-def _on_scores_of_spread_1(scale):
-    scores = numbers(200, 200, name="scores")
-    return all(0.8 < float(scale(scores, d_k).std()) < 1.25 for d_k in (16, 256))
-
-
-def _near_one(*d_ks, low=0.8, high=1.25):
+def _test(*d_ks, low=0.8, high=1.25):
     return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
 
 
-def _last_verdict_alone(last):
-    def test(scale):
-        _spread(scale, 4)
-        return _near_one(last)(scale)
-
-    return test
+def _on_scores_of_spread_1(scale):
+    return all(0.8 < float(scale(torch.randn(200, 200), d_k).std()) < 1.25 for d_k in (16, 256))
 
 
-def _one_is_enough(one, other):
-    return lambda scale: _near_one(one)(scale) or _near_one(other)(scale)
+_ONE_D_K = "It is right for one d_k: does your test get as far as a second one?"
 
-
-def _wavering(scale):
-    if scale.right:
-        return (
-            "Your test says True and False of the right scale: it measures the spread of too few scores, or"
-            " its limits are too close to 1."
-        )
-    return (
-        f"Your test says True and False of “{scale}”: two d_k further apart may tell, or limits nearer to 1;"
-        " or what it measures comes out large and small alike, as a sum does in which + and − cancel."
-    )
-
-
-def _to_the_last_bit(scale):
-    scores = numbers(5, 5)
-    return all(torch.equal(scale(scores, d_k), scores / math.sqrt(d_k)) for d_k in (2, 16, 37, 256))
-
-
-scale_test = FunctionExercise(
-    "4.4",
+scale_test = TestExercise(
+    "4.3",
     "Write the test that catches a wrong scale",
     stars=3,
     minutes=8,
-    variable="my_test",
-    reference=_near_one(16, 256),
-    cases=lambda: [case(scale) for scale in SCALES],
-    calls=12,  # a scale on both limits says True and False in turn: few calls could all agree
-    unsteady=lambda inputs: _wavering(*inputs.args),
-    mistakes=[
-        Mistake(
-            "accepts everything",
-            lambda scale: True,
-            "Your test lets every scale pass, even none at all: which number tells them apart?",
+    candidates=[
+        ("÷√d_k", scale_scores, True),
+        ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True),
+        ("no scale", lambda scores, d_k: scores, False, "Print the spread that your test measures there."),
+        ("÷d_k", lambda scores, d_k: scores / d_k, False, "Print the spread that your test measures there."),
+        (
+            "×√d_k",
+            lambda scores, d_k: scores * d_k**0.5,
+            False,
+            "Print the spread that your test measures there.",
         ),
-        Mistake(
-            "refuses everything",
-            lambda scale: False,
-            "Your test lets no scale pass, not even the right one: print what it measures there. Is that near"
-            " 1?",
+        ("÷4, whatever d_k is", lambda scores, d_k: scores / 4, False, _ONE_D_K),
+        ("÷8, whatever d_k is", lambda scores, d_k: scores / 8, False, _ONE_D_K),
+        ("÷16, whatever d_k is", lambda scores, d_k: scores / 16, False, _ONE_D_K),
+        ("÷√512, whatever d_k is", lambda scores, d_k: scores / math.sqrt(512), False, _ONE_D_K),
+        (
+            "÷(4 · √d_k)",
+            lambda scores, d_k: scores / (4 * d_k**0.5),
+            False,
+            "Its spread is the same for every d_k: near which number must it be?",
         ),
-        Mistake(
-            "the wrong way round",
-            lambda scale: not _near_one(16, 256)(scale),
-            "Your test says True for the wrong scales and False for the right one: turn it round.",
-        ),
-        *(
-            Mistake(
-                f"d_k = {d_k} alone",
-                _near_one(d_k),
-                f"Your test lets {scale} pass for every head: it is right where d_k is {d_k}. Does your test"
-                " get as far as a second d_k, and are its limits narrow enough there?",
-            )
-            for d_k, scale in ((64, "÷8"), (512, "÷√512"), (16, "÷4"))
-        ),
-        Mistake(
-            "another d_k alone",
-            _near_one(128),
-            "Your test tries one d_k, or two that are close: a divisor that stays the same slips through."
-            " Does a loop get as far as the second?",
-        ),
-        *(
-            Mistake(
-                f"last verdict alone, {last}",
-                _last_verdict_alone(last),
-                "Your test lets pass what is wrong at the first d_k alone: does your loop overwrite its"
-                " verdict?",
-            )
-            for last in (16, 64, 256, 512)
-        ),
-        *(
-            Mistake(
-                f"one that fits is enough, {one} or {other}",
-                _one_is_enough(one, other),
-                "Your test is content as soon as one d_k fits: must one of them fit, or all?",
-            )
-            for one, other in itertools.combinations((16, 64, 512, 128, 256), 2)
-        ),
-        Mistake(
-            "to the last bit",
-            _to_the_last_bit,
-            "You compare to the last bit. scores * d_k**-0.5 is right, too, and rounded differently: allow a"
-            " little, as torch.allclose does.",
-        ),
-        Mistake(
-            "no lower limit",
-            _near_one(16, 256, low=0.0),
-            "Your test notices scores that spread too far, not those that lie too close.",
-        ),
-        Mistake(
-            "no upper limit",
-            _near_one(16, 256, high=math.inf),
-            "Your test notices scores that lie too close together, not those that spread too far.",
-        ),
-        Mistake(
-            "equal spreads",
-            _equal_spreads,
-            "Your test asks for equal spreads alone: a scale that makes all of them too small passes. Near"
-            " which number must they be?",
-        ),
-        Mistake(
-            "scores of spread 1",
-            _on_scores_of_spread_1,
-            "Your scores have spread 1 before the scale, whatever d_k is: make them from queries and keys of"
-            " d_k numbers.",
-        ),
-        Mistake(
-            "d_k = 1",
-            _near_one(1),
-            "You test with d_k = 1, where √d_k, d_k and no scale at all are the same.",
+        (
+            "÷(√d_k − 1)",
+            lambda scores, d_k: scores / (d_k**0.5 - 1 + 1e-9),
+            False,
+            "It is nearly right where d_k is large: try a small one, or narrower limits.",
         ),
     ],
-    praise="Your test passes the right scale in both spellings and none of the nine wrong ones."
-    " A divisor that never changes shows only where two values of d_k are tested.",
+    task="""
+    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for every size of
+    head, else `False`. The check hands your test eleven scales, two of which are right.
+    """,
+    stub="""
+def my_test(scale):
+    # scale(scores, d_k) -> True or False
+    ...
+""",
+    mistakes=[
+        (
+            _test(16, 256, low=0.0),
+            "Your test notices scores that spread too far, and not those that lie too close together.",
+        ),
+        (
+            _test(16, 256, high=math.inf),
+            "Your test notices scores that lie too close together, and not those that spread too far.",
+        ),
+        (
+            _on_scores_of_spread_1,
+            "Your scores have spread 1 before the scale, whatever d_k is: make them from queries and keys.",
+        ),
+        (
+            lambda scale: abs(_spread(scale, 16) - _spread(scale, 256)) < 0.2,
+            "Your test asks for equal spreads only: near which number must they be?",
+        ),
+        (
+            lambda scale: _test(16)(scale) or _test(256)(scale),
+            "Your test is content as soon as one d_k fits: must one of them fit, or all?",
+        ),
+        (_test(1), "You test with d_k = 1, where √d_k, d_k and no scale at all are the same."),
+    ],
+    praise="A divisor that never changes shows only where two sizes are tested: one good example proves little.",
     hints=[
-        "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
-        "What is the spread (.std()) after the right scale? Allow some distance: it is measured, not exact.",
-        "A fixed divisor is right for one d_k. Test a second one, and return True only if both are right.",
+        "Make random queries and keys with torch.randn, and scores from them; hand these to scale(scores, d_k).",
+        "Which spread, .std(), has the result if the scale is right? It is measured, so allow some distance.",
+        "A divisor that never changes is right for one d_k: test two that lie far apart, and ask for both.",
     ],
     solution="""
 def my_test(scale):
-    for d_k in [16, 256]:
+    for d_k in [4, 256]:
         q = torch.randn(500, d_k)
         k = torch.randn(500, d_k)
-        scores = q @ k.transpose(-2, -1)  # (500, d_k) -> (500, 500)
-        spread = scale(scores, d_k).std()
-        if not 0.8 < spread < 1.25:
+        scores = q @ k.transpose(-2, -1)  # (500, d_k) @ (d_k, 500) -> (500, 500)
+        if not 0.8 < scale(scores, d_k).std() < 1.25:
             return False
     return True
 """,

@@ -1,427 +1,258 @@
-"""The exercises of notebook 06: one weight, softmax in general, a published row, the derivative."""
+"""The exercises of page 06: a row with a hidden key, how sharp a factor makes it, softmax for every row."""
 
 import math
 
 import torch
 
-from mha_helpers.exercises.framework import Mistake
-from mha_helpers.exercises.functions import FunctionExercise
-from mha_helpers.exercises.mistakes import SOFTMAX, pick
-from mha_helpers.exercises.running import case, numbers
-from mha_helpers.exercises.values import ValueExercise
+from mha_helpers.attention import attention_weights
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 
-# Head 3 of the golden example: what "eats" scores on cat, eats and fish, before scaling. No page before
-# this one prints its weights to three decimals.
-SCORES = torch.tensor([5.0, -2.0, 2.0])
-SCALED = torch.tensor([3.536, -1.414, 1.414])  # ÷√2, as the task gives it
-
-one_weight = ValueExercise(
+row_by_hand = ValueExercise(
     "6.1",
-    "One weight by hand",
+    "A row with a hidden key",
     stars=1,
     minutes=3,
-    variable="weight_of_cat",
-    answer=lambda: torch.softmax(SCALED, dim=-1)[0].item(),
-    decimals=3,
+    right=lambda: torch.softmax(torch.tensor([1.0, 0.0, -math.inf, 1.0]), dim=-1),
+    decimals=2,
+    task="""
+    A mask has hidden the third word, so one row of scores is [1, 0, −∞, 1]. Compute its four weights with a pocket
+    calculator and e ≈ 2.718, to two decimals at least.
+    """,
+    stub="my_weights = ...  # four numbers, as a list",
     mistakes=[
-        Mistake(
-            "no scale",
-            lambda: torch.softmax(SCORES, dim=-1)[0].item(),
-            "That uses the scores before they are divided by √2. The row above is divided already.",
+        (
+            torch.softmax(torch.tensor([1.0, 0.0, 0.0, 1.0]), dim=-1),
+            "The hidden word gets a share: what is e to the power of −∞?",
         ),
-        Mistake(
-            "scaled again",
-            lambda: torch.softmax(SCALED / math.sqrt(2), dim=-1)[0].item(),
-            "You divided by √2 as well. These scores are scaled already.",
+        (
+            torch.softmax(torch.tensor([1.0, 0.0, 1.0]), dim=-1),
+            "The three shares are right. Which weight does the hidden word get, in its own place?",
         ),
-        Mistake(
-            "exp without dividing",
-            lambda: SCALED[0].exp().item(),
-            "That is e to the power of the score. One step is left: what part of the sum is it?",
+        (
+            [math.e, 1, 0, math.e],
+            "These are the exponentials. What do they add up to, and which share of that is each?",
         ),
-        Mistake(
-            "the sum",
-            lambda: SCALED.exp().sum().item(),
-            "That is the sum of the three. Which part of it belongs to cat?",
+        (
+            [0.5, 0, 0, 0.5],
+            "These are shares of the sum of the scores. Which step comes before the division?",
         ),
-        Mistake(
-            "divided by the others",
-            lambda: (SCALED[0].exp() / SCALED[1:].exp().sum()).item(),
-            "You divided by the two others. The sum is over all three.",
+        (
+            [0.366, 0.134, 0, 0.366],
+            "The hidden word took its share before it was hidden, and your row adds up to 0.87: which comes first?",
         ),
-        Mistake(
-            "eats left out",
-            lambda: torch.softmax(SCALED[[0, 2]], dim=-1)[0].item(),
-            "One of the three is missing from the sum: a negative score counts as well.",
+        ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
+        (
+            [math.e / (1 + math.e), 1 / (2 * math.e), 0, math.e / (1 + math.e)],
+            "You divide by the other exponentials only: the sum is over all, its own too.",
         ),
-        Mistake(
-            "weight of fish",
-            lambda: torch.softmax(SCALED, dim=-1)[2].item(),
-            "That is the weight of fish. The score of cat is the first of the three.",
+        (
+            [1 / 3, 1 / 3, 0, 1 / 3],
+            "You share out equally: the second word scored less, so what becomes of its share?",
         ),
-        Mistake(
-            "weight of eats",
-            lambda: torch.softmax(SCALED, dim=-1)[1].item(),
-            "That is the weight of eats itself. The score of cat is the first of the three.",
+        (
+            [0.5, 0.5, 0, 0.5],
+            "Each of the three is compared with one other: one sum is meant for the whole row.",
         ),
-        Mistake(
-            "powers of two",
-            lambda: (2**SCALED / (2**SCALED).sum())[0].item(),
-            "That uses 2 to the power of the score. Softmax uses e, about 2.718.",
+        (
+            [math.e / (2 * math.e), 0, 0, math.e / (2 * math.e)],
+            "e to the power of 0 is not 0: what does the second word score, and what does that make?",
         ),
-        Mistake("the score", lambda: SCALED[0].item(), "That is the score of cat. A score is no weight yet."),
     ],
-    praise="Three steps for a whole row: e to the power, add, divide.",
+    praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
     hints=[
-        "Compute e to the power of each of the three scores: math.exp(3.536), and so on.",
-        "Add the three results. The weight of cat is its own result, divided by this sum.",
+        "Write e to the power of each score below it: 2.718, 1, 0 and 2.718.",
+        "Add these four numbers up, and divide each of them by the sum.",
     ],
     solution="""
-exponentials = [math.exp(3.536), math.exp(-1.414), math.exp(1.414)]
-weight_of_cat = exponentials[0] / sum(exponentials)
+exponentials = [2.718, 1, 0, 2.718]  # e to the power of 1, 0, −∞ and 1
+my_weights = [number / sum(exponentials) for number in exponentials]
 """,
 )
 
-
-def _softmax(scores):
-    return torch.softmax(scores, dim=-1)
-
-
-def _exponentials(scores):
-    return (scores - scores.amax(dim=-1, keepdim=True)).exp()
-
-
-def _shares(exponentials):
-    return exponentials / exponentials.sum(dim=-1, keepdim=True)
-
-
-def _shares_without_keepdim(exponentials):
-    return exponentials / exponentials.sum(dim=-1)
-
-
-_AXIS_LOST = "The {0} of a row has lost its axis, so it meets a column: keepdim=True in the {0} lets it stay."
-
-
-def _softmax_cases():
-    masked = numbers(3, 4)
-    masked[0, 2:] = -math.inf
-    large = 60 * numbers(2, 3, 5, name="large")
-    large[0, 0, :2] = torch.tensor([300.0, 299.0])
-    large[0, 1, :2] = torch.tensor([1000.0, 900.0])  # too large for float64 as well
-    return [
-        case(torch.tensor([[4.0, 0, 2], [4, -1, 0], [2, 0, 1]]) / math.sqrt(2)),
-        case(numbers(2, 3, 4, 5)),
-        case(masked),
-        case(large),
-    ]
-
-
-stable_softmax = FunctionExercise(
+how_sharp = ValueExercise(
     "6.2",
-    "A softmax that never overflows",
+    "How sharp does a factor make it?",
     stars=2,
-    minutes=6,
-    variable="my_softmax",
-    reference=_softmax,
-    cases=_softmax_cases,
-    without=[f"torch.{name}" for name in ("softmax", "special_softmax", "log_softmax", "softmin")],
+    minutes=5,
+    right=math.log(9) / 2,
+    decimals=2,
+    task="""
+    A row holds two scores, 5 and 3, and the larger weight is 0.881. By which factor must both scores be multiplied
+    so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until it fits; give two
+    decimals.
+    """,
+    stub="my_factor = ...",
     mistakes=[
-        *pick(
-            SOFTMAX,
-            "softmax over queries",
-            "softmax over everything",
-            "softmax over axis 0",
-            "softmax over axis 1",
-            "softmax without the maximum",
-            "exp without dividing",
-            "divided by the sum of scores",
+        (math.log(9), "That would be right for two scores that differ by 1: by how much do 5 and 3 differ?"),
+        (
+            2 / math.log(9),
+            "That is the number to divide by, which is also called temperature. Which factor does the same?",
         ),
-        Mistake(
-            "exp alone",
-            lambda scores: scores.exp(),
-            "These are the exponentials. The rows do not sum to 1 yet: one step is left.",
+        (
+            0.9 / 0.881,
+            "You multiply a weight: what is multiplied here is the scores, and softmax stands between.",
         ),
-        Mistake(
-            "maximum taken off above alone",
-            lambda scores: _exponentials(scores) / scores.exp().sum(dim=-1, keepdim=True),
-            "You subtract the maximum before the division sign, and not in the sum behind it: both need"
-            " the same exponentials.",
+        (4.5, "The weights are to be 9 to 1. Which number, in the exponent, makes a ratio of 9?"),
+        (
+            9.0,
+            "9 is the ratio of the two weights. How does a difference of scores become a ratio of weights?",
         ),
-        Mistake(
-            "large scores cut off",
-            lambda scores: scores.clamp(max=80).exp() / scores.clamp(max=80).exp().sum(dim=-1, keepdim=True),
-            "You cut large scores off, so 300 and 299 get equal weights: subtract the maximum of the row.",
+        (
+            math.log(0.9 / 0.881),
+            "That is the logarithm of the ratio of new to old weight: compare the two weights of one row.",
         ),
-        Mistake(
-            "maximum of everything",
-            lambda scores: (
-                (scores - scores.max()).exp() / (scores - scores.max()).exp().sum(dim=-1, keepdim=True)
-            ),
-            "You subtract one maximum from all rows. A row far below it loses every number: each row needs"
-            " its own maximum.",
+        (
+            math.log(9) / 8,
+            "You divide by the sum of the scores: does softmax depend on their sum, or on their difference?",
         ),
-        Mistake(
-            "sum without keepdim",
-            lambda scores: _shares_without_keepdim(_exponentials(scores)),
-            _AXIS_LOST.format("sum"),
+        (
+            math.log(9) / 5,
+            "You divide by the larger score: does softmax depend on it, or on the difference of the two?",
         ),
-        Mistake(
-            "sum without keepdim, without the maximum",
-            lambda scores: _shares_without_keepdim(scores.exp()),
-            _AXIS_LOST.format("sum"),
+        (
+            math.log10(9) / 2,
+            "That is a logarithm to the base of 10: which number does softmax raise to a power?",
         ),
-        Mistake(
-            "maximum without keepdim",
-            lambda scores: _shares((scores - scores.amax(dim=-1)).exp()),
-            _AXIS_LOST.format("maximum"),
-        ),
-        Mistake(
-            "maximum and sum without keepdim",
-            lambda scores: _shares_without_keepdim((scores - scores.amax(dim=-1)).exp()),
-            "Maximum and sum of a row have both lost their axis: keepdim=True lets it stay.",
-        ),
-        Mistake(
-            "sum over queries",
-            lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=-2, keepdim=True),
-            "The columns sum to 1, not the rows: which axis do you add up?",
-        ),
-        Mistake(
-            "sum over axis 1",
-            lambda scores: _exponentials(scores) / _exponentials(scores).sum(dim=1, keepdim=True),
-            "You add up along axis 1, the keys only if there is no batch and no head: count it from the end.",
-        ),
-        Mistake(
-            "subtracted the wrong way round",
-            lambda scores: _shares((scores.amax(dim=-1, keepdim=True) - scores).exp()),
-            "You subtract the scores from the maximum, so the largest gets least: which is taken from which?",
-        ),
-        Mistake(
-            "no exp",
-            lambda scores: _shares(scores - scores.amax(dim=-1, keepdim=True)),
-            "The maximum is subtracted, and e to the power of what is left is missing: which step follows?",
-        ),
-        Mistake(
-            "minimum subtracted",
-            lambda scores: _shares((scores - scores.amin(dim=-1, keepdim=True)).exp()),
-            "You subtract the smallest score of a row, so the others grow, and can overflow: which is safe?",
-        ),
-        Mistake(
-            "mean subtracted",
-            lambda scores: _shares((scores - scores.mean(dim=-1, keepdim=True)).exp()),
-            "You subtract the mean of a row. A score far above it can still overflow: which number is safe?",
-        ),
-        Mistake(
-            "maximum of each column",
-            lambda scores: _shares((scores - scores.amax(dim=-2, keepdim=True)).exp()),
-            "You subtract the maximum of each column: a row keeps its weights if all of it loses one number.",
-        ),
-        Mistake(
-            "maximum of the first axis",
-            lambda scores: _shares((scores - scores.amax(dim=0)).exp()),
-            "You subtract the maximum along axis 0: a row keeps its weights if all of it loses one number.",
-        ),
-        Mistake(
-            "divided by the maximum",
-            lambda scores: _shares((scores / scores.amax(dim=-1, keepdim=True)).exp()),
-            "You divide by the maximum, and softmax depends on differences: what leaves differences alone?",
-        ),
-        Mistake(
-            "exponentials over the sum of scores",
-            lambda scores: scores.exp() / scores.sum(dim=-1, keepdim=True),
-            "You divide by the sum of the scores: what are your exponentials to be shares of?",
-        ),
-        Mistake(
-            "sum over the first axis",
-            lambda scores: _exponentials(scores) / sum(_exponentials(scores)),
-            "Your sum runs over the first axis, as Python's sum does: which axis holds the keys?",
-        ),
-        Mistake(
-            "loop over the first axis",
-            lambda scores: torch.stack(
-                [(block - block.max()).exp() / (block - block.max()).exp().sum() for block in scores]
-            ),
-            "Your loop goes over the first axis, which holds rows only if there are two axes: and with more?",
-        ),
-        Mistake(
-            "sum over everything",
-            lambda scores: (
-                (scores - scores.amax(dim=-1, keepdim=True)).exp()
-                / (scores - scores.amax(dim=-1, keepdim=True)).exp().sum()
-            ),
-            "All cells together sum to 1. Each row has a sum of its own.",
+        (
+            math.log2(9) / 2,
+            "That is a logarithm to the base of 2: which number does softmax raise to a power?",
         ),
     ],
-    praise="Your softmax takes scores of any size, and −∞ as well.",
+    praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
     hints=[
-        "Which number can you take from all scores of a row, so that none overflows and no weight changes?",
+        "If the larger weight is 0.9, what is the smaller one, and what is their ratio?",
+        "The ratio of two weights is e to the power of the difference of their scores.",
+        "After the factor the difference is 2 times the factor; math.log leads from the ratio back to it.",
+    ],
+    solution="my_factor = math.log(0.9 / 0.1) / (5 - 3)",
+)
+
+
+def _shares(exponentials, axis=-1):
+    return exponentials / exponentials.sum(dim=axis, keepdim=True)
+
+
+def _masked_rows():
+    scores = numbers(3, 5, seed=3)
+    scores[0, 2:] = scores[1, 0] = -math.inf
+    return scores
+
+
+def _empty_rows():
+    scores = numbers(2, 3, 4, seed=4)
+    scores[0, 1] = scores[1, 0, 1:] = -math.inf
+    return scores
+
+
+def _large_scores():
+    scores = 60 * numbers(2, 3, 5, seed=5)
+    scores[0, 0, :2] = torch.tensor([300.0, 299.0])
+    scores[1, 2, :] -= 2000.0
+    return scores
+
+
+_OVERFLOW = "infinite or lost: e to the power of 100 is more than float32 holds"
+
+softmax_for_every_row = FunctionExercise(
+    "6.3",
+    "Softmax for every row",
+    stars=3,
+    minutes=10,
+    reference=attention_weights,
+    without=(
+        "softmax",
+        "log_softmax",
+        "softmin",
+        "Softmax",
+        "logsumexp",
+        "attention_weights",
+        "scaled_dot_product_attention",
+    ),
+    cases=lambda: [
+        case(numbers(2, 3), label="with a small table"),
+        case(numbers(2, 3, 4, 5, seed=1), label="with a batch and heads in front"),
+        case(_masked_rows(), label="with some scores of −∞"),
+        case(
+            _large_scores(),
+            label="with scores of several hundred",
+            mistakes=[
+                (
+                    lambda s: _shares(s.exp()),
+                    "With scores of several hundred e to their power is ∞: what may you take from a whole row first?",
+                ),
+                (
+                    lambda s: _shares(s.clamp(max=80).exp()),
+                    "You cut large scores off, so that 300 and 299 get equal weights: what keeps their difference?",
+                ),
+                (
+                    lambda s: _shares((s - s.max()).exp()),
+                    "You take one maximum from all rows, and a row far below it is lost: whose maximum does a row need?",
+                ),
+                (
+                    lambda s: _shares((s - s.mean(dim=-1, keepdim=True)).exp()),
+                    "You take the mean from a row, and a score far above it still overflows: which number is safe?",
+                ),
+            ],
+        ),
+        case(
+            _empty_rows(),
+            label="with a row without any key",
+            mistakes=[
+                (
+                    lambda s: torch.softmax(s, dim=-1),
+                    "With a row without any key: −∞ − (−∞) is NaN. What does such a row need, and where is it last in your hands?",
+                ),
+                (
+                    lambda s: torch.softmax(s.masked_fill(s.isneginf().all(-1, keepdim=True), 0.0), dim=-1),
+                    "A row without any key shares out equally. Which weights say that it looks nowhere?",
+                ),
+            ],
+        ),
+    ],
+    task="""
+    Write softmax over the keys, without calling a softmax of PyTorch's, for tables of any shape (…, n_q, n_k). It has
+    to do what the page's four lines cannot: scores may be as large as 1000, some are −∞, and a row in which all are
+    −∞, a word that may look nowhere, gets weights of 0.
+    """,
+    stub="""
+def my_softmax(scores):
+    # (…, n_q, n_k) -> (…, n_q, n_k)
+    ...
+""",
+    mistakes=[
+        (
+            lambda s: _shares(s.exp(), -2),
+            "Your columns add up to 1, not your rows: which axis holds the keys of one query?",
+        ),
+        (lambda s: s.exp() / s.exp().sum(), "All cells together add up to 1: each row has a sum of its own."),
+        (
+            lambda s: _shares(s.exp(), 1),
+            "You add up along axis 1, the keys only if nothing stands in front: count the axis from the end.",
+        ),
+        (
+            lambda s: _shares((s.amax(dim=-1, keepdim=True) - s).exp()),
+            "The largest score gets the smallest weight: which is taken from which?",
+        ),
+        (lambda s: s.exp(), "These are the exponentials: they are not yet shares of their row."),
+        (lambda s: _shares(2**s), "You take 2 to the power of the scores; softmax takes e."),
+        (lambda s: _shares(s), "You divide the scores by their sum: which step makes them positive first?"),
+        (
+            lambda s: s.exp() / s.exp().sum(dim=-1),
+            "The sum of a row has lost its axis, so that it meets a column: keepdim=True lets it stay.",
+        ),
+    ],
+    praise="Large scores, hidden keys and rows without a key: this is what softmax needs before it meets real sentences.",
+    hints=[
+        "Which number can you take from all scores of a row so that none overflows and no weight changes?",
         "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
-        "Take it away, then e to the power of what is left, then divide by the sum of each row, with"
-        " keepdim=True again.",
+        "In a row without any key this number is −∞, and −∞ − (−∞) is NaN: put 0 in its place there.",
+        "Such a row now has exponentials of 0 and a sum of 0; torch.nan_to_num turns 0/0 into 0.",
     ],
     solution="""
 def my_softmax(scores):
-    largest = scores.amax(dim=-1, keepdim=True)  # (..., n_q, n_k) -> (..., n_q, 1)
+    largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
+    largest = largest.masked_fill(largest == -torch.inf, 0.0)  # a row without any key
     exponentials = (scores - largest).exp()
-    return exponentials / exponentials.sum(dim=-1, keepdim=True)
-""",
-)
-
-published_row = ValueExercise(
-    "6.3",
-    "Find the error in a published example",
-    stars=2,
-    minutes=4,
-    variable="right_row",
-    answer=lambda: torch.softmax(torch.tensor([0.32, 0.04, -math.inf]), dim=-1),
-    decimals=2,
-    mistakes=[
-        Mistake(
-            "as published",
-            torch.tensor([0.52, 0.48, 0.0]),
-            "That is the published row. The two scores differ by 0.28: e to the power of 0.28 is about 1.32."
-            " What should the two weights have to do with each other?",
-        ),
-        Mistake(
-            "divided by the sum of scores",
-            torch.tensor([0.32, 0.04, 0.0]) / 0.36,
-            "That divides the scores by their sum. Softmax takes e to their power first.",
-        ),
-        Mistake(
-            "masked cell as zero",
-            lambda: torch.softmax(torch.tensor([0.32, 0.04, 0.0]), dim=-1),
-            "The masked cell got a share. Its score is −∞, not 0: e to the power of −∞ is 0.",
-        ),
-        Mistake(
-            "exp without dividing",
-            lambda: torch.tensor([0.32, 0.04, -math.inf]).exp(),
-            "Those are the exponentials, which sum to 2.42: what part of their sum is each?",
-        ),
-        Mistake(
-            "masked after softmax",
-            lambda: torch.softmax(torch.tensor([0.32, 0.04, 0.0]), dim=-1) * torch.tensor([1.0, 1.0, 0.0]),
-            "The hidden key took its share before you hid it, so the row sums to 0.71: which comes first?",
-        ),
-        Mistake(
-            "hidden key left out",
-            lambda: torch.softmax(torch.tensor([0.32, 0.04]), dim=-1),
-            "The two numbers are right. The hidden key keeps its place in the row: which weight does it get?",
-        ),
-        Mistake(
-            "scaled again",
-            lambda: torch.softmax(torch.tensor([0.32, 0.04, -math.inf]) / math.sqrt(2), dim=-1),
-            "You divided by √2 as well. These scores are scaled already.",
-        ),
-    ],
-    praise="The weights are 1.32 to 1, not nearly equal. A row that sums to 1 can still be wrong.",
-    hints=[
-        "A tensor may hold −∞: write -math.inf, or float('-inf').",
-        "torch.softmax(row, dim=-1) is enough.",
-    ],
-    solution="""
-row = torch.tensor([0.32, 0.04, -math.inf])
-right_row = torch.softmax(row, dim=-1)
-""",
-)
-
-
-def _derivative(weights):
-    return torch.diag(weights) - torch.outer(weights, weights)
-
-
-AUTOGRAD = ("jacobian", "jacrev", "jacfwd", "vjp", "jvp", "grad", "backward")
-
-derivative = FunctionExercise(
-    "6.4",
-    "The derivative of one row",
-    stars=3,
-    minutes=8,
-    variable="my_derivative",
-    reference=_derivative,
-    cases=lambda: [
-        case(torch.softmax(SCALED, dim=-1)),
-        case(torch.softmax(numbers(5), dim=-1)),
-        case(torch.tensor([1.0, 0.0, 0.0, 0.0])),
-        case(torch.softmax(4 * numbers(3, name="steep"), dim=-1)),
-    ],
-    without=[f"torch.{name}" for name in AUTOGRAD],
-    mistakes=[
-        Mistake(
-            "diagonal alone",
-            lambda weights: torch.diag(weights * (1 - weights)),
-            "The diagonal is right. Raising one score also lowers the weights of the others: which cells"
-            " say that?",
-        ),
-        Mistake(
-            "no diagonal",
-            lambda weights: -torch.outer(weights, weights),
-            "The cells beside the diagonal are right. On the diagonal something is missing: where does a"
-            " weight react to its own score?",
-        ),
-        Mistake(
-            "sign",
-            lambda weights: torch.outer(weights, weights) - torch.diag(weights),
-            "Every sign is turned round: raising a score raises its own weight.",
-        ),
-        Mistake(
-            "plus",
-            lambda weights: torch.diag(weights) + torch.outer(weights, weights),
-            "Beside the diagonal the sign is wrong: raising one score takes from the others.",
-        ),
-        Mistake(
-            "taken off twice on the diagonal",
-            lambda weights: torch.diag(weights * (1 - weights)) - torch.outer(weights, weights),
-            "On the diagonal w_i² is taken off twice: once in w_i · (1 − w_i), once in the outer product.",
-        ),
-        Mistake(
-            "1 − w everywhere",
-            lambda weights: torch.outer(weights, 1 - weights),
-            "The diagonal is right. Beside it your cells are w_i · (1 − w_j), and none is below 0: raising"
-            " one score lowers the others.",
-        ),
-        Mistake(
-            "w @ w.T",
-            lambda weights: torch.diag(weights) - weights @ weights,
-            "With one axis, w @ w.T is a single number. The table needs every product w_i · w_j.",
-        ),
-        Mistake(
-            "w * w.T",
-            lambda weights: torch.diag(weights) - weights * weights,
-            "With one axis, w * w.T is w², so each row of your table loses the same: where is w_i · w_j?",
-        ),
-        Mistake(
-            "w alone, not on a diagonal",
-            lambda weights: weights - torch.outer(weights, weights),
-            "w without a diagonal is added to every row: only w_i reacts to its own score.",
-        ),
-        Mistake(
-            "1 on the diagonal",
-            lambda weights: torch.eye(len(weights)) - torch.outer(weights, weights),
-            "Beside the diagonal all is right. On it you begin with 1: which number belongs there?",
-        ),
-        Mistake(
-            "plus beside a right diagonal",
-            lambda weights: 2 * torch.diag(weights * (1 - weights)) - _derivative(weights),
-            "The diagonal is right. Beside it the sign is wrong: raising one score takes from the others.",
-        ),
-        Mistake(
-            "the diagonal as a row",
-            lambda weights: weights * (1 - weights),
-            "Those are the cells of the diagonal alone: each weight also reacts to the other scores.",
-        ),
-        Mistake(
-            "weights on the diagonal",
-            torch.diag,
-            "Only the first of two parts is there. Raising one score also takes from all others.",
-        ),
-    ],
-    praise="Where one cell holds nearly the whole row, this table is nearly zero: its scores hardly learn.",
-    hints=[
-        "Cell (i, j) says how weight i changes when score j grows.",
-        "Write w for weights. On the diagonal the cell is w_i · (1 − w_i), beside it −w_i · w_j.",
-        "torch.diag(w) puts w on a diagonal, torch.outer(w, w) holds every product w_i · w_j.",
-    ],
-    solution="""
-def my_derivative(weights):
-    return torch.diag(weights) - torch.outer(weights, weights)  # (n_k) -> (n_k, n_k)
+    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
 """,
 )

@@ -1,0 +1,140 @@
+"""Exercises that say what went wrong. This page is the guide for authors; ``kinds.py`` has the four kinds.
+
+**One source.** A page's exercises are the names of one module, ``e03_qk_scores`` for ``03_qk_scores``. The
+page holds ``.markdown`` in one cell, ``.cell("name")`` in the next, ``.help_cell("name")`` in the third.
+
+**What all kinds take.** ``number`` "3.1", ``title``, ``stars``, ``minutes``; ``task``, Markdown; ``stub``, the
+code that the learner is handed, whose last name at the left margin is checked; ``mistakes``, at most ten pairs
+``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
+``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
+solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already).
+
+**What needs no mistake** because the comparison says it: see ``compare.py`` (type, shape, axes, NaN, sign,
+factor, shift, one step too many, rounding, places, sums, entries) and ``running.py`` (exceptions, a missing
+return, an argument written into). List single mistakes of thought.
+
+**Inputs isolate a step.** Put the plainest case first: the first one that fails chooses which mistakes are
+tried, its own and then the exercise's. No size twice in one input, and more than one of each size among them.
+"""
+
+import ast
+import textwrap
+from dataclasses import dataclass
+
+import torch
+
+NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
+_registry = {}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What ``check`` prints after the number: a status and a sentence."""
+
+    status: str
+    sentence: str
+
+
+class Exercise:
+    """One exercise. ``_judge`` of its kind returns a sentence if the answer is wrong, else None."""
+
+    def __init__(
+        self, number, title, *, stars, minutes, task, stub, praise, hints, solution, mistakes=(), given=""
+    ):
+        self.number, self.title, self.stars, self.minutes = number, title, stars, minutes
+        self.task, self.stub, self.given, self.solution_code = (
+            textwrap.dedent(text).strip() for text in (task, stub, given, solution)
+        )
+        self.praise, self.hints, self.mistakes = praise, tuple(hints), tuple(mistakes)
+        self.done, self._hints_given = False, 0
+        self.stub_words = "Write yours in place of the `...`, then run the cell again."
+        if "..." not in self.stub:
+            self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
+        _registry[number] = self
+
+    @property
+    def heading(self):
+        """The heading on the page: "Exercise 3.1 ★ · 3 min · One score by hand"."""
+        return f"Exercise {self.number} {'★' * self.stars} · {self.minutes} min · {self.title}"
+
+    @property
+    def variable(self):
+        """The name of the answer: the last one that the stub makes at its left margin."""
+        last = ast.parse(self.stub).body[-1]
+        return last.targets[0].id if isinstance(last, ast.Assign) else last.name
+
+    @property
+    def markdown(self):
+        """The page's Markdown cell."""
+        return f"### {self.heading}\n\n{self.task}"
+
+    def cell(self, name):
+        """Return the page's code cell: the stub and the check. ``name``: of the exercise in its module."""
+        gap = "\n\n" if self.stub.startswith(("def ", "class ")) else "\n"
+        return f"{self.stub}{gap}\nexercises.{name}.check({self.variable})"
+
+    def help_cell(self, name):
+        """Return the page's cell with the calls for help, commented out."""
+        return f"# exercises.{name}.hint()\n# exercises.{name}.solution()"
+
+    def __repr__(self):
+        return f"<{self.heading}: .check(…), .hint(), .solution()>"
+
+    def check(self, answer=...):
+        """Print one line: correct, not yet with the reason, or not attempted yet."""
+        verdict = self.verdict(answer)
+        self.done = self.done or verdict.status == CORRECT
+        print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
+
+    def verdict(self, answer=...):
+        """Return the ``Verdict`` on an answer, whatever it is; only Ctrl-C gets through."""
+        try:
+            with torch.random.fork_rng(devices=[]):  # the learner's random numbers stay as they were
+                torch.manual_seed(0)
+                if self._untouched(answer):
+                    what = "your answer" if self.stub.endswith("= ...") else "your code"
+                    return Verdict(
+                        NOT_ATTEMPTED, f"Put {what} in place of the `...`, then run the cell again."
+                    )
+                sentence = self._judge(answer)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an answer whose own methods raise, even SystemExit
+            kind = f"{type(answer).__name__}, and using it raised {type(error).__name__}"
+            sentence = f"Your answer could not be read: it is of type {kind}."
+        return Verdict(NOT_YET, " ".join(sentence.split())) if sentence else Verdict(CORRECT, self.praise)
+
+    def hint(self):
+        """Print the next hint; after the last, all of them."""
+        if self._hints_given == len(self.hints):
+            print(f"Exercise {self.number}: there are no more hints. .solution() shows the code.")
+        first = self._hints_given % len(self.hints)
+        self._hints_given = min(self._hints_given + 1, len(self.hints))
+        for place in range(first, self._hints_given):
+            print(f"Exercise {self.number}, hint {place + 1} of {len(self.hints)}: {self.hints[place]}")
+
+    def solution(self):
+        """Print the code of one solution."""
+        print(self.solution_code)
+
+    def _untouched(self, answer):
+        entries = list(answer.values()) if type(answer) is dict else answer
+        if type(entries) in (list, tuple) and entries:
+            return all(entry is ... for entry in entries)
+        return answer is ... or answer is None
+
+    def _judge(self, answer):
+        raise NotImplementedError
+
+
+def exercises_of(module):
+    """Return the exercises of a page's module by their names, in the order of the page."""
+    return {name: value for name, value in vars(module).items() if isinstance(value, Exercise)}
+
+
+def progress():
+    """Print which of the exercises opened in this session are done, and what is left."""
+    exercises = sorted(_registry.values(), key=lambda exercise: [int(n) for n in exercise.number.split(".")])
+    done = [exercise.number for exercise in exercises if exercise.done]
+    left = [f"{exercise.number} ({exercise.minutes} min)" for exercise in exercises if not exercise.done]
+    print(f"Done: {', '.join(done) or 'none yet'}. Open: {', '.join(left) or 'none'}.")
