@@ -223,7 +223,7 @@ def sentence_vectors(sentence):
 
 
 def hand_made_heads(num_heads, d_k):
-    """Return projections for ``sentence_vectors``: four heads made by hand, then random ones, and their names.
+    """Return projections for ``sentence_vectors``: four heads made by hand, then random ones; their names.
 
     Head 1 looks at the previous word, 2 at the same word, 3 at the next word, 4 at nearby words; further
     heads are random, and their names say so. Nothing is trained: pages 10 and 11 show trained heads. A
@@ -232,7 +232,7 @@ def hand_made_heads(num_heads, d_k):
 
     Shapes: w_q, w_k, w_v ``(h, 64, d_k)``, and a list of h names. Used by the explorers of notebooks 00, 03,
     05 and 09.
-    Raises ``TypeError`` or ``ValueError`` if num_heads is no whole number from 1 up, or d_k none from 1 to 32.
+    Raises ``TypeError`` or ``ValueError`` if num_heads is no whole number from 1 up, d_k none from 1 to 32.
 
     >>> tokens, x = sentence_vectors("a cat saw a dog")
     >>> w_q, w_k, w_v, names = hand_made_heads(num_heads=1, d_k=16)

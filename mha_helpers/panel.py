@@ -167,7 +167,7 @@ def offer(menu, names, darkest=False):
 
 def _make_legible(name, control):
     if not control.description:
-        control.description = name.replace("_", " ")
+        control.description = name
     # The front end sends the next change when the last is answered, so nothing piles up.
     if control.has_trait("continuous_update"):
         control.continuous_update = True

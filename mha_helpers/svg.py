@@ -81,7 +81,7 @@ class Drawing(Marks):
                 **options,
             )
             if one == head:
-                self.rect(corner[0] - 4, corner[1] + 1, size + 8, size + 23, "lit", outline=True)
+                self.rect(corner[0] - 3, corner[1] + 1, size + 6, size + 21, "lit", outline=True)
 
 
 class _Heatmap:
