@@ -1,25 +1,158 @@
 #!/usr/bin/env python3
-"""The two commands of this course. They need nothing but Python 3.10 or newer.
+"""The commands of this course. They need nothing but Python 3.10 or newer.
 
-    python3 course.py lab     open the course in JupyterLab
-    python3 course.py test    check that everything in it still works
+    python3 course.py lab      open the course in JupyterLab
+    python3 course.py test     check that everything in it works
+    python3 course.py html     make pages to read without a kernel: dist/html
+    python3 course.py teach    make the teacher's folder: dist/teach
 
 The first time, each makes the folder .venv with all that the course needs; after that they start at once.
-`python3 course.py --help` lists the rest. What they do is in tools/commands.py.
+What follows `lab` is handed to JupyterLab (lab --no-browser --port 9000), what follows `test` to pytest
+(test -k softmax).
 """
 
 # This file must be understood by every Python back to 2.7, or an old one could not say what is wrong.
+import hashlib
 import os
+import signal
+import subprocess
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036
+if sys.version_info < (3, 10):
     sys.exit(
-        "This course needs Python 3.10 or newer, and this is Python %d.%d: get a newer one from"  # noqa: UP031
+        "This course needs Python 3.10 or newer, and this is Python %d.%d: get a newer one from"
         " https://www.python.org/downloads/ and run this command with it." % sys.version_info[:2]
     )
 
-if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from tools.commands import main
+import urllib.request
 
-    sys.exit(main())
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
+FIRST_PAGE = "notebooks/00_start_here.ipynb"
+COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
+
+# On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
+CPU_TORCH = "https://download.pytorch.org/whl/cpu"
+
+# All kernels name one version of Python, so that a page just opened does not show as changed.
+KERNEL_CONFIG = (
+    'from ipykernel.ipkernel import IPythonKernel\n\nIPythonKernel.language_info["version"] = "3"\n'
+)
+
+
+def main(arguments):
+    command, rest = "".join(arguments[:1]), arguments[1:]
+    if command == "lab":
+        install(COURSE)
+        return lab(rest)
+    if command == "test":
+        install(COURSE)
+        install(TESTS)
+        return run([PYTHON, "-m", "pytest"] + rest)
+    if command in ("html", "teach"):
+        install(COURSE)
+        return run([PYTHON, "tools/teach.py", command] + rest)
+    say(__doc__)
+    return 0 if command in ("-h", "--help") else 2
+
+
+def lab(arguments):
+    """Open the first page; JupyterLab itself looks for a port that is free."""
+    say("Starting JupyterLab. Press Ctrl-C twice here to stop it.")
+    options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=/lab/tree/" + FIRST_PAGE]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
+    return run([PYTHON, "-m", "jupyterlab"] + options + arguments)
+
+
+def install(requirements):
+    """Install what a file of requirements lists, in the tested versions, unless that has been done."""
+    stamp = os.path.join(VENV, requirements.replace("/", "-") + ".stamp")
+    wanted = fingerprint(requirements)
+    if os.path.exists(PYTHON) and read(stamp) == wanted:
+        return
+    make_environment()
+    options = ["-c", "constraints.txt", "-r", requirements]
+    if requirements == COURSE:
+        say("Installing what the course needs: about 1.5 GB, a few minutes, once.")
+        install_cpu_torch()
+        options += ["-e", "."]  # the helpers, as they are in this folder
+    if pip(options):
+        sys.exit(
+            "\nNot everything could be installed: pip says above why. If it could not reach the network,"
+            "\nconnect and run this command again. If the disk is full, make room for 3 GB first."
+        )
+    write(os.path.join(VENV, "etc", "ipython", "ipython_kernel_config.py"), KERNEL_CONFIG)
+    # JupyterLab would ask for leave to fetch news: in class that is a question too many.
+    news = "@jupyterlab/apputils-extension:announcements"
+    run([PYTHON, "-m", "jupyter", "labextension", "disable", news])
+    write(stamp, wanted)
+
+
+def make_environment():
+    """Make the folder .venv, or make it again where it has no working pip."""
+    try:
+        works = subprocess.call([PYTHON, "-c", "import pip"], stderr=subprocess.DEVNULL) == 0
+    except OSError:
+        works = False
+    if not works and subprocess.call([sys.executable, "-m", "venv", "--clear", VENV]):
+        sys.exit("Python could not make the folder %s: it says above why." % VENV)
+
+
+def install_cpu_torch():
+    """Take the CPU build of torch where it can be had; otherwise pip takes what the usual index has."""
+    if not sys.platform.startswith("linux") or os.path.exists("/proc/driver/nvidia/version"):
+        return
+    pins = read(os.path.join(ROOT, "constraints.txt")).splitlines()
+    torch = next(line for line in pins if line.startswith("torch=="))
+    try:
+        urllib.request.urlopen(CPU_TORCH + "/torch/", timeout=3).close()
+    except OSError:
+        return
+    pip(["--no-deps", "--index-url", CPU_TORCH, torch])
+
+
+def pip(arguments):
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
+    return run([PYTHON, "-m", "pip", "install", "--disable-pip-version-check"] + quiet + arguments)
+
+
+def run(command):
+    """Run a program in the course's folder and return its exit code."""
+    signal.signal(
+        signal.SIGINT, lambda *_: None
+    )  # Ctrl-C is for the program, which may ask whether it is meant
+    settings = dict(os.environ, PYTHONUTF8="1", PYTHONNOUSERSITE="1")
+    return subprocess.call(command, cwd=ROOT, env=settings)
+
+
+def say(words):
+    print(words)
+    sys.stdout.flush()
+
+
+def fingerprint(requirements):
+    """What the stamp of an installation says: from which lines, and for which folder, it was made."""
+    text = [ROOT] + [
+        read(os.path.join(ROOT, name)) for name in (requirements, "constraints.txt", "pyproject.toml")
+    ]
+    return hashlib.sha256("\n".join(text).encode("utf-8")).hexdigest()
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

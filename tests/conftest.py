@@ -1,15 +1,33 @@
-"""Lets the tests import the course's package and the maintainers' tools, and makes warnings errors on request."""
+"""Settings of every run, and the marks that follow from where a test lies."""
 
-import sys
+import importlib.util
+import os
 import warnings
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-for folder in (ROOT / "tools", ROOT):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+# Two processes with one thread each are faster than with two. Kernels inherit this.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning
+os.environ.pop("MPLBACKEND", None)  # a person's own: notebooks choose theirs
+
+PLACES = {  # part of a path: mark
+    "tests/browser/": "browser",
+    "tests/explorers/": "colab",
+    "tests/core/test_panel": "colab",
+    "tests/real_model/": "real_model",
+    "notebooks/11_": "real_model",
+}
+HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for place, mark in PLACES.items():
+            if place in item.path.as_posix():
+                item.add_marker(mark)
+        if item.get_closest_marker("real_model") and not HAS_TRANSFORMERS:
+            item.add_marker(pytest.mark.skip(reason="page 11 needs the package transformers"))
 
 
 @pytest.fixture

@@ -61,8 +61,10 @@ NOTEBOOK_METADATA = {
 SETUP = """\
 # @title Set-up: run this cell first (Shift + Enter)
 import sys, torch
+
 sys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above
 import mha_helpers
+
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")"""
 IN_COLAB = """\

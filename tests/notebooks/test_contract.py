@@ -11,7 +11,9 @@ import re
 
 import pytest
 import refresh
-from page import EXERCISE, EXPLORER, Page, stored_pages
+from page import EXPLORER, ROOT, Page, stored_pages
+
+from mha_helpers.exercises import exercises_of
 
 AT_MOST = {
     "cells": 50,
@@ -26,6 +28,7 @@ OTHER_SIZES = {
     "12": {"words in the longest cell": 90, "lines in the longest cell": 14},
     "session": {"cells": 40, "words in the longest cell": 90, "lines in the longest cell": 14},
 }
+ROOM = ROOT / "mha_helpers" / "exercises"
 SECTIONS = [
     "Where we are",
     "Predict",
@@ -116,43 +119,20 @@ def test_links_lead_somewhere_and_foldings_open(page):
     assert opened == len(re.findall(r"<summary>[^\n]*</summary>[ \t]*\n[ \t]*\n", page.text))
 
 
-@of([page for page in PAGES if page.exercises()])
-def test_exercises_are_numbered_rated_and_complete(page):
-    """Heading and text; a stub that ends in its check; hint and solution to be called."""
-    found = page.exercises()
-    assert [number for number, *_ in found] == [f"{int(page.number)}.{i + 1}" for i in range(len(found))]
-    assert sum(stars == "★★★" for _, stars, _ in found) <= 1
-    assert len(found) == len(re.findall(r"^#+ Exercise", page.text, re.MULTILINE)), (
-        "a heading of another form"
-    )
-    for i, cell in enumerate(page.cells):
-        if cell.cell_type == "markdown" and EXERCISE.search(cell.source):
-            stub, help_lines = (page.cells[i + 1].source, page.cells[i + 2].source)
-            name = re.search(r"^exercises\.(\w+)\.check\(", stub, re.MULTILINE)
-            assert name, f"no check below {cell.id}"
-            assert "..." in stub or "None" in stub, f"nothing to fill in below {cell.id}"
-            expected = [f"# exercises.{name.group(1)}.{call}()" for call in ("hint", "solution")]
-            assert help_lines.splitlines() == expected
-
-
-@of([page for page in PAGES if page.exercises()])
-def test_a_page_asks_every_exercise_of_its_module(page):
-    room = re.search(
-        r"from mha_helpers\.exercises import (e\d\d_\w+) as exercises", "\n".join(c.source for c in page.code)
-    )
-    module = importlib.import_module(f"mha_helpers.exercises.{room.group(1)}")
-    from mha_helpers.exercises.engine import Exercise
-
-    made = {name: one for name, one in vars(module).items() if isinstance(one, Exercise)}
-    asked = re.findall(
-        r"^exercises\.(\w+)\.check\(", "\n".join(cell.source for cell in page.code), re.MULTILINE
-    )
-    assert asked == list(made)
-    headings = [
-        f"Exercise {n} {stars} · {minutes} min · {title}"
-        for n, stars, minutes, title in EXERCISE.findall(page.text)
-    ]
-    assert headings == [one.heading for one in made.values()]
+@of([page for page in PAGES if (ROOM / f"e{page.name}.py").exists()])
+def test_a_page_asks_the_exercises_of_its_module(page):
+    """Each as the module has it: heading and task; stub and check; hint and solution to be called."""
+    exercises = exercises_of(importlib.import_module(f"mha_helpers.exercises.e{page.name}"))
+    numbers = [exercise.number for exercise in exercises.values()]
+    assert numbers == [f"{int(page.number)}.{i + 1}" for i in range(len(exercises))]
+    assert sum(exercise.stars == 3 for exercise in exercises.values()) <= 1
+    assert [number for number, *_ in page.exercises()] == numbers
+    sources = [cell.source for cell in page.cells]
+    for name, exercise in exercises.items():
+        cells = [exercise.markdown, exercise.cell(name), exercise.help_cell(name)]
+        assert cells[0] in sources, f"{exercise.number}: no cell with its heading and task"
+        place = sources.index(cells[0])
+        assert sources[place : place + 3] == cells
 
 
 @of([page for page in PAGES if page.stated_minutes()[0]])
