@@ -1,18 +1,23 @@
-"""How the tables of the inspector are written, as HTML and as plain text.
+"""Small matrices as tables, and the arithmetic of one cell with the numbers that go into it lit.
 
-The HTML needs no script and no style sheet. Text keeps the colour of the page and backgrounds are thin
-tints, so a table is readable in dark and light themes. What is lit is bold and outlined, not only coloured.
+The HTML needs no script and no style sheet. Text keeps the colour of the page and grounds are thin tints, so
+that a table is readable on a light and on a dark page; what is lit is bold and outlined, not only coloured.
 """
 
 import html
+import itertools
 from dataclasses import dataclass
 
-from mha_helpers.style import contrast
+import torch
 
-_DARK_PAGE = "#111111"  # JupyterLab's dark theme
-_CELL = "padding:3px 10px;text-align:right;border:1px solid rgba(128,128,128,.35);font-size:15px;"
-_HEAD = "padding:3px 10px;font-size:14px;font-weight:600;border:none;"
-_MASKED = (
+from mha_helpers.style import COLOURS, number
+
+GAP = "⋯"  # where rows or columns of a large matrix are left out
+SHOWN = 16  # of these at most so many are shown
+TERMS = 8  # products of a long sum that are written out
+CELL = "padding:3px 10px;text-align:right;border:1px solid rgba(128,128,128,.35);font-size:15px;"
+HEAD = "padding:3px 10px;font-size:14px;font-weight:600;border:none;text-align:"
+HATCHED = (
     "background:repeating-linear-gradient(135deg,rgba(128,128,128,.15) 0 4px,rgba(128,128,128,.45) 4px 6px);"
 )
 
@@ -31,117 +36,214 @@ class Table:
         return self.html
 
 
-def side_by_side(*tables, between=""):
-    """Set tables next to each other; on a narrow page they stand below each other.
+def matrix_table(
+    matrix, rows=None, columns=None, name="", decimals=3, highlight=None, mask=None, colour=None, shape=True
+):
+    """Show a matrix as a table with its name, its shape and its numbers.
 
-    ``between`` is a sign, or a list of one sign for each gap: ``["·", "="]``. Returns a ``Table``.
+    ``highlight`` lights a row, ``1``, a cell, ``(1, 0)``, or a column, ``(None, 0)``, counted from 0.
+    ``mask`` is bool, True = may attend; other cells are hatched and hold a dash, those of −∞ are hatched.
+    ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". Of a large matrix the first rows and columns and
+    the last are shown.
 
-    Raises ``ValueError`` without a table or where the signs do not fit the gaps, ``TypeError`` for what is
-    no ``Table``.
+    Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 00 on.
+    Raises ``ValueError`` where sizes do not fit.
+
+    >>> matrix_table([[2.0, -1.0], [0.5, 4.0]], ["cat", "eats"], name="Q", highlight=(1, 0))
+    Q (2, 2)
+    cat    2.000   −1.000
+    eats  [0.500]   4.000
     """
-    if not tables:
-        raise ValueError("side_by_side got no table: give it at least one, such as matrix_table(x).")
-    for table in tables:
-        if not isinstance(table, Table):
-            raise TypeError(
-                f"side_by_side sets tables next to each other, got {type(table).__name__}."
-                " Try matrix_table, which makes a table of a matrix; for a list of tables,"
-                " side_by_side(*tables)."
-            )
-    signs = [between] * (len(tables) - 1) if isinstance(between, str) else list(between)
-    if len(signs) != len(tables) - 1:
+    matrix = _matrix(name or "the matrix", matrix)
+    rows, columns = _labels("rows", rows, matrix.shape[0]), _labels("columns", columns, matrix.shape[1])
+    allowed = torch.ones(matrix.shape) if mask is None else torch.as_tensor(mask).broadcast_to(matrix.shape)
+    row, column = highlight if isinstance(highlight, tuple) else (highlight, None)
+    whole = not (matrix[matrix.isfinite()] % 1).any()
+
+    def cell(i, j):
+        if i is None or j is None:
+            return GAP, "plain"
+        if not allowed[i, j]:
+            return "—", "masked"
+        text = number(matrix[i, j], 0 if whole else decimals, trim=False)
+        lit = (row, column) != (None, None) and row in (None, i) and column in (None, j)
+        return text, "lit" if lit else "masked" if matrix[i, j] == -torch.inf else "plain"
+
+    kept_rows, kept_columns = _kept(matrix.shape[0]), _kept(matrix.shape[1])
+    grid = [[cell(i, j) for j in kept_columns] for i in kept_rows]
+    rows = rows and [GAP if i is None else rows[i] for i in kept_rows]
+    columns = columns and [GAP if j is None else columns[j] for j in kept_columns]
+    size = str(tuple(matrix.shape)) if shape else ""
+    return Table(
+        _html(grid, rows, columns, name, size, COLOURS.get(colour, colour) or COLOURS["lit"]),
+        _text(grid, rows, columns, f"{name} {size}".strip()),
+    )
+
+
+def product_table(
+    a,
+    b,
+    row,
+    column,
+    names=("Q", "Kᵀ", "scores"),
+    rows=None,
+    columns=None,
+    inner=None,
+    scale=None,
+    decimals=3,
+    colours=("query", "key", "output"),
+):
+    """Show ``a @ b`` with one row of a, one column of b and their cell of the product lit, and its sum.
+
+    ``rows`` are the labels of a's rows, ``columns`` those of b's columns, ``inner`` those of the axis that is
+    summed over. ``scale`` divides the product (√d_k, for instance). ``names`` and ``colours`` are those of a,
+    b and the product.
+
+    Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 03, 07 and 08.
+    Raises ``ValueError`` where sizes do not fit.
+
+    >>> product_table([[2, -1]], [[2], [0]], 0, 0).text.splitlines()[-1]
+    'scores[1, 1] = 2·2 + (−1)·0 = 4'
+    """
+    a, b = _matrix(names[0], a), _matrix(names[1], b)
+    if a.shape[1] != b.shape[0]:
         raise ValueError(
-            f"{len(tables)} tables have {len(tables) - 1} gaps, but between has {len(signs)} signs."
+            f"{names[0]} {tuple(a.shape)} @ {names[1]} {tuple(b.shape)} does not fit: a row of {names[0]} has"
+            f" {a.shape[1]} numbers, a column of {names[1]} has {b.shape[0]}."
         )
-    signs = ["", *signs]
-    parts = []
-    for table, sign in zip(tables, signs, strict=True):
-        # A sign stays with the table behind it when the line is too long.
-        sign_html = (
-            f'<div style="font-size:20px;padding-right:18px">{html.escape(sign)}</div>' if sign else ""
-        )
-        parts.append(f'<div style="display:flex;align-items:center">{sign_html}<div>{table.html}</div></div>')
+    out = a @ b / (scale or 1)
+    tables = side_by_side(
+        matrix_table(a, rows, inner, names[0], decimals, row, colour=colours[0]),
+        matrix_table(b, inner, columns, names[1], decimals, (None, column), colour=colours[1]),
+        matrix_table(out, rows, columns, names[2], decimals, (row, column), colour=colours[2]),
+        between=["·", f"÷ {number(scale, decimals)} =" if scale else "="],
+    )
+    place = [labels[index] if labels else index + 1 for labels, index in ((rows, row), (columns, column))]
+    line = f"{names[2]}[{place[0]}, {place[1]}] = {cell_sum(a[row], b[:, column], decimals, scale)}"
+    written = f'<p style="font-size:16px;margin:4px 0 10px">{html.escape(line)}</p>'
+    return Table(tables.html + written, f"{tables.text}\n{line}")
+
+
+def cell_sum(row, column, decimals=3, scale=None):
+    """Write out the dot product of a row and a column, divided by ``scale`` if one is given.
+
+    "=" stands before a number that is exact, "≈" before a rounded one. In long sums the middle is left out.
+
+    Shapes: both ``(m)``. Used by ``product_table`` and the explorers of notebooks 02, 03 and 07.
+
+    >>> cell_sum([2, -1], [2, 0]), cell_sum([1, 1], [1, 2], scale=1.5)
+    ('2·2 + (−1)·0 = 4', '(1·1 + 1·2) ÷ 1.5 = 2')
+    """
+    a, b = _matrix("the row", row)[0], _matrix("the column", column)[0]
+    if len(a) != len(b):
+        raise ValueError(f"a row of {len(a)} numbers does not fit a column of {len(b)}.")
+    terms = [f"{_factor(x, decimals)}·{_factor(y, decimals)}" for x, y in zip(a, b, strict=True)]
+    if len(terms) > TERMS:
+        terms[TERMS - 2 : -1] = [f"… ({len(terms) - TERMS + 1} more) …"]
+    written, total = " + ".join(terms), a @ b / (scale or 1)
+    if scale:
+        written = f"({written}) ÷ {number(scale, decimals)}"
+    numbers = torch.cat([a, b, total[None], torch.tensor([float(scale or 1)])])
+    exact = torch.allclose(numbers, numbers.round(decimals=decimals), rtol=0, atol=1e-6)
+    return f"{written} {'=' if exact else '≈'} {number(total, decimals)}"
+
+
+def side_by_side(*shown, between=""):
+    """Set tables next to each other, or heatmaps on one scale; on a narrow page tables wrap.
+
+    ``between`` is a sign, or one sign for each gap of tables: ``["·", "="]``. Returns a ``Table`` or a
+    ``Picture``. Used from notebook 02 on. Raises ``ValueError`` where signs and gaps do not fit.
+
+    >>> side_by_side(matrix_table([[1, 2]]), matrix_table([[3, 4]]), between="+")
+    (1, 2)
+    1  2
+    +
+    (1, 2)
+    3  4
+    """
+    if hasattr(shown[0], "beside"):
+        return shown[0].beside(*shown[1:])
+    signs = [between] * (len(shown) - 1) if isinstance(between, str) else list(between)
+    if len(signs) != len(shown) - 1:
+        raise ValueError(f"{len(shown)} tables have {len(shown) - 1} gaps, between has {len(signs)} signs.")
+    parts, texts = [], []
+    for sign, table in zip(["", *signs], shown, strict=True):  # a sign stays with the table behind it
+        written = f'<div style="font-size:20px;padding-right:18px">{html.escape(sign)}</div>' if sign else ""
+        parts.append(f'<div style="display:flex;align-items:center">{written}<div>{table.html}</div></div>')
+        texts += [sign, table.text] if sign else [table.text]
     row = '<div style="display:flex;flex-wrap:wrap;align-items:center;gap:8px 18px">'
-    texts = [
-        f"{sign}\n{table.text}" if sign else table.text for table, sign in zip(tables, signs, strict=True)
-    ]
     return Table(f"{row}{''.join(parts)}</div>", "\n".join(texts))
 
 
-def table_html(grid, rows, columns, name, caption, colour):
+def _matrix(name, matrix):
+    matrix = torch.as_tensor(matrix).detach().cpu().double()
+    matrix = matrix[None] if matrix.dim() == 1 else matrix
+    if matrix.dim() != 2 or not matrix.numel():
+        raise ValueError(f"{name} must have 2 axes, rows and columns; got {tuple(matrix.shape)}.")
+    return matrix
+
+
+def _labels(name, labels, size):
+    if labels is not None and len(labels) != size:
+        raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
+    return None if labels is None else [str(label) for label in labels]
+
+
+def _kept(size):
+    """Return the indices to show, with None for a gap."""
+    return list(range(size)) if size <= SHOWN else [*range(SHOWN - 2), None, size - 1]
+
+
+def _factor(value, decimals):
+    text = number(value, decimals)
+    if text == "0" and value:
+        text = number(value, decimals, trim=False)  # 0.000 is small, and 0 is nothing
+    return f"({text})" if text.startswith("−") else text
+
+
+def _html(grid, rows, columns, name, size, colour):
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    # The outline is nearer to the text's colour, so that it shows on dark pages, too.
     lit = (
-        f"background:{_tint(colour)};font-weight:700;outline:2px solid {colour};"
-        f"outline:2px solid {_nearer_to_text(colour)};outline-offset:-2px;"
+        f"background:rgba({red},{green},{blue},.28);outline:2px solid {colour};"
+        f"outline:2px solid color-mix(in srgb,{colour} 65%,currentColor);outline-offset:-2px;"
     )
-    styles = {"plain": _CELL, "lit": _CELL + lit, "masked": _CELL + _MASKED}
+    looks = {"plain": CELL, "lit": CELL + lit, "masked": CELL + HATCHED}
     parts = [
         '<table style="border-collapse:collapse;margin:4px 0 8px;color:inherit;background:transparent;'
         'font-variant-numeric:tabular-nums">'
     ]
-    if caption:
-        written = f"<b>{html.escape(name)}</b>{html.escape(caption[len(name) :])}"
+    if name or size:
         parts.append(
-            '<caption style="caption-side:top;text-align:left;color:inherit;font-size:15px;'
-            'padding:0 0 4px;white-space:nowrap">'
-            f'<span style="{_bar(colour)}padding-left:6px">{written}</span></caption>'
+            '<caption style="caption-side:top;text-align:left;color:inherit;font-size:15px;padding:0 0 4px;'
+            f'white-space:nowrap"><span style="border-left:6px solid {colour};padding-left:6px">'
+            f"<b>{html.escape(name)}</b> {size}</span></caption>"
         )
     if columns:
-        corner = f'<td style="{_HEAD}"></td>' if rows else ""
-        heads = "".join(
-            f'<th scope="col" style="{_HEAD}text-align:right">{html.escape(text)}</th>' for text in columns
-        )
-        parts.append(
-            f'<thead style="border:none"><tr style="background:transparent">{corner}{heads}</tr></thead>'
-        )
-    parts.append("<tbody>")
-    for i, row in enumerate(grid):
-        head = f'<th scope="row" style="{_HEAD}text-align:left">{html.escape(rows[i])}</th>' if rows else ""
-        # <b> stays where a site removes the styles
-        cells = "".join(
-            f'<td style="{styles[kind]}">{f"<b>{text}</b>" if kind == "lit" else text}</td>'
-            for text, kind in row
-        )
-        parts.append(f'<tr style="background:transparent">{head}{cells}</tr>')
-    parts.append("</tbody></table>")
-    return "".join(parts)
-
-
-def table_text(grid, rows, columns, caption):
-    marks = {"plain": "{}", "lit": "[{}]", "masked": "{}"}
-    some_lit = any(kind == "lit" for row in grid for _, kind in row)
-    lines = [[marks[kind].format(text) for text, kind in row] for row in grid]
-    if some_lit:  # brackets must not push the other numbers out of line
-        lines = [
-            [text if kind == "lit" else f"{text} " for text, (_, kind) in zip(line, row, strict=True)]
-            for line, row in zip(lines, grid, strict=True)
+        corner = f'<td style="{HEAD}left"></td>' if rows else ""
+        heads = [f'<th scope="col" style="{HEAD}right">{html.escape(label)}</th>' for label in columns]
+        parts.append(f'<tr style="background:transparent">{corner}{"".join(heads)}</tr>')
+    for line, label in zip(grid, rows or itertools.repeat(""), strict=False):
+        head = f'<th scope="row" style="{HEAD}left">{html.escape(label)}</th>' if rows else ""
+        cells = [
+            f'<td style="{looks[kind]}">{f"<b>{text}</b>" if kind == "lit" else text}</td>'
+            for text, kind in line
         ]
+        parts.append(f'<tr style="background:transparent">{head}{"".join(cells)}</tr>')
+    return "".join([*parts, "</table>"])
+
+
+def _text(grid, rows, columns, caption):
+    some_lit = any(kind == "lit" for line in grid for _, kind in line)
+    pad = " " if some_lit else ""  # brackets must not push the other numbers out of line
+    lines = [[f"[{text}]" if kind == "lit" else text + pad for text, kind in line] for line in grid]
     if columns:
-        lines.insert(0, [f"{text} " if some_lit else text for text in columns])
-    widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-    heads = (["", *rows] if columns else list(rows)) if rows else [""] * len(lines)
+        lines.insert(0, [label + pad for label in columns])
+    heads = (["", *rows] if columns else rows) if rows else [""] * len(lines)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     head_width = max(map(len, heads))
     written = [
-        "  ".join(
-            ([head.ljust(head_width)] if rows else [])
-            + [text.rjust(width) for text, width in zip(line, widths, strict=True)]
-        ).rstrip()
+        "  ".join([head.ljust(head_width)] * bool(rows) + list(map(str.rjust, line, widths))).rstrip()
         for head, line in zip(heads, lines, strict=True)
     ]
-    return "\n".join(([caption] if caption else []) + written)
-
-
-def _bar(colour):
-    bar = f"border-left:6px solid {colour};"
-    if contrast(colour, _DARK_PAGE) >= 3:
-        return bar
-    return f"{bar}border-left-color:{_nearer_to_text(colour)};"
-
-
-def _nearer_to_text(colour):
-    # It shows on dark pages too. Browsers that do not know color-mix keep what was said before it.
-    return f"color-mix(in srgb,{colour} 65%,currentColor)"
-
-
-def _tint(colour):
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},.28)"
+    return "\n".join([caption] * bool(caption) + written)

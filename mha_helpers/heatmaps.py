@@ -1,0 +1,296 @@
+"""Heatmaps of one matrix and of many heads, drawn by seaborn: one colour for one thing on every page."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy
+import seaborn
+import torch
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
+
+from mha_helpers.picture import FONT, Picture, axes_at, drawable, ink_on, pixel_figure
+from mha_helpers.style import COLOURS, head_colour, head_label, number, short
+
+WIDEST, TALLEST = 860, 400  # pixels: what a notebook's column and half a screen hold
+CELL_WIDTH, CELL_HEIGHT = (62, 88), 40  # the width as the labels need it
+NUMBERS_UP_TO = 8  # rows and columns
+GAP, LINE = 26, 24  # between heatmaps; a line of type above or beside them
+TYPE_WIDTH = 0.62 * FONT  # a letter, on average
+GRID = "#D9D9D9"
+AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("", "")}
+
+
+class Heatmaps(Picture):
+    """One heatmap or several. ``side_by_side(heatmap(…), heatmap(…))`` puts them on one scale."""
+
+    def __init__(self, maps, heading=""):
+        self.maps = maps
+        super().__init__(_draw(maps, heading), _describe(maps))
+
+    def beside(self, *others):
+        return Heatmaps([one for picture in (self, *others) for one in picture.maps])
+
+
+@dataclass
+class _Map:
+    """A matrix, checked and ready to be drawn; the fields are the arguments of ``heatmap``."""
+
+    matrix: object
+    rows: list = None
+    columns: list = None
+    kind: str = "weights"
+    mask: object = None
+    title: str = ""
+    chosen: tuple = None
+    head: int = 0
+    colour: str = None
+    limit: float = None
+    axes: tuple = None
+    title_colour: str = None
+
+    def __post_init__(self):
+        matrix = torch.as_tensor(self.matrix).detach().cpu().double()
+        if matrix.dim() != 2 or not matrix.numel():
+            raise ValueError(f"a heatmap needs a matrix (rows, columns), got {tuple(matrix.shape)}.")
+        if self.kind not in AXES:
+            raise ValueError(f'kind must be "weights", "scores" or "vectors", got {self.kind!r}.')
+        if self.columns is None and self.kind != "vectors" and matrix.shape[0] == matrix.shape[1]:
+            self.columns = self.rows
+        self.rows = _labels("rows", self.rows, matrix.shape[0])
+        self.columns = _labels("columns", self.columns, matrix.shape[1])
+        self.matrix, self.allowed = matrix.numpy(), matrix.isfinite().numpy()  # not allowed: it stays empty
+        if self.mask is not None:
+            self.allowed &= torch.as_tensor(self.mask).cpu().bool().broadcast_to(matrix.shape).numpy()
+        self.chosen = self.chosen if isinstance(self.chosen, tuple) else (self.chosen, None)
+        default = head_colour(self.head) if self.kind == "weights" else None
+        self.colour = COLOURS.get(self.colour, self.colour) or default
+        self.axes = self.axes or AXES[self.kind]
+
+
+def heatmap(
+    matrix,
+    rows=None,
+    columns=None,
+    kind="weights",
+    mask=None,
+    title="",
+    chosen=None,
+    head=0,
+    colour=None,
+    limit=None,
+    axes=None,
+):
+    """Draw a matrix; dark means much. Up to eight rows and columns, each cell holds its number.
+
+    ``kind`` is "weights" (0 to 1, in the colour of the head, counted from 0), "scores" or "vectors" (white at
+    0, one hue above it, another below). ``mask`` is bool, True = may attend; other cells are hatched and
+    empty, as those of −∞ are. ``chosen`` gets a frame: ``1`` is a row, ``(1, 0)`` a cell, ``(None, 0)`` a
+    column, counted from 0. ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". ``limit`` ends the scale
+    elsewhere than at the largest number. Without ``columns``, weights and scores repeat their rows.
+
+    Shape: matrix ``(n_q, n_k)``. Returns a ``Picture``. Used from notebook 01 on.
+    Raises ``ValueError`` where sizes do not fit.
+
+    >>> heatmap([[0.9, 0.1], [0.2, 0.8]], ["cat", "eats"], title="head 1")
+    Heatmap of weights, 2 × 2, and its largest number: head 1, cat → cat (0.90).
+    """
+    return Heatmaps([_Map(matrix, rows, columns, kind, mask, title, chosen, head, colour, limit, axes)])
+
+
+def head_heatmaps(
+    weights, tokens=None, names=None, mask=None, kind="weights", title="", chosen=None, limit=None
+):
+    """Draw the matrices of all heads side by side on one scale, each head in its own colour.
+
+    ``names`` say what the heads do; the other arguments are those of ``heatmap``.
+
+    Shape: weights ``(h, n_q, n_k)``, mask broadcastable to it. Returns a ``Picture``. Used from notebook
+    00 on. Raises ``ValueError`` where sizes do not fit.
+
+    >>> head_heatmaps(torch.eye(2).expand(2, 2, 2), ["cat", "eats"], ["itself"], chosen=1).words
+    'Heatmaps of weights, 2 × 2, and the largest number of each: head 1: itself, framed eats → eats (1.00); \
+head 2, framed eats → eats (1.00).'
+    """
+    weights = torch.as_tensor(weights).detach()
+    if weights.dim() != 3:
+        raise ValueError(f"weights must have shape (h, n_q, n_k), got {tuple(weights.shape)}.")
+    masks = [None] * len(weights) if mask is None else torch.as_tensor(mask).broadcast_to(weights.shape)
+    maps = []
+    for head, (one, may) in enumerate(zip(weights, masks, strict=True)):
+        name, ink = head_label(head, names), head_colour(head)
+        maps.append(_Map(one, tokens, None, kind, may, name, chosen, head, limit=limit, title_colour=ink))
+    return Heatmaps(maps, title)
+
+
+def draw_cells(ax, matrix, kind="weights", colour=None, mask=None, limit=None, chosen=None, numbers=True):
+    """Draw the cells of one matrix on the axes of a picture that belongs to one page; row 0 is on top.
+
+    The arguments are those of ``heatmap``. A cell is one unit of the axes wide and high.
+    """
+    one = _Map(matrix, kind=kind, mask=mask, chosen=chosen, colour=colour, limit=limit)
+    _draw_cells(ax, one, _scale([one], kind), numbers)
+
+
+def _labels(name, labels, size):
+    labels = range(1, size + 1) if labels is None else list(labels)
+    if len(labels) != size:
+        raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
+    return [str(label) for label in labels]
+
+
+def _describe(maps):
+    """Say in one sentence what is drawn, and where each heatmap, or its framed row, is largest."""
+    found = []
+    for one in maps:
+        framed = "" if one.chosen == (None, None) else "framed "
+        place = tuple(slice(None) if index is None else index for index in one.chosen)
+        values = numpy.full(one.matrix.shape, -math.inf)
+        values[place] = numpy.where(one.allowed, one.matrix, -math.inf)[place].round(4)  # last digits differ
+        row, column = numpy.unravel_index(values.argmax(), values.shape)
+        value = number(one.matrix[row, column], 2, trim=one.kind != "weights")
+        title = f"{one.title}, " if one.title else ""
+        found.append(f"{title}{framed}{one.rows[row]} → {one.columns[column]} ({value})")
+    kinds = " and ".join(dict.fromkeys(one.kind for one in maps))
+    what = f"{kinds}, {' × '.join(map(str, maps[0].matrix.shape))}"
+    if len(maps) == 1:
+        return f"Heatmap of {what}, and its largest number: {found[0]}."
+    return f"Heatmaps of {what}, and the largest number of each: {'; '.join(found)}."
+
+
+def _draw(maps, heading):
+    """Draw up to four heatmaps on a line, all with cells of one size, and all of a kind on one scale."""
+    across = math.ceil(len(maps) / math.ceil(len(maps) / 4))
+    lines = [maps[start : start + across] for start in range(0, len(maps), across)]
+    width, height = _cell_size(lines)
+    with_numbers = max(max(one.matrix.shape) for one in maps) <= NUMBERS_UP_TO and width >= 34
+    figure = pixel_figure(WIDEST, WIDEST)  # the picture is cut to what is drawn
+    top = right = 0
+    for line in lines:
+        left = 0
+        for before, one in itertools.pairwise([None, *line]):
+            left += _margin(before, one)
+            rows, columns = one.matrix.shape
+            ax = axes_at(figure, left, top, columns * width, rows * height)
+            _draw_cells(ax, one, _scale(maps, one.kind), with_numbers)
+            is_last = line is lines[-1] or one.columns != maps[-1].columns
+            _label(ax, one, before is None or before.rows != one.rows, is_last)
+            right = max(right, left + columns * width)
+            left += max(columns * width, TYPE_WIDTH * 1.1 * len(one.title))
+        top += max(len(one.rows) for one in line) * height + GAP + 8
+    if heading:
+        look = {"fontsize": FONT + 1.5, "weight": "bold", "color": COLOURS["label"]}
+        figure.text(0, 1 + 1.5 * LINE / WIDEST, heading, **look)
+    if not with_numbers:
+        _draw_scale(axes_at(figure, right - 90, -1.9 * LINE, 75, 8), maps[0], _scale(maps, maps[0].kind))
+    return figure
+
+
+def _cell_size(lines):
+    maps = [one for line in lines for one in line]
+    words = [word for one in maps for label in one.columns for word in short(label).split()]
+    wanted = TYPE_WIDTH * max(map(len, words), default=0)
+    free = min(
+        (WIDEST - sum(map(_margin, [None, *line], line))) / sum(len(one.columns) for one in line)
+        for line in lines
+    )
+    width = min(max(CELL_WIDTH[0], wanted), CELL_WIDTH[1], free)
+    rows = max(len(one.rows) for one in maps)
+    height = min(width, CELL_HEIGHT, TALLEST / rows)
+    return (width if rows <= NUMBERS_UP_TO else min(width, 1.6 * height)), height
+
+
+def _margin(before, one):
+    """Return the space on the left of a heatmap: for its row labels, unless those before it are the same."""
+    if before is not None and before.rows == one.rows:
+        return GAP
+    return GAP + LINE + TYPE_WIDTH * max(len(short(label)) for label in one.rows)
+
+
+def _scale(maps, kind):
+    """Return the ends of the one scale that all heatmaps of this kind share."""
+    same = [one for one in maps if one.kind == kind]
+    if kind == "weights":
+        return 0, max(one.limit or 1 for one in same)
+    end = max(one.limit or max(abs(one.matrix[one.allowed]), default=0) for one in same) or 1
+    return -end, end
+
+
+def _draw_cells(ax, one, scale, with_numbers):
+    whole = one.kind != "weights" and not (one.matrix[one.allowed] % 1).any()
+    texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in one.matrix]
+    ax.patch.set(facecolor="#F4F4F4", edgecolor=COLOURS["masked"], hatch="////")  # shows in masked cells
+    seaborn.heatmap(
+        numpy.where(one.allowed, one.matrix, 0),
+        ax=ax,
+        mask=~one.allowed,
+        vmin=scale[0],
+        vmax=scale[1],
+        cmap=_colour_map(one),
+        cbar=False,
+        annot=texts if with_numbers else None,
+        fmt="",
+        annot_kws={"fontsize": FONT},
+        linewidths=0.5,
+        linecolor=GRID,
+        xticklabels=False,
+        yticklabels=False,
+    )
+    ax.spines[:].set(visible=True, color=GRID, linewidth=0.8)
+    cells = ax.collections[0]
+    for text in ax.texts:  # seaborn's own choice of ink is pale on middling colours
+        column, row = map(int, text.get_position())
+        text.set_color(ink_on(cells.cmap(cells.norm(one.matrix[row, column]))))
+    if one.chosen != (None, None):
+        _draw_frame(ax, *one.chosen, *one.matrix.shape)
+
+
+def _colour_map(one):
+    """White at 0; one hue for weights, two for what can be negative."""
+    if one.kind == "weights":
+        return LinearSegmentedColormap.from_list("weights", ["white", one.colour])
+    # Beside the colour of queries, keys or values the negative numbers are grey.
+    below, above = ("#5F5F5F", one.colour) if one.colour else (COLOURS["negative"], COLOURS["positive"])
+    return LinearSegmentedColormap.from_list(one.kind, [below, "white", above])
+
+
+def _draw_frame(ax, row, column, rows, columns):
+    corner = (column or 0, row or 0)
+    size = (columns if column is None else 1, rows if row is None else 1)
+    thick = min(3, ax.bbox.height / rows / 8)
+    for colour, width in ((COLOURS["ink"], thick + 1.6), (COLOURS["lit"], thick)):  # seen on light and dark
+        look = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
+        ax.add_patch(Rectangle(corner, *size, **look))
+
+
+def _label(ax, one, with_rows, with_columns):
+    rows, columns = one.matrix.shape
+    cell_width, cell_height = ax.bbox.width / columns, ax.bbox.height / rows
+    if with_rows:
+        ax.set_yticks(numpy.arange(rows) + 0.5, drawable(one.rows), rotation=0)
+        ax.set_ylabel(one.axes[0], **_bold(COLOURS.get(one.axes[0])))
+    if with_columns:
+        labels = drawable(one.columns)
+        longest = max(len(word) for label in labels for word in label.split(" "))
+        turned = longest > 1 and TYPE_WIDTH * longest > cell_width + 1  # a letter stays as it is
+        labels = labels if turned else [label.replace(" ", "\n") for label in labels]
+        ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0)
+        ax.set_xlabel(one.axes[1], **_bold(COLOURS.get(one.axes[1])))
+    size = min(FONT, cell_height + 1)
+    ax.tick_params(length=0, pad=4, labelcolor=COLOURS["label"], labelsize=size)
+    ax.set_title(one.title, loc="left", pad=6, **_bold(one.title_colour or one.colour))
+
+
+def _draw_scale(ax, one, scale):
+    """Draw the scale of colours, small, for heatmaps whose cells have no numbers."""
+    ax.imshow([numpy.linspace(*scale, 101)], cmap=_colour_map(one), aspect="auto")
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set(color=GRID)
+    for x, side, value in ((-0.06, "right", scale[0]), (1.06, "left", scale[1])):
+        look = {"transform": ax.transAxes, "ha": side, "va": "center", "color": COLOURS["label"]}
+        ax.text(x, 0.45, number(value), fontsize=FONT, **look)
+
+
+def _bold(colour):
+    return {"color": colour or COLOURS["label"], "fontsize": FONT, "weight": "bold"}

@@ -1,0 +1,96 @@
+"""``Picture``: what every static picture of the course is, a figure sharp on today's screens and its words.
+
+One point is one pixel here, so sizes of type, widths of lines and places on the figure have one unit.
+"""
+
+import base64
+import io
+import struct
+from math import ceil, floor
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.transforms import Bbox
+
+from mha_helpers.style import short
+
+PIXELS = 72  # to the inch: as many as there are points
+FONT = 12.5
+
+
+class Picture:
+    """A figure and the words that stand for it; at the end of a cell the notebook shows the figure.
+
+    ``words`` are stored beside it, for whoever cannot see it and for tests, which compare them.
+    """
+
+    def __init__(self, figure, words):
+        self.figure, self.words = figure, words
+
+    def png(self):
+        """Return the picture as PNG bytes, two image pixels to a screen pixel, on a transparent ground."""
+        renderer = FigureCanvasAgg(self.figure).get_renderer()
+        left, bottom, right, top = self.figure.get_tightbbox(renderer).extents * PIXELS
+        # Cut where a whole pixel ends: half a one would blur the picture.
+        box = Bbox.from_extents(floor(left) - 2, floor(bottom) - 2, ceil(right) + 2, ceil(top) + 2)
+        file = io.BytesIO()
+        self.figure.savefig(
+            file,
+            dpi=2 * PIXELS,
+            facecolor="none",
+            bbox_inches=Bbox(box.get_points() / PIXELS),
+            metadata={"Software": None},  # matplotlib's version
+        )
+        return file.getvalue()
+
+    def __repr__(self):
+        return self.words
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        image = self.png()
+        width, height = (
+            side // 2 for side in struct.unpack(">II", image[16:24])
+        )  # where a PNG tells its size
+        metadata = {"image/png": {"width": width, "height": height, "alt": self.words}}
+        encoded = base64.b64encode(image).decode("ascii")
+        return {"image/png": encoded, "text/plain": self.words}, metadata
+
+
+def pixel_figure(width, height):
+    """Return an empty figure of so many screen pixels; it belongs to no window."""
+    return Figure(figsize=(width / PIXELS, height / PIXELS), dpi=PIXELS)
+
+
+def axes_at(figure, left, top, width, height, **look):
+    """Return new axes at a place in pixels, counted from the top left corner of the figure."""
+    full_width, full_height = figure.get_size_inches() * PIXELS
+    box = (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height)
+    return figure.add_axes(box, facecolor="none", **look)
+
+
+def drawable(labels):
+    """Return labels as matplotlib can draw them: a token that its font lacks, as Chinese, is its number.
+
+    >>> drawable(["cat", "猫"])
+    ['cat', '2']
+    """
+    glyphs = get_font(findfont("DejaVu Sans")).get_charmap()
+    return [
+        short(label).replace("$", r"\$") if all(ord(sign) in glyphs for sign in label) else str(place)
+        for place, label in enumerate(labels, start=1)
+    ]
+
+
+def ink_on(colour):
+    """Return black or white, whichever has more contrast on (red, green, blue), each 0 to 1.
+
+    Source: WCAG 2.2, relative luminance.
+
+    >>> ink_on((1, 1, 1)), ink_on((0.2, 0.4, 0.7))
+    ('black', 'white')
+    """
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
+    )
+    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"

@@ -1,0 +1,83 @@
+"""What tables promise: the numbers of the matrix, the right cells lit, and a sum that is right."""
+
+import re
+
+import pytest
+import torch
+
+from mha_helpers.tables import cell_sum, matrix_table, product_table, side_by_side
+
+Q = torch.tensor([[2.0, 0], [2, -1], [1, 0]])
+K = torch.tensor([[2.0, 0], [0, 1], [1, 2]])
+TOKENS = ("cat", "eats", "fish")
+
+
+def lit(table):
+    return re.findall("<b>([^<]*)</b></td>", table.html)
+
+
+def test_the_text_of_a_known_matrix():
+    table = matrix_table(torch.tensor([[0.919, 0.027], [-0.5, 1]]), TOKENS[:2], ["a", "b"], "weights", 2)
+    assert repr(table) == "weights (2, 2)\n          a     b\ncat    0.92  0.03\neats  −0.50  1.00"
+
+
+def test_whole_numbers_are_written_as_such():
+    assert matrix_table(Q, shape=False).text == "2   0\n2  −1\n1   0"
+
+
+@pytest.mark.parametrize(
+    ("highlight", "expected"), [(1, ["2", "−1"]), ((None, 0), ["2", "2", "1"]), ((1, 1), ["−1"]), (None, [])]
+)
+def test_a_row_a_column_or_a_cell_is_lit(highlight, expected):
+    table = matrix_table(Q, highlight=highlight)
+    assert lit(table) == re.findall(r"\[([^]]*)\]", table.text) == expected
+
+
+def test_masked_cells_hold_no_number():
+    table = matrix_table(Q, mask=torch.tensor([[True, False]]))
+    assert table.text.count("—") == table.html.count("—") == 3
+    assert "−1" not in table.text
+
+
+def test_labels_are_text_and_never_markup():
+    assert "<script>" not in matrix_table(Q, ["<script>", "b", "c"], name="<script>").html
+
+
+def test_a_large_matrix_leaves_its_middle_out():
+    table = matrix_table(torch.arange(400).view(20, 20))
+    lines = table.text.splitlines()
+    assert len(lines) == 17 and lines[1].split()[-2:] == ["⋯", "19"] and lines[-1].split()[-1] == "399"
+
+
+def test_a_product_lights_what_goes_into_one_cell_and_adds_it_up():
+    table = product_table(Q, K.T, 1, 0, rows=TOKENS, columns=TOKENS)
+    assert lit(table) == ["2", "−1", "2", "0", "4"]
+    assert table.text.endswith("scores[eats, cat] = 2·2 + (−1)·0 = 4")
+    assert "scores[eats, cat] = 2·2 + (−1)·0 = 4</p>" in table.html
+
+
+def test_a_product_can_be_scaled():
+    table = product_table(Q, K.T, 1, 0, names=("Q", "Kᵀ", "scaled"), scale=2**0.5, decimals=2)
+    assert table.text.endswith("scaled[2, 1] = (2·2 + (−1)·0) ÷ 1.41 ≈ 2.83")
+
+
+def test_a_rounded_sum_says_so_and_a_long_one_is_cut():
+    assert cell_sum([0.1234, 1], [1, 1]) == "0.123·1 + 1·1 ≈ 1.123"
+    assert cell_sum([1] * 20, [1] * 20).count("·") == 7 and cell_sum([1] * 20, [1] * 20).endswith("= 20")
+
+
+def test_tables_stand_side_by_side_with_signs_between():
+    table = side_by_side(matrix_table(Q), matrix_table(K), between="+")
+    assert table.text.split("\n+\n") == [matrix_table(Q).text, matrix_table(K).text]
+    assert table.html.count("<table") == 2 and ">+<" in table.html
+
+
+def test_sizes_that_do_not_fit_are_named():
+    with pytest.raises(ValueError, match=r"Q \(3, 2\) @ K \(3, 2\) does not fit"):
+        product_table(Q, K, 0, 0, names=("Q", "K", "scores"))
+    with pytest.raises(ValueError, match="rows must hold 3 labels"):
+        matrix_table(Q, ["cat"])
+    with pytest.raises(ValueError, match=r"must have 2 axes.*got \(1, 3, 2\)"):
+        matrix_table(Q[None])
+    with pytest.raises(ValueError, match="2 tables have 1 gaps, between has 2 signs"):
+        side_by_side(matrix_table(Q), matrix_table(K), between=["+", "="])
