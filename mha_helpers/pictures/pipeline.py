@@ -3,12 +3,8 @@
 from mha_helpers.examples import golden_example
 from mha_helpers.pictures.layout import Picture, arrow, box, new_figure, words
 
-PITCH, WIDTH, HEIGHT, TOP = (
-    96,
-    80,
-    50,
-    20,
-)  # from one box to the next; the size of a box; where the boxes begin
+PITCH, TOP = 95, 20  # from one box to the next; where the boxes begin
+WIDTH, HEIGHT = 80, 50  # a box
 SYMBOL = 17  # from one symbol to the next
 
 # In the order of the pages: the step in words; in symbols, each with its colour; its result in the trace; its
