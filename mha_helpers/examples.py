@@ -47,7 +47,7 @@ def golden_example():
     """Return "cat eats fish": n = 3 tokens, d_model = 6 features, h = 3 heads, d_k = d_v = 2.
 
     Each feature has a name. Head 1 finds who acts, head 2 finds what is eaten, head 3 looks at the
-    previous token. Queries, keys, values and scores are integers. Used in notebooks 00 to 09.
+    previous word. Queries, keys, values and scores are integers. Used in notebooks 00 to 09.
 
     >>> example = golden_example()
     >>> (example.x @ example.w_q)[1].tolist()  # what "eats" asks: two numbers for each head
@@ -95,7 +95,7 @@ def golden_example():
         tokens=("cat", "eats", "fish"),
         chinese=("猫", "吃", "鱼"),
         features=("who acts", "what happens", "what is eaten", "1st", "2nd", "3rd"),
-        head_names=("who acts", "what is eaten", "previous token"),
+        head_names=("who acts", "what is eaten", "previous word"),
         num_heads=3,
         d_k=2,
         x=torch.tensor(x, dtype=torch.float32),
@@ -237,8 +237,8 @@ def hand_made_heads(num_heads, d_k):
     >>> tokens, x = sentence_vectors("a cat saw a dog")
     >>> w_q, w_k, w_v, names = hand_made_heads(num_heads=1, d_k=16)
     >>> scores = (x @ w_q[0]) @ (x @ w_k[0]).T / 16**0.5
-    >>> names, scores.argmax(dim=-1).tolist()  # the first word has no previous one
-    (['previous word'], [2, 0, 1, 2, 3])
+    >>> names, scores.argmax(dim=-1).tolist()[1:]  # the first word has no previous one
+    (['previous word'], [0, 1, 2, 3])
     """
     check_count("num_heads", num_heads)
     check_count("d_k", d_k, largest=LARGEST_D_K)

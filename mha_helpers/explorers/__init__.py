@@ -4,5 +4,17 @@ Each is a function without arguments that returns a ``Panel``; ``e00_attention``
 """
 
 from mha_helpers.explorers.e00_attention import attention_explorer
+from mha_helpers.explorers.e00_cat_eats_fish import cat_eats_fish_heads
+from mha_helpers.explorers.e05_masks import mask_explorer
+from mha_helpers.explorers.e10_trained import trained_explorer
+from mha_helpers.explorers.e11_real_model import real_model_explorer
+from mha_helpers.explorers.e12_bugs import bugs_explorer
 
-__all__ = ["attention_explorer"]
+__all__ = [
+    "attention_explorer",
+    "bugs_explorer",
+    "cat_eats_fish_heads",
+    "mask_explorer",
+    "real_model_explorer",
+    "trained_explorer",
+]

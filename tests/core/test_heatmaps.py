@@ -85,7 +85,7 @@ def test_each_head_has_its_colour_and_its_words_say_where_it_looks():
     darkest = {tuple(rgb(picture, 1, int(weights[head, 1].argmax()), head)) for head in range(3)}
     assert len(darkest) == 3
     titles = [ax.get_title(loc="left") for ax in picture.figure.axes]
-    assert titles == ["head 1: who acts", "head 2: what is eaten", "head 3: previous token"]
+    assert titles == ["head 1: who acts", "head 2: what is eaten", "head 3: previous word"]
 
 
 def test_words_find_the_largest_number_that_may_be_seen():
