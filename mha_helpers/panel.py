@@ -7,6 +7,7 @@ import contextlib
 import html
 
 import ipywidgets as widgets
+from traitlets import TraitError
 
 try:
     import anywidget
@@ -90,13 +91,17 @@ class Panel(widgets.VBox):
         unknown = [name for name in values if name not in self.controls]
         if unknown:
             raise ValueError(f"this panel has no control {unknown[0]!r}; it has {', '.join(self.controls)}.")
+        refused = {}
         self._busy = True
-        try:
-            for name, value in values.items():
+        for name, value in values.items():
+            try:
                 self.controls[name].value = value
-        finally:  # where a control refuses its value, the picture still shows what the others say
-            self._busy = False
-            self._refresh()
+            except TraitError:
+                refused[name] = value
+        self._busy = False
+        self._refresh()
+        for name, value in refused.items():  # now that the options of one have followed from another
+            self.controls[name].value = value
 
     def click(self, head, row, column):
         """Choose a cell, as a click on it does; head, row and column are counted from 0."""

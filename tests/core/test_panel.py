@@ -1,0 +1,111 @@
+"""Panel: controls change the picture, a click chooses, a bad input is a sentence."""
+
+import ipywidgets as widgets
+import pytest
+import torch
+
+from mha_helpers import panel as panel_module
+from mha_helpers.panel import Panel, offer, place_menu
+from mha_helpers.svg import Drawing
+
+
+@pytest.fixture
+def drawings():
+    return []
+
+
+@pytest.fixture
+def panel(drawings):
+    def compute(size, head, query, key):
+        if size == 4:
+            raise ValueError("four is too many")
+        return {"weights": torch.eye(size), "chosen": (head, query, key)}
+
+    def draw(state):
+        drawings.append(state)
+        drawing = Drawing(300, 200)
+        names = [str(place) for place in range(len(state["weights"]))]
+        drawing.heatmap((0, 0, 300, 200), state["weights"], names, names, chosen=state["chosen"][1:])
+        return drawing
+
+    return Panel(
+        "A title",
+        {"size": widgets.IntSlider(3, 1, 5)},
+        compute,
+        draw,
+        lambda state: [f"{len(state['weights'])} words"],
+        more={name: place_menu(name) for name in ("head", "query", "key")},
+        adjust=lambda controls, values: [
+            offer(controls[name], "abcde"[: values["size"]]) for name in ("head", "query", "key")
+        ],
+        details=lambda state: "<i>more</i>",
+    )
+
+
+def test_a_moved_slider_redraws_once(panel, drawings):
+    before = panel.svg()
+    panel.controls["size"].value = 5
+    assert len(drawings) == 2
+    assert panel.svg() != before
+    assert panel.description() == "5 words"
+
+
+def test_set_redraws_once_and_names_what_it_does_not_know(panel, drawings):
+    panel.set(size=5, key=1)
+    assert len(drawings) == 2
+    assert panel.state()["chosen"] == (0, 0, 1)
+    panel.set(size=3, query=2)
+    panel.set(size=5, query=4)  # a query that there is only since size is 5
+    assert panel.state()["chosen"] == (0, 4, 1)
+    with pytest.raises(ValueError, match="no control 'd_k'; it has size"):
+        panel.set(d_k=3)
+
+
+def test_a_click_chooses_head_query_and_key(panel):
+    panel.click(2, 1, 0)
+    assert panel.state()["chosen"] == (2, 1, 0)
+
+
+def test_a_click_in_the_browser_reaches_the_panel(panel):
+    listener = panel.children[-1]
+    listener._heard(listener, "0,2,1", [])
+    assert panel.state()["chosen"] == (0, 2, 1)
+
+
+def test_a_bad_input_is_a_sentence_and_the_last_picture_stays(panel):
+    before = panel.svg()
+    panel.controls["size"].value = 4
+    assert panel.message() == "four is too many"
+    assert panel.svg() == before
+    panel.controls["size"].value = 2
+    assert panel.message() == ""
+
+
+def test_it_works_without_anywidget(panel, monkeypatch):
+    monkeypatch.setattr(panel_module, "anywidget", None)
+    alone = Panel(
+        "t",
+        {"size": widgets.IntSlider(2, 1, 3)},
+        lambda size: {},
+        lambda state: Drawing(10, 10),
+        lambda state: [],
+    )
+    alone.controls["size"].value = 3
+    assert len(alone.children) == len(panel.children) - 2  # neither a listener nor a part that is closed
+
+
+def test_what_a_notebook_stores_is_words_and_a_view(panel):
+    bundle = panel._repr_mimebundle_()[0]
+    assert bundle["text/plain"] == repr(panel) == "Panel: A title\n3 words"
+    assert set(bundle) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
+
+
+def test_a_menu_keeps_its_choice_while_that_is_possible():
+    menu = place_menu("key", start=-1)
+    offer(menu, ["cat", "eats"], darkest=True)
+    assert menu.value == -1
+    menu.value = 1
+    offer(menu, ["cat", "eats", "fish"], darkest=True)
+    assert (menu.value, menu.label) == (1, "2 eats")
+    offer(menu, ["cat"], darkest=True)
+    assert menu.value == -1

@@ -1,0 +1,101 @@
+"""The drawing of an explorer: what can be seen, hovered and clicked is what the numbers say."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+import torch
+
+from mha_helpers.svg import MOST_CELLS, Drawing
+
+SVG = "{http://www.w3.org/2000/svg}"
+WORDS = ["cat", "eats", "fish"]
+WEIGHTS = torch.tensor([[0.77, 0.05, 0.19], [0.92, 0.03, 0.05], [0.58, 0.14, 0.28]])
+
+
+def drawn(values=WEIGHTS, rows=WORDS, columns=WORDS, **options):
+    drawing = Drawing(400, 300, "a picture")
+    drawing.heatmap((0, 0, 400, 300), values, rows, columns, **options)
+    return ElementTree.fromstring(drawing.svg())
+
+
+def cells(root):
+    return {one.get("data-cell"): one for one in root.iter(f"{SVG}g") if one.get("data-cell")}
+
+
+def test_every_cell_is_as_deep_as_its_weight_and_says_it():
+    found = cells(drawn(head=2))
+    assert len(found) == 9
+    cell = found["2,1,0"]
+    assert float(cell.find(f"{SVG}rect").get("fill-opacity")) == pytest.approx(0.92)
+    assert cell.find(f"{SVG}text").text == "eats → cat: 0.92"
+
+
+def test_scores_share_a_scale_and_have_two_hues():
+    found = cells(drawn(torch.tensor([[4.0, -2.0, 0.0]]), ["cat"], WORDS, kind="scores", limit=8.0))
+    looks = [
+        (cell.find(f"{SVG}rect").get("fill"), cell.find(f"{SVG}rect").get("fill-opacity"))
+        for cell in found.values()
+    ]
+    assert [opacity for _, opacity in looks] == ["0.50", "0.25", "0.00"]
+    assert looks[0][0] != looks[1][0]
+
+
+def test_a_masked_cell_is_hatched_and_holds_no_number():
+    mask = torch.tensor([[True, False, False], [True, True, False], [True, True, True]])
+    root = drawn(WEIGHTS.masked_fill(~mask, 0.0), mask=mask)
+    hatching = next(path.get("d") for path in root.iter(f"{SVG}path"))
+    assert hatching.count("M") == 3
+    assert cells(root)["0,0,1"].find(f"{SVG}text").text == "cat → eats: masked"
+    assert [text.text for text in root.iter(f"{SVG}text")].count("0.00") == 0
+
+
+def test_the_chosen_cell_has_a_frame_and_the_words_below():
+    root = drawn(chosen=(1, 0))
+    frame = next(rect for rect in root.iter(f"{SVG}rect") if rect.get("stroke-width") == "3")
+    rect = cells(root)["0,1,0"].find(f"{SVG}rect")
+    assert (frame.get("x"), frame.get("y")) == (rect.get("x"), rect.get("y"))
+    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "rest"] == [
+        "eats → cat: 0.92"
+    ]
+
+
+def test_many_cells_become_an_image_that_answers_row_by_row():
+    n = 70
+    assert n * n > MOST_CELLS
+    names = [f"word{i}" for i in range(n)]
+    root = drawn(torch.eye(n), names, names)
+    assert len(list(root.iter(f"{SVG}image"))) == 1
+    assert len(cells(root)) == n
+    assert cells(root)["0,3,3"].find(f"{SVG}text").text == "word3 → word3: 1.00, its most"
+
+
+def test_a_click_on_a_small_map_names_its_head():
+    drawing = Drawing(800, 400, "two heads")
+    drawing.heatmaps((0, 0, 800, 400), torch.stack([WEIGHTS, WEIGHTS]), WORDS, ["first", "second"], (0, 1, 0))
+    root = ElementTree.fromstring(drawing.svg())
+    assert {name.split(",")[0] for name in cells(root)} == {"0", "1"}
+    titles = [text.text for text in root.iter(f"{SVG}text")]
+    assert titles.count("head 1: first") == 2  # large and small
+    assert titles.count("head 2: second") == 1
+
+
+def test_what_a_learner_types_is_not_read_as_markup():
+    names = ["<script>", '"&', "猫", "🐟"]
+    svg = Drawing(400, 300, '<b>"')
+    svg.heatmap((0, 0, 400, 300), torch.eye(4), names, names)
+    root = ElementTree.fromstring(svg.svg())
+    assert root.get("aria-label") == '<b>"'
+    assert "<script" not in svg.svg()
+
+
+def test_bars_begin_at_zero_and_tell_their_number():
+    drawing = Drawing(400, 200, "three bars")
+    drawing.bars((0, 0, 400, 120), [2.0, -1.0, 0.5], WORDS, "query", limits=(-2, 2))
+    root = ElementTree.fromstring(drawing.svg())
+    bars = [rect for rect in root.iter(f"{SVG}rect") if rect.get("fill-opacity")]
+    ends = [(float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))) for bar in bars]
+    zero = ends[0][0]
+    assert ends[1][1] == pytest.approx(zero, abs=0.2)
+    assert ends[2][1] - zero == pytest.approx((ends[0][1] - zero) / 4, abs=0.2)
+    assert "cat: 2.00" in re.findall(r">([^<]+)</text>", drawing.svg())

@@ -1,0 +1,85 @@
+"""The explorers of pages 00 and 09: heads made by hand, and the three heads of "cat eats fish"."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from mha_helpers import causal_mask, golden_example
+from mha_helpers.explorers import attention_explorer, cat_eats_fish_heads
+
+
+def weight_on(panel, step):
+    """The mean weight of head 1 on the word `step` places on, over the words that have one."""
+    weights = panel.state()["weights"][0]
+    return float(torch.diagonal(weights, step).mean())
+
+
+def test_its_weights_are_those_of_plain_softmax():
+    panel = attention_explorer()
+    panel.set(heads=6, d_k=7, mask="causal")
+    state = panel.state()
+    scores = state["q"] @ state["k"].transpose(-2, -1) / math.sqrt(7)
+    scores = scores.masked_fill(~causal_mask(len(state["tokens"])), -torch.inf)
+    assert torch.allclose(state["weights"], scores.softmax(-1), atol=1e-6)
+    assert torch.allclose(state["heads"], state["weights"] @ state["v"], atol=1e-5)
+
+
+def test_the_previous_word_turns_from_a_blur_into_a_diagonal():
+    panel = attention_explorer()
+    shares = []
+    for d_k in (1, 4, 8, 16):
+        panel.controls["d_k"].value = d_k
+        shares.append(weight_on(panel, -1))
+    assert shares == sorted(shares)
+    assert shares[0] < 0.25
+    assert shares[-1] > 0.8
+
+
+def test_the_heads_do_what_their_names_say():
+    panel = attention_explorer()
+    panel.controls["sentence"].value = "the cat saw the dog and the dog saw the fish"
+    tokens, weights = panel.state()["tokens"], panel.state()["weights"]
+    n = len(tokens)
+    assert weights[0].argmax(-1)[1:].tolist() == list(range(n - 1))
+    assert weights[2].argmax(-1)[:-1].tolist() == list(range(1, n))
+    for row, column in itertools.product(range(n), range(n)):
+        if tokens[row] == tokens[column]:
+            assert weights[1, row, column] > 0.2
+    assert weights[3].argmax(-1).tolist() == list(range(n))
+
+
+@pytest.mark.parametrize(
+    "change", [{"sentence": "cat eats fish"}, {"mask": "causal"}, {"heads": 8}, {"d_k": 2}, {"key": 0}]
+)
+def test_every_control_changes_a_picture_of_constant_size(change):
+    panel = attention_explorer()
+    before = panel.svg()
+    panel.set(**change)
+    assert panel.svg() != before
+    assert panel.svg()[:130] == before[:130]
+
+
+@pytest.mark.parametrize("sentence", ["", "<script>alert(1)</script>", "word " * 300, "🐟 eats 🐱", "猫吃鱼"])
+def test_any_sentence_is_a_picture_or_a_sentence(sentence):
+    panel = attention_explorer()
+    panel.controls["sentence"].value = sentence
+    assert bool(panel.message()) == (sentence == "" or sentence.startswith("word"))
+
+
+def test_the_frame_is_on_the_darkest_cell_until_a_click_chooses_another():
+    panel = attention_explorer()
+    head, row, column = panel.state()["chosen"]
+    assert column == panel.state()["weights"][head, row].argmax()
+    panel.click(1, 4, 0)
+    assert panel.state()["chosen"] == (1, 4, 0)
+
+
+def test_the_three_heads_of_page_00_are_those_of_the_example():
+    panel = cat_eats_fish_heads()
+    example = golden_example()
+    expected = example.attention()(example.x)[1]
+    assert torch.equal(panel.state()["weights"], expected.detach())
+    panel.click(1, 1, 2)
+    assert panel.description().startswith("Head 2: what is eaten. “eats” gives “cat” 0.028")
