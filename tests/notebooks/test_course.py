@@ -60,7 +60,7 @@ def test_conda_and_binder_get_what_pip_gets():
 
 
 def test_every_required_package_has_a_tested_version():
-    lists = ("requirements.txt", "tests/requirements.txt", "requirements-real-model.txt")
+    lists = ("requirements.txt", "tests/requirements.txt")
     required = {name for file in lists for name in names(file)}
     assert required <= set(names("constraints.txt"))
 

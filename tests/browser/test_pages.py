@@ -1,0 +1,136 @@
+"""Every page in a real JupyterLab, used as a person does. One page is opened once for all its tests.
+
+python -m pytest -n0 tests/browser -k 03_qk
+"""
+
+import pytest
+
+pytest.importorskip("playwright")
+
+import refresh
+from lab import (
+    WIDGET,
+    chromium,
+    error_outputs,
+    find_chromium,
+    jupyterlab,
+    open_notebook,
+    run_all,
+    watch_requests,
+)
+
+pytestmark = pytest.mark.skipif(
+    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
+)
+SLIDER = ".widget-slider [role=slider]"
+KEYS = (
+    "ArrowRight",
+    "ArrowLeft",
+    "End",
+    "Home",
+)  # a slider at its end cannot go on, and some steps show nothing
+PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a busy machine
+PAGES = [page for page in refresh.all_pages() if refresh.can_run(page)]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    with jupyterlab(folder) as address:
+        yield address, folder
+
+
+@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
+def opened(request, browser, lab):
+    """The page after all its cells ran; with it what was seen on the way."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.strangers = watch_requests(page, lab[0])
+    open_notebook(page, *lab, request.param)
+    page.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
+    page.changed_on_opening = page.evaluate(f"() => {WIDGET}.context.model.dirty")
+    run_all(page)
+    yield page
+    page.evaluate(f"() => {WIDGET}.sessionContext.shutdown()")
+    page.close()
+
+
+@pytest.fixture
+def panels(opened):
+    found = opened.locator(".mha-panel").all()
+    if not found:
+        pytest.skip("no Panel on this page")
+    return found
+
+
+def changes(panel, action):
+    """Do something, and say whether picture or words of the Panel change."""
+    seen = "panel => panel.querySelector('svg').outerHTML + panel.querySelector('[role=status]').textContent"
+    before = panel.evaluate(seen)
+    action()
+    for _ in range(PATIENCE // 50):
+        panel.page.wait_for_timeout(50)
+        if panel.evaluate(seen) != before:
+            return True
+    return False
+
+
+def test_a_page_just_opened_does_not_show_as_changed(opened):
+    assert not opened.changed_on_opening
+
+
+def test_every_cell_runs_without_an_error(opened):
+    assert error_outputs(opened) == []
+    assert opened.locator("text=Error displaying widget").count() == 0
+
+
+def test_a_key_moves_every_slider_and_its_picture(opened, panels):
+    for panel in panels:
+        for slider in panel.locator(SLIDER).all():
+            if slider.is_visible():  # what is under "more" is folded away
+
+                def press(key, slider=slider):
+                    slider.focus()
+                    opened.keyboard.press(key)
+
+                label = slider.evaluate("one => one.closest('.widget-inline-hbox').textContent")
+                assert any(changes(panel, lambda key=key: press(key)) for key in KEYS), label
+
+
+def test_a_cell_under_the_mouse_says_its_number(opened, panels):
+    for panel in panels:
+        cell = panel.locator("[data-cell]:has(.tip)").first
+        tip = cell.locator(".tip")
+        assert tip.evaluate("one => getComputedStyle(one).visibility") == "hidden"
+        cell.locator("> rect, > circle").first.hover()
+        assert tip.evaluate("one => getComputedStyle(one).visibility") == "visible"
+        assert any(letter.isdigit() for letter in tip.text_content())
+
+
+def test_a_click_on_a_cell_chooses_it(opened, panels):
+    pytest.importorskip("anywidget")
+    for panel in panels:
+        cells = panel.locator("[data-cell] > rect, [data-cell] > circle")
+        places = {0, cells.count() // 2, cells.count() - 1}
+        assert any(changes(panel, cells.nth(place).click) for place in sorted(places))
+
+
+def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):
+    for panel in panels:
+        height = panel.bounding_box()["height"]
+        assert height <= 640
+        sliders = [slider for slider in panel.locator(SLIDER).all() if slider.is_visible()]
+        for slider in sliders:
+            slider.focus()
+            opened.keyboard.press("End")
+            opened.wait_for_timeout(300)
+            assert panel.bounding_box()["height"] == height
+
+
+def test_nothing_is_asked_from_another_machine(opened):
+    assert opened.strangers == []
