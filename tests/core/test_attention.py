@@ -72,6 +72,12 @@ def test_gradients_are_pytorchs_and_finite_also_in_a_row_without_a_key():
         torch.testing.assert_close(ours, theirs)
 
 
+def test_a_row_without_a_key_has_finite_gradients_where_no_mask_hides_them():
+    scores = torch.tensor([[0.0, 1.0], [-math.inf, -math.inf]], requires_grad=True)
+    attention_weights(scores)[:, 0].sum().backward()
+    assert scores.grad.isfinite().all() and scores.grad[0].abs().min() > 0
+
+
 def test_large_scores_do_not_overflow():
     assert attention_weights(torch.tensor([[1000.0, 1000.0, -1000.0]])).tolist() == [[0.5, 0.5, 0.0]]
 
@@ -138,6 +144,7 @@ def test_trace_holds_every_step_under_its_name():
     }
     for name, values in expected.items():
         torch.testing.assert_close(getattr(trace, name), values, msg=name)
+    assert trace != attention.trace(x, mask)  # compared as objects: == of tensors is no single True or False
 
 
 def test_an_input_without_a_batch_axis_works():
@@ -152,8 +159,9 @@ def test_from_torch_copies_and_keeps_number_type_mode_and_random_numbers():
     ours = MultiHeadAttention.from_torch(module)
     assert torch.equal(torch.get_rng_state(), before)
     assert ours.w_q.weight.dtype == torch.float64 and not ours.training
+    given = module.in_proj_weight.clone()
     nn.init.zeros_(ours.w_q.weight)
-    assert module.in_proj_weight.abs().sum() > 0
+    assert torch.equal(module.in_proj_weight, given)
 
 
 # Bad input
