@@ -131,21 +131,22 @@ def right_parts(names):
 def _numbers_difference(got, right, decimals, tensor, subject):
     values, wanted = as_numbers(got), as_numbers(right)
     tensor = tensor and isinstance(right, torch.Tensor)
-    if values is None or (wanted.dim() == 0 and isinstance(got, bool)):
-        needed = (
-            "one number" if wanted.dim() == 0 else "a tensor" if tensor else "a list or tensor of numbers"
-        )
-        return f"{subject} is {kind_of(got)}; {needed} is needed."
-    if tensor and not isinstance(got, torch.Tensor):
-        return f"{subject} is {kind_of(got)}; a torch tensor is needed. torch.tensor(…) makes one."
-    if not tensor and values.numel() == wanted.numel() == 1:
+    if wanted is None:  # what a learner's two calls returned is compared, too
+        return None if got is right else f"{subject} is {kind_of(got)}."
+    single = wanted.dim() == 0
+    if values is not None and not tensor and values.numel() == wanted.numel() == 1:
         values = values.reshape(wanted.shape)  # [0.5] is as good as 0.5
+    other_kind = values is None or (single and isinstance(got, bool)) or single != (values.dim() == 0)
+    if other_kind or (tensor and not isinstance(got, torch.Tensor)):
+        several = "a torch tensor is" if tensor else f"{wanted.numel()} numbers are"
+        return f"{subject} is {kind_of(got)}; {'one number is' if single else several} needed."
     if values.shape != wanted.shape:
         words = _other_shape(values, wanted, decimals)
         return f"{subject} {words}: its shape is {tuple(values.shape)} instead of {tuple(wanted.shape)}."
     wrong = ~close(values, wanted, decimals)
     if wrong.any():
-        return f"{subject} {_other_numbers(values, wanted, wrong, decimals)}."
+        words = _other_numbers(values, wanted, wrong, decimals)
+        return f"{subject} {words}{'' if words.endswith('?') else '.'}"
     if tensor and (got.dtype == torch.bool) != (right.dtype == torch.bool):
         return f"{subject} has the right values, but as {got.dtype}; {right.dtype} is needed."
     return None
@@ -161,15 +162,12 @@ def _other_shape(values, wanted, decimals):
             return "has its axes in another order, and other numbers"
         axis = next(axis for axis in range(wanted.dim()) if values.shape[axis] != wanted.shape[axis])
         return f"has {values.shape[axis]} entries along axis {axis}, and {wanted.shape[axis]} are needed"
-    if values.numel() == wanted.numel() and close(values.flatten(), wanted.flatten(), decimals).all():
-        return "has the right numbers in another shape"
-    for larger, smaller, words in (
-        (values, wanted, "has an axis too many"),
-        (wanted, values, "lacks an axis"),
-    ):
+    for larger, smaller, words in ((values, wanted, "has one axis more"), (wanted, values, "lacks one axis")):
         for axis, size in enumerate(larger.shape):
             if larger.shape[:axis] + larger.shape[axis + 1 :] == smaller.shape:
                 return f"{words}, axis {axis} of size {size}"
+    if values.numel() == wanted.numel() and close(values.flatten(), wanted.flatten(), decimals).all():
+        return "has the right numbers in another shape"
     return f"has {values.dim()} axes, and {wanted.dim()} are needed"
 
 
@@ -203,8 +201,8 @@ def _rounded(values, wanted, decimals):
         short = digits.any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
         if short and off <= 0.51 * 10.0**-places:
             return f"looks right, but rounded to {places} decimals: {more}"
-    if decimals and off < 1.5 * 10.0**-decimals:
-        return f"is close, but not right to {decimals} decimals: was something rounded on the way?"
+    if off < (1e-3 * float(wanted.nan_to_num().abs().amax()) if decimals is None else 1.5 * 10.0**-decimals):
+        return f"is close, but not right: was something rounded on the way? {more.capitalize()}"
     return None
 
 
@@ -223,7 +221,9 @@ def _relation(values, wanted, decimals):
     v, w = values[finite], wanted[finite]
     if int((w != 0).sum()) > 1:  # with a single number every factor fits
         factor, shift = float((v * w).sum() / (w * w).sum()), float((v - w).mean())
-        tries += [(f"is right up to a factor: every number is {factor:.3g} times too large", factor * wanted)]
+        tries += [
+            (f"is right up to a factor: every number is {factor:.3g} times the right one", factor * wanted)
+        ]
         tries += [(f"is shifted: {shift:.3g} was added to every number", wanted + shift)]
         again = "the right numbers: a step too many, or one too few?"
         tries += [
@@ -251,7 +251,10 @@ def _sums(values, wanted):
     one = torch.ones(()).double()
     if wanted.dim() < 2 or not close(wanted.sum(-1), one).any():
         return None
-    if close(values.sum(), one, 3):
+    sums = values.sum(-1, keepdim=True)
+    if close(values / sums, wanted, 4).all():
+        return f"has rows that are right but for their sum{_first(~close(sums, one, 4))}"
+    if close(values.sum(), one, 3) and int((sums != 0).sum()) > 1:
         return "adds up to 1 in all its cells together: every row has a sum of its own"
     for axis in range(wanted.dim() - 2, -1, -1):
         if close(values.sum(axis), one, 3).all():

@@ -9,9 +9,9 @@ count_the_weights = ValueExercise(
     minutes=1,
     right=81,
     task="""
-    Three words made three rows of three weights. Somebody gives the same head a sentence of nine words. How many
-    weights does it compute? Put your number in place of the three dots and run the cell. If you are stuck, remove
-    a `#` in the cell below.
+    Three words made three rows of three weights. Somebody gives the same head a sentence of nine words.
+    How many weights does it compute? Put your number in place of the three dots and run the cell. If
+    you are stuck, remove a `#` in the cell below.
     """,
     stub="number_of_weights = ...",
     mistakes=[
@@ -21,7 +21,7 @@ count_the_weights = ValueExercise(
         (45, "That counts each pair once: the weight of a on b and the weight of b on a are two cells."),
         (
             36,
-            "That counts each pair of different words once. Does the order count, and may a word look at itself?",
+            "That counts each pair of different words once. Does the order count, or a word with itself?",
         ),
         (72, "That leaves out the diagonal. May a word look at itself, too?"),
         (243, "That counts three heads. How many weights does one head compute?"),

@@ -4,51 +4,33 @@ import math
 
 import torch
 
-from mha_helpers.attention import attention_scores, scale_scores
+from mha_helpers.attention import attention_scores
 from mha_helpers.exercises import TestExercise, ValueExercise
+
+ROW = torch.tensor([12.0, 4.0, -8.0, 2.0])
 
 which_root = ValueExercise(
     "4.1",
     "Which root?",
     stars=1,
     minutes=3,
-    right=[3.0, 1.0, -2.0, 0.5],
+    right=ROW / 4,
     task="""
     A layer has d_model = 48, and its 3 heads share these columns equally. In head 1, one word scores
     [12, 4, −8, 2] on the four words of a sentence. Scale this row with pencil and paper.
     """,
     stub="my_row = ...  # four numbers, as a list",
     mistakes=[
+        (ROW / 48**0.5, "You divide by √48: does one head have 48 features?"),
+        (ROW / 16, "You divide by d_k itself: which step turns it into the divisor?"),
+        (ROW / 3, "You divide by the number of heads: how many features does each of them get?"),
+        (ROW / 3**0.5, "You divide by √3, the root of the number of heads: how many features does each get?"),
         (
-            [12 / 48**0.5, 4 / 48**0.5, -8 / 48**0.5, 2 / 48**0.5],
-            "You divide by √48: does one head have 48 features?",
+            ROW / 2,
+            "You divide by √4, and 4 is the number of words: what does a score add up, words or features?",
         ),
-        ([0.75, 0.25, -0.5, 0.125], "You divide by d_k itself: which step turns it into the divisor?"),
-        (
-            [0.25, 12 / 144, -1 / 6, 2 / 48],
-            "You divide by d_model: how many features has one head, and is it that number itself?",
-        ),
-        (
-            [4.0, 4 / 3, -8 / 3, 2 / 3],
-            "You divide by the number of heads: how many features does each of them get?",
-        ),
-        (
-            [12 / 3**0.5, 4 / 3**0.5, -8 / 3**0.5, 2 / 3**0.5],
-            "You divide by √3, the root of the number of heads: how many features does each get?",
-        ),
-        (
-            [6.0, 2.0, -4.0, 1.0],
-            "You divide by 2, the root of the number of words: what does a score add up, words or features?",
-        ),
-        (
-            [48.0, 16.0, -32.0, 8.0],
-            "You multiply by 4: should scaled scores lie closer together, or further apart?",
-        ),
-        ([12.0, 4.0, -8.0, 2.0], "These are still the scores before the scale."),
-        (
-            [-4.0, -12.0, -24.0, -14.0],
-            "You subtract: which operation makes a row of any size smaller in proportion?",
-        ),
+        (ROW * 4, "You multiply by 4: should scaled scores lie closer together, or further apart?"),
+        (ROW, "These are still the scores before the scale."),
         (4.0, "That is the divisor, and it is the right one. What becomes of the four scores?"),
     ],
     praise="The root is that of one head: 48 ÷ 3 = 16 products are added up in a score, and √16 = 4.",
@@ -70,10 +52,10 @@ wrong_root = ValueExercise(
     right={"spread": 8 / math.sqrt(512), "rows": "flatter"},
     decimals=2,
     task="""
-    A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and spread 1, so
-    correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of √d_k. Which spread do
-    her scores have, to two decimals at least? And will her rows of weights be `"flatter"` or `"sharper"` than they
-    should be?
+    A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and
+    spread 1, so correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of
+    √d_k. Which spread do her scores have, to two decimals at least? And will her rows of weights be
+    `"flatter"` or `"sharper"` than they should be?
     """,
     stub="""
 colleague = {
@@ -82,39 +64,23 @@ colleague = {
 }
 """,
     mistakes=[
-        (
-            {"spread": math.sqrt(8)},
-            "“spread” is upside down: she divides by more than she should, so is it above 1 or below?",
-        ),
+        ({"spread": 8**0.5}, "“spread” is upside down: she divides by more than she should."),
         (
             {"spread": 1 / 8},
-            "“spread” is the ratio of the two sizes: does she divide by the sizes, or by their roots?",
+            "“spread” is the ratio of two sizes: does she divide by sizes, or by their roots?",
         ),
-        ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide it by?"),
-        ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how many times too large is hers?"),
-        (
-            {"spread": 1 / math.sqrt(512)},
-            "“spread” forgets what is divided: what spread has a sum of 64 products before any scale?",
-        ),
-        (
-            {"spread": math.sqrt(512)},
-            "“spread” is her divisor: what spread do the scores have that she divides by it?",
-        ),
-        (
-            {"spread": 64 / math.sqrt(512)},
-            "“spread” takes d_k as the spread of a score: much of a sum of 64 products cancels.",
-        ),
+        ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
+        ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how much larger is hers?"),
+        ({"spread": 512**-0.5}, "“spread” forgets what is divided: which spread has a sum of 64 products?"),
+        ({"spread": 512**0.5}, "“spread” is her divisor: which spread do the scores have that she divides?"),
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
-        (
-            {"rows": "sharper"},
-            "“rows” is not right: what does softmax do when scores come closer to each other?",
-        ),
+        ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
     ],
     praise="Her scores come out √8 times too small, so her heads can hardly decide for one word.",
     hints=[
         "How many products does a score of one head add up, and which spread has that sum?",
         "Divide this spread by √512.",
-        "With a smaller spread the scores of a row lie closer together. What does softmax make of scores that are equal?",
+        "The smaller the spread, the closer the scores: what does softmax make of equal ones?",
     ],
     solution="""
 d_k = 512 // 8
@@ -135,11 +101,34 @@ def _test(*d_ks, low=0.8, high=1.25):
     return lambda scale: all(low < _spread(scale, d_k) < high for d_k in d_ks)
 
 
-def _on_scores_of_spread_1(scale):
-    return all(0.8 < float(scale(torch.randn(200, 200), d_k).std()) < 1.25 for d_k in (16, 256))
+def _spread_1_before(scale):
+    return all(0.8 < float(scale(torch.randn(200, 200), d_k).std()) < 1.25 for d_k in (4, 256))
+
+
+def _equal_spreads(scale):
+    return abs(_spread(scale, 4) - _spread(scale, 256)) < 0.15
+
+
+def _one_that_fits(scale):
+    return _test(4)(scale) or _test(256)(scale)
 
 
 _ONE_D_K = "It is right for one d_k: does your test get as far as a second one?"
+
+
+class _FirstRoot:
+    """Right at every single d_k. Each call of a learner's test gets a new copy."""
+
+    d_k = None
+
+    def __call__(self, scores, d_k):
+        self.d_k = self.d_k or d_k
+        return scores / self.d_k**0.5
+
+
+_PRINT = "Print the spread that your test measures there."
+_LEVEL = "Its spread is the same for every d_k: near which number must it be?"
+_SMALL = "It is nearly right where d_k is large: try a small one, or narrower limits."
 
 scale_test = TestExercise(
     "4.3",
@@ -147,36 +136,21 @@ scale_test = TestExercise(
     stars=3,
     minutes=8,
     candidates=[
-        ("÷√d_k", scale_scores, True),
+        ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True),
         ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True),
-        ("no scale", lambda scores, d_k: scores, False, "Print the spread that your test measures there."),
-        ("÷d_k", lambda scores, d_k: scores / d_k, False, "Print the spread that your test measures there."),
-        (
-            "×√d_k",
-            lambda scores, d_k: scores * d_k**0.5,
-            False,
-            "Print the spread that your test measures there.",
-        ),
-        ("÷4, whatever d_k is", lambda scores, d_k: scores / 4, False, _ONE_D_K),
+        ("no scale", lambda scores, d_k: scores, False, _PRINT),
+        ("÷d_k", lambda scores, d_k: scores / d_k, False, _PRINT),
+        ("×√d_k", lambda scores, d_k: scores * d_k**0.5, False, _PRINT),
         ("÷8, whatever d_k is", lambda scores, d_k: scores / 8, False, _ONE_D_K),
-        ("÷16, whatever d_k is", lambda scores, d_k: scores / 16, False, _ONE_D_K),
-        ("÷√512, whatever d_k is", lambda scores, d_k: scores / math.sqrt(512), False, _ONE_D_K),
-        (
-            "÷(4 · √d_k)",
-            lambda scores, d_k: scores / (4 * d_k**0.5),
-            False,
-            "Its spread is the same for every d_k: near which number must it be?",
-        ),
-        (
-            "÷(√d_k − 1)",
-            lambda scores, d_k: scores / (d_k**0.5 - 1 + 1e-9),
-            False,
-            "It is nearly right where d_k is large: try a small one, or narrower limits.",
-        ),
+        ("÷√512, whatever d_k is", lambda scores, d_k: scores / 512**0.5, False, _ONE_D_K),
+        ("÷ the root of the first d_k that it meets, ever after", _FirstRoot(), False, _ONE_D_K),
+        ("÷(4 · √d_k)", lambda scores, d_k: scores / (4 * d_k**0.5), False, _LEVEL),
+        ("÷√(d_k + 8)", lambda scores, d_k: scores / (d_k + 8) ** 0.5, False, _SMALL),
     ],
+    times=3,
     task="""
-    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for every size of
-    head, else `False`. The check hands your test eleven scales, two of which are right.
+    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
+    every size of head, else `False`. The check hands your test ten scales, two of which are right.
     """,
     stub="""
 def my_test(scale):
@@ -185,30 +159,21 @@ def my_test(scale):
 """,
     mistakes=[
         (
-            _test(16, 256, low=0.0),
-            "Your test notices scores that spread too far, and not those that lie too close together.",
+            _test(4, 256, low=0.0),
+            "Your test notices scores that spread too far, and not those too close together.",
         ),
         (
-            _test(16, 256, high=math.inf),
-            "Your test notices scores that lie too close together, and not those that spread too far.",
+            _test(4, 256, high=9e9),
+            "Your test notices scores too close together, and not those that spread too far.",
         ),
-        (
-            _on_scores_of_spread_1,
-            "Your scores have spread 1 before the scale, whatever d_k is: make them from queries and keys.",
-        ),
-        (
-            lambda scale: abs(_spread(scale, 16) - _spread(scale, 256)) < 0.2,
-            "Your test asks for equal spreads only: near which number must they be?",
-        ),
-        (
-            lambda scale: _test(16)(scale) or _test(256)(scale),
-            "Your test is content as soon as one d_k fits: must one of them fit, or all?",
-        ),
+        (_spread_1_before, "Your scores have spread 1 before the scale: make them from queries and keys."),
+        (_equal_spreads, "Your test asks for equal spreads only: near which number must they be?"),
+        (_one_that_fits, "Your test is content as soon as one d_k fits: must one of them fit, or all?"),
         (_test(1), "You test with d_k = 1, where √d_k, d_k and no scale at all are the same."),
     ],
-    praise="A divisor that never changes shows only where two sizes are tested: one good example proves little.",
+    praise="A divisor that never changes shows only where two sizes are tested.",
     hints=[
-        "Make random queries and keys with torch.randn, and scores from them; hand these to scale(scores, d_k).",
+        "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
         "Which spread, .std(), has the result if the scale is right? It is measured, so allow some distance.",
         "A divisor that never changes is right for one d_k: test two that lie far apart, and ask for both.",
     ],

@@ -3,8 +3,8 @@
 **One source.** A page's exercises are the names of one module, ``e03_qk_scores`` for ``03_qk_scores``. The
 page holds ``.markdown`` in one cell, ``.cell("name")`` in the next, ``.help_cell("name")`` in the third.
 
-**What all kinds take.** ``number`` "3.1", ``title``, ``stars``, ``minutes``; ``task``, Markdown; ``stub``, the
-code that the learner is handed, whose last name at the left margin is checked; ``mistakes``, at most ten pairs
+**What all kinds take.** ``number`` "3.1", ``title``, ``stars``, ``minutes``; ``task``, Markdown; ``stub``,
+the code handed out, whose last name at the left margin is checked; ``mistakes``, at most ten pairs
 ``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
 ``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
 solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already).
@@ -92,10 +92,7 @@ class Exercise:
             with torch.random.fork_rng(devices=[]):  # the learner's random numbers stay as they were
                 torch.manual_seed(0)
                 if self._untouched(answer):
-                    what = "your answer" if self.stub.endswith("= ...") else "your code"
-                    return Verdict(
-                        NOT_ATTEMPTED, f"Put {what} in place of the `...`, then run the cell again."
-                    )
+                    return Verdict(NOT_ATTEMPTED, self.stub_words)
                 sentence = self._judge(answer)
         except KeyboardInterrupt:
             raise

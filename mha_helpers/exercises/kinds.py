@@ -1,20 +1,14 @@
 """The four kinds of exercise: a value, a function, a class, a test that the learner writes."""
 
 import inspect
+import itertools
 
 import torch
 from torch import nn
 
-from mha_helpers.exercises.compare import as_python, difference, kind_of, right_parts
+from mha_helpers.exercises.compare import as_numbers, as_python, difference, kind_of, right_parts
 from mha_helpers.exercises.engine import Exercise
-from mha_helpers.exercises.running import (
-    AnswerError,
-    agree,
-    explain,
-    is_stub,
-    names_used,
-    run,
-)
+from mha_helpers.exercises.running import AnswerError, agree, explain, is_stub, names_used, run
 
 
 class ValueExercise(Exercise):
@@ -32,10 +26,18 @@ class ValueExercise(Exercise):
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right
         found = difference(answer, right, self.decimals, self.tensor)
-        for wrong, sentence in self.mistakes if found else ():
-            if difference(answer, wrong, self.decimals) is None:
+        # A wrong answer may be rounded, too; if the right one is, the comparison says so.
+        carried = next((n for n in (1, 2, 3) if found and self._rounded(answer, n)), self.decimals)
+        tried = [self.decimals] + [carried] * bool(difference(answer, right, carried))
+        for decimals, (wrong, sentence) in itertools.product(tried, self.mistakes if found else ()):
+            if difference(answer, wrong, decimals) is None:
                 return f"{self._right_entries(answer, right)}{sentence}"
         return found
+
+    def _rounded(self, answer, decimals):
+        numbers = as_numbers(answer)
+        several = numbers is not None and numbers.numel() > 1
+        return several and bool((numbers.round(decimals=decimals) == numbers).all())
 
     def _right_entries(self, answer, right):
         pairs = (
@@ -67,10 +69,8 @@ class FunctionExercise(Exercise):
         return [self._run(answer, case) for case in cases]
 
     def _untouched(self, answer):
-        if super()._untouched(answer) or not callable(answer):
-            return super()._untouched(answer)
-        if is_stub(answer):
-            return True
+        if super()._untouched(answer) or not callable(answer) or is_stub(answer):
+            return super()._untouched(answer) or callable(answer)
         cases = self.cases()
         if self.planted:
             return all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
@@ -79,7 +79,7 @@ class FunctionExercise(Exercise):
 
     def _wrong_kind(self, answer):
         if isinstance(answer, type | nn.Module) or not callable(answer):
-            return f"Your answer is {kind_of(answer)}; hand over your function by its name: check({self.variable})."
+            return f"Your answer is {kind_of(answer)}; hand over the function: check({self.variable})."
         return None
 
     def _judge(self, answer):
@@ -91,12 +91,11 @@ class FunctionExercise(Exercise):
         found = list(map(self._difference, outcomes, rights))
         first = next((place for place, sentence in enumerate(found) if sentence), None)
         if first is not None:
-            sentence = self._mistake(cases, outcomes, first) or self._words(
-                answer, cases, outcomes, found, first
-            )
+            sentence = self._mistake(cases, outcomes, first)
+            sentence = sentence or self._words(answer, cases, outcomes, first, found[first])
             return self._bugs_found(cases, outcomes) + sentence
         if any(outcome.changed for outcome in outcomes):
-            return f"The result is right, but your {self.kind} writes into its argument, which others still need."
+            return f"The result is right, but your {self.kind} writes into its argument: others need it."
         used = sorted(self.without & names_used(answer))
         return f"The result is right, but this task does without {used[0]}." if used else None
 
@@ -112,25 +111,25 @@ class FunctionExercise(Exercise):
         planted = [(self.planted, cases[first].bug)] if cases[first].bug else []
         told = {}
         for wrong, sentence in (*planted, *cases[first].mistakes, *self.mistakes):
-            same = list(map(agree, outcomes, self._runs(wrong, cases)))
-            if same[first]:
-                told[sentence] = sum(same)
+            if agree(outcomes[first], self._run(wrong, cases[first])):
+                told[sentence] = sum(map(agree, outcomes, self._runs(wrong, cases)))
         return max(told, key=told.get, default=None)  # the one that does the same on most inputs is meant
 
     def _bugs_found(self, cases, outcomes):
         """Say how many planted bugs no longer show on the input that isolates them."""
         isolated = [(case, outcome) for case, outcome in zip(cases, outcomes, strict=True) if case.bug]
         left = sum(agree(outcome, self._run(self.planted, case)) for case, outcome in isolated)
-        what = "" if left else "No planted one shows any more, but a repair or a new line is not right: "
+        what = "" if left else "No planted one shows any more, but a repair or a new line is not right. "
         return f"{len(isolated) - left} of {len(isolated)} bugs found. {what}" if isolated else ""
 
-    def _words(self, answer, cases, outcomes, found, first):
+    def _words(self, answer, cases, outcomes, first, difference):
         again = self._run(answer, cases[first])
-        if not again.error and not outcomes[first].error and not agree(again, outcomes[first]):
+        if not (again.error or outcomes[first].error or agree(again, outcomes[first])):
             return f"Two calls with the same input differ: what in your {self.kind} is random, or kept?"
         if first and all(agree(outcomes[0], other) for other in outcomes[1:]):
             return "Every input gives the same result, that of the first one: compute it from the arguments."
-        sentence = f"{cases[first].label}: {found[first]}" if cases[first].label else found[first]
+        label = cases[first].label
+        sentence = f"{label}: {difference}" if label else difference
         return sentence[0].upper() + sentence[1:]
 
 
@@ -218,9 +217,8 @@ class TestExercise(Exercise):
         if len(wrong) == len(said):
             return "Your test is upside down: it says True of every wrong one and False of every right one."
         if len(set(said)) == 1:
-            return (
-                f"Your test says {said[0]} of all {len(said)}, whatever it is handed: what does it measure?"
-            )
+            even = f"even of “{wrong[0][0]}”: print what it measures there."
+            return f"Your test says {said[0]} of all {len(said)}, {even}"
         told = [f"“{candidate[0]}” {'is refused' if candidate[2] else 'passes'}" for candidate in wrong]
         more = f", and {len(told) - 2} more are misjudged" if len(told) > 2 else ""
         reason = " ".join(wrong[0][3:])
