@@ -1,0 +1,116 @@
+"""Heads while they form, and what happens when one is switched off, for notebook 10."""
+
+import functools
+from itertools import pairwise
+
+import ipywidgets as widgets
+import torch
+
+from mha_helpers.masks import causal_mask
+from mha_helpers.models import tiny
+from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.style import number
+from mha_helpers.svg import Drawing
+
+HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
+JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
+ALL_ON = (True,) * len(HEADS)
+
+
+def trained_explorer():
+    """Return a ``Panel`` in which heads form as training goes on. Used in notebook 10.
+
+    ``state()`` holds, for n letters: weights ``(8, n, n)`` of heads 1.1 to 2.4; framed ``(n, n)``: where the
+    chosen head's layer has to look; known ``(n - 1)``: the next letter can be known; right ``(n - 1)``: it is
+    guessed; on held-out distances accuracy, and for each of the two jobs the weights of all heads ``(8)``.
+
+    >>> panel = trained_explorer()
+    >>> panel.set(off=True)
+    >>> panel.state()["accuracy"] < 0.2
+    True
+    """
+    steps = tiny.checkpoint_steps()
+    heads = [(name, place) for place, name in enumerate(HEADS)]
+    controls = {
+        "step": widgets.SelectionSlider(options=steps, value=steps[-1], description="training step"),
+        "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
+        "off": widgets.Checkbox(False, description="switch this head off", indent=False),
+    }
+    more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
+    return Panel("Heads while they form", controls, compute, draw, words, more)
+
+
+def compute(step, head, off, line):
+    letters = tiny.as_numbers(line)
+    switches = tuple(not off or place != head for place in range(len(HEADS)))
+    logits, weights = tiny.trained_model(step=step)(letters[None], torch.tensor(switches).view(2, 4))
+    found = tiny.places_after_copies(letters)
+    same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
+    return {
+        "tokens": [f"{letter} {place}" for place, letter in enumerate(tiny.as_text(letters))],
+        "step": step, "head": head, "off": off,
+        "weights": torch.cat(weights, dim=1)[0],  # layers of (1, h, n, n) -> (8, n, n)
+        "framed": found if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
+        "known": (found[:-1] & same).any(dim=-1),
+        "right": logits[0, :-1].argmax(dim=-1) == letters[1:],
+        **measured(step, switches),
+    }  # fmt: skip
+
+
+@functools.cache
+def measured(step, switches=ALL_ON):
+    """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
+    lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
+    model, on = tiny.trained_model(step=step), torch.tensor(switches).view(2, 4)
+    jobs = {job: score.flatten() for job, score in tiny.head_scores(model, *lines, on).items()}
+    return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
+
+
+def draw(state):
+    drawing, head, tokens = Drawing(WIDTH, 400), state["head"], state["tokens"]
+    places = range(len(HEADS))
+    colours = ["faint" if state["off"] and place == head else f"head {place + 1}" for place in places]
+    cell = drawing.heatmap(
+        (0, 0, 440, 400), state["weights"][head], tokens, tokens, mask=causal_mask(len(tokens)), head=head,
+        colour=colours[head], title=f"head {HEADS[head]}{' is off' if state['off'] else ''}",
+    )  # fmt: skip
+    for row, column in state["framed"].nonzero().tolist():
+        drawing.rect(*cell(row, column), "lit", outline=True)
+    _draw_curve(drawing, state, left=480, top=30, width=360, height=110)
+    for left, job in zip((460, 660), JOBS, strict=True):
+        drawing.text(left, 196, f"weight: {job}", 13, bold=True)
+        cells = [(place, 0, 0) for place in places]
+        drawing.bars((left, 208, 195, 176), state[job], HEADS, colours, (0, 1), head, cells=cells)
+    return drawing
+
+
+def _draw_curve(drawing, state, left, top, width, height):
+    """Draw the accuracy at every step that was kept, all heads on, and a large point for what is shown."""
+
+    def place(step, value):
+        return left + width * step / 1000, top + height * (1 - value)
+
+    drawing.text(left - 20, 16, "next letter right, at distances held out", 13, bold=True)
+    curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
+    for before, after in pairwise(curve):
+        drawing.line(*place(*before), *place(*after), "output")
+    for step, value in curve:
+        drawing.point(*place(step, value), 4, "output", hover=f"step {step}: {value:.2f}")
+    drawing.point(*place(state["step"], state["accuracy"]), 8, "lit")
+    for value in (0, 1):
+        drawing.line(left, place(0, value)[1], left + width, place(0, value)[1], "faint", 1)
+        drawing.text(left - 8, place(0, value)[1] + 5, str(value), 13, "end")
+    drawing.text(left, top + height + 18, "step 0", 13)
+    drawing.text(left + width, top + height + 18, "step 1000", 13, "end")
+
+
+def words(state):
+    known, right = state["known"].sum(), (state["right"] & state["known"]).sum()
+    line = f"{right} of {known} in this line" if known else "in this line none can be known"
+    previous, after = (number(state[job][state["head"]], trim=False) for job in JOBS)
+    looks = f"puts {previous} on the previous letter and {after} after a copy"
+    framed = "the letter after an earlier copy" if state["head"] >= 4 else "the previous letter"
+    return [
+        f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out, {line}.",
+        f"Head {HEADS[state['head']]} {'writes zeros' if state['off'] else looks}. Framed: {framed}.",
+    ]
