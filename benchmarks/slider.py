@@ -1,0 +1,167 @@
+"""How long from a key press on a slider to new pixels, in a real JupyterLab under Chromium?
+
+    python benchmarks/slider.py
+
+It compares the course's Panel with the usual way, ``interact`` and ``sns.heatmap``, for the same heads and
+tokens. Both stand in one notebook, with one kernel, and take turns. The time runs from the browser's own
+stamp of the key event to the first frame after the new picture is there. Then a drag of one second:
+pictures shown meanwhile, and seconds until the last one. It needs a Chromium: on the PATH, or named by
+COURSE_CHROMIUM.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
+
+from lab import chromium, jupyterlab, open_notebook, run_all  # noqa: E402
+
+SIZES = ((4, 16), (8, 16), (16, 64))  # heads, tokens
+TURNS = 6
+SET_UP = """
+import math
+import matplotlib.pyplot as plt
+import seaborn as sns
+import torch
+from ipywidgets import IntSlider, interact
+from mha_helpers import hand_made_heads, sentence_vectors
+from mha_helpers.explorers import attention_explorer
+"""
+OURS = """
+panel = attention_explorer()
+panel.set(sentence={sentence!r}, heads={heads}, d_k=16)
+panel
+"""
+USUAL = """
+tokens, x = sentence_vectors({sentence!r})
+
+def draw(d_k=16):
+    w_q, w_k, w_v, names = hand_made_heads({heads}, d_k)
+    weights = torch.softmax((x @ w_q) @ (x @ w_k).transpose(-2, -1) / math.sqrt(d_k), dim=-1)
+    fig, axes = plt.subplots({heads} // 4, 4, figsize=(9, 9 * {heads} / 16), squeeze=False)
+    for head, ax in enumerate(axes.flat):
+        sns.heatmap(weights[head], vmin=0, vmax=1, xticklabels=tokens, yticklabels=tokens, ax=ax)
+        ax.set_title(names[head])
+    plt.tight_layout()
+    plt.show()
+
+_ = interact(draw, d_k=IntSlider(16, 1, 32))
+"""
+WATCH = """
+cell => {
+    const output = window.jupyterapp.shell.currentWidget.content.widgets[cell].outputArea.node;
+    const picture = () => output.querySelector("svg.mha") ?? output.querySelector("img")?.src;
+    const watch = {seen: picture(), changes: [], pressed: null};
+    window.watch = watch;
+    document.addEventListener("keydown", event => { watch.pressed = event.timeStamp; },
+        {capture: true, once: true});
+    const look = () => {
+        if (window.watch !== watch) return;
+        const now = picture();
+        if (now && now !== watch.seen) { watch.seen = now; watch.changes.push(performance.now()); }
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}
+"""
+
+
+def write_notebook(path, heads, tokens):
+    filled = {"sentence": " ".join(f"w{i}" for i in range(tokens)), "heads": heads}
+    cells = [SET_UP, OURS.format(**filled), USUAL.format(**filled)]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, path)
+
+
+def slider_of(page, cell):
+    """Return the handle of the slider d_k, the last one of its cell."""
+    handle = page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".widget-slider [role=slider]").last
+    handle.scroll_into_view_if_needed()
+    return handle
+
+
+def settle(page, quiet):
+    """Wait until the kernel is idle and the picture has not changed for `quiet` seconds."""
+    still = """quiet => {
+        const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+        return kernel.status === "idle" && performance.now() - (window.watch.changes.at(-1) ?? 0)
+            > quiet * 1000;
+    }"""
+    idle = 0
+    while idle < 3:
+        idle = idle + 1 if page.evaluate(still, quiet) else 0
+        page.wait_for_timeout(100)
+
+
+def press(page, cell, key):
+    """Return the milliseconds from a key on the slider of a cell to the new picture."""
+    slider_of(page, cell).focus()
+    page.evaluate(WATCH, cell)
+    page.keyboard.press(key)
+    page.wait_for_function("() => window.watch.changes.length > 0", timeout=120_000)
+    milliseconds = page.evaluate("() => window.watch.changes[0] - window.watch.pressed")
+    settle(page, 0.2)
+    return milliseconds
+
+
+def drag(page, cell):
+    """Drag for one second; return the pictures shown meanwhile and the seconds until the last one."""
+    box = slider_of(page, cell).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.evaluate(WATCH, cell)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    start = time.monotonic()
+    while (passed := time.monotonic() - start) < 1:
+        page.mouse.move(x + 40 * passed, y)
+        page.wait_for_timeout(15)
+    page.mouse.up()
+    released = page.evaluate("() => performance.now()")
+    settle(page, 1.0)
+    changes = page.evaluate("() => window.watch.changes")
+    last = (changes[-1] - released) / 1000 if changes else float("nan")
+    return f"{sum(change <= released for change in changes)}, then {max(0.0, last):.2f} s"
+
+
+def measure(page):
+    times = {1: [], 2: []}
+    for cell in times:
+        press(page, cell, "ArrowRight")  # the first costs imports and caches
+    for turn in range(TURNS):
+        key = "ArrowLeft" if turn % 2 == 0 else "ArrowRight"
+        for _ in range(3):  # ours is quick, so it is asked more often
+            times[1].append(press(page, 1, key))
+        times[2].append(press(page, 2, key))
+    ours, usual = (statistics.median(times[cell]) for cell in (1, 2))
+    row = [f"{ours:.0f} ms", f"{usual:.0f} ms", f"{usual / ours:.0f} ×", drag(page, 1), drag(page, 2)]
+    return row
+
+
+def main():
+    print("| heads | tokens | course | `interact` | ratio | course: drag of 1 s | `interact`: drag of 1 s |")
+    print("|--:|--:|--:|--:|--:|--:|--:|")
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        jupyterlab(Path(folder)) as address,
+        chromium() as browser,
+    ):
+        for heads, tokens in SIZES:
+            path = Path(folder) / f"{heads}_heads_{tokens}_tokens.ipynb"
+            write_notebook(path, heads, tokens)
+            page = browser.new_page(viewport={"width": 1440, "height": 1400})
+            open_notebook(page, address, Path(folder), path)
+            run_all(page)
+            page.wait_for_timeout(1000)
+            print(f"| {heads} | {tokens} | {' | '.join(measure(page))} |", flush=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    main()
