@@ -48,6 +48,17 @@ def difference(got, right, decimals=None, tensor=False, names=(), subject="Your 
     return _numbers_difference(got, right, decimals, tensor, subject)
 
 
+def same(got, right, decimals=None):
+    """Tell whether two values agree, without looking for words: many mistakes are tried."""
+    if isinstance(right, tuple | list) and as_numbers(right) is None:
+        right_form = isinstance(got, tuple | list) and len(got) == len(right)
+        return right_form and all(map(same, got, right, itertools.repeat(decimals)))
+    values, wanted = as_numbers(got), as_numbers(right)
+    if values is None or wanted is None:
+        return difference(got, right, decimals) is None
+    return values.shape == wanted.shape and bool(close(values, wanted, decimals).all())
+
+
 def as_numbers(value):
     """Return what a tensor, array, number or nested list of them holds, as float64; None for all else."""
     try:
@@ -106,26 +117,19 @@ def as_python(value):
 
 
 def _parts_difference(got, right, names, decimals, tensor, subject):
-    quoted = [f"“{name}”" for name in names]
-
-    def found_in(parts):
-        triples = zip(parts, right, quoted, strict=True)
-        return [difference(part, wanted, decimals, tensor, (), name) for part, wanted, name in triples]
-
-    found = found_in(got)
-    if not any(found):
-        return None
-    if len(got) <= 4 and any(not any(found_in(order)) for order in itertools.permutations(got)):
+    triples = zip(names, got, right, strict=True)
+    found = {n: difference(part, wanted, decimals, tensor, (), f"“{n}”") for n, part, wanted in triples}
+    bad = [name for name in names if found[name]]
+    if bad and len(got) <= 4 and any(same(order, right, decimals) for order in itertools.permutations(got)):
         return f"{subject} holds the right values in another order: {', '.join(names)} is asked for."
-    good = [name for name, sentence in zip(quoted, found, strict=True) if not sentence]
-    bad = [name for name, sentence in zip(quoted, found, strict=True) if sentence]
     also = f" Not yet right either: {', '.join(bad[1:])}." if bad[1:] else ""
-    return f"{right_parts(good)}{next(filter(None, found))}{also}"
+    good = right_parts([name for name in names if not found[name]])
+    return f"{good}{found[bad[0]]}{also}" if bad else None
 
 
 def right_parts(names):
     """Open a sentence with the entries of an answer that are right."""
-    return f"{', '.join(names)}: right. " if names else ""
+    return f"{', '.join(f'“{name}”' for name in names)}: right. " if names else ""
 
 
 def _numbers_difference(got, right, decimals, tensor, subject):

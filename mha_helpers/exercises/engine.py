@@ -23,6 +23,8 @@ from dataclasses import dataclass
 
 import torch
 
+from mha_helpers.exercises.running import is_stub
+
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
 _registry = {}
 
@@ -118,7 +120,7 @@ class Exercise:
         entries = list(answer.values()) if type(answer) is dict else answer
         if type(entries) in (list, tuple) and entries:
             return all(entry is ... for entry in entries)
-        return answer is ... or answer is None
+        return answer is ... or answer is None or (callable(answer) and is_stub(answer))
 
     def _judge(self, answer):
         raise NotImplementedError

@@ -6,9 +6,9 @@ import itertools
 import torch
 from torch import nn
 
-from mha_helpers.exercises.compare import as_numbers, as_python, difference, kind_of, right_parts
+from mha_helpers.exercises.compare import as_numbers, as_python, difference, kind_of, right_parts, same
 from mha_helpers.exercises.engine import Exercise
-from mha_helpers.exercises.running import AnswerError, agree, explain, is_stub, names_used, run
+from mha_helpers.exercises.running import AnswerError, agree, explain, names_used, run
 
 
 class ValueExercise(Exercise):
@@ -26,24 +26,21 @@ class ValueExercise(Exercise):
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right
         found = difference(answer, right, self.decimals, self.tensor)
-        # A wrong answer may be rounded, too; if the right one is, the comparison says so.
-        carried = next((n for n in (1, 2, 3) if found and self._rounded(answer, n)), self.decimals)
-        tried = [self.decimals] + [carried] * bool(difference(answer, right, carried))
-        for decimals, (wrong, sentence) in itertools.product(tried, self.mistakes if found else ()):
-            if difference(answer, wrong, decimals) is None:
-                return f"{self._right_entries(answer, right)}{sentence}"
+        if found is None:
+            return None
+        tried = [self.decimals, *(n for n in (1, 2, 3) if self._is_wrong_and_rounded(answer, right, n))]
+        for decimals, (wrong, sentence) in itertools.product(tried, self.mistakes):
+            if same(answer, wrong, decimals):
+                names = right if isinstance(right, dict) else ()
+                good = [name for name in names if not difference(answer[name], right[name], self.decimals)]
+                return f"{right_parts(good)}{sentence}"
         return found
 
-    def _rounded(self, answer, decimals):
+    def _is_wrong_and_rounded(self, answer, right, decimals):
         numbers = as_numbers(answer)
-        several = numbers is not None and numbers.numel() > 1
-        return several and bool((numbers.round(decimals=decimals) == numbers).all())
-
-    def _right_entries(self, answer, right):
-        pairs = (
-            {f"“{name}”": (answer[name], right[name]) for name in right} if isinstance(right, dict) else {}
-        )
-        return right_parts([name for name, pair in pairs.items() if not difference(*pair, self.decimals)])
+        if numbers is None or numbers.numel() < 2 or not difference(answer, right, decimals):
+            return False
+        return torch.equal(numbers.round(decimals=decimals), numbers)
 
 
 class FunctionExercise(Exercise):
@@ -69,13 +66,9 @@ class FunctionExercise(Exercise):
         return [self._run(answer, case) for case in cases]
 
     def _untouched(self, answer):
-        if super()._untouched(answer) or not callable(answer) or is_stub(answer):
-            return super()._untouched(answer) or callable(answer)
-        cases = self.cases()
-        if self.planted:
-            return all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
-        first = self._run(answer, cases[0])
-        return first.value is ... or type(first.error) is NotImplementedError
+        cases = self.cases() if self.planted and callable(answer) else ()
+        as_planted = cases and all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
+        return as_planted or super()._untouched(answer)
 
     def _wrong_kind(self, answer):
         if isinstance(answer, type | nn.Module) or not callable(answer):
@@ -91,9 +84,9 @@ class FunctionExercise(Exercise):
         found = list(map(self._difference, outcomes, rights))
         first = next((place for place, sentence in enumerate(found) if sentence), None)
         if first is not None:
-            sentence = self._mistake(cases, outcomes, first)
+            sentence, alike = self._mistake(cases, outcomes, first)
             sentence = sentence or self._words(answer, cases, outcomes, first, found[first])
-            return self._bugs_found(cases, outcomes) + sentence
+            return self._bugs_found(cases, outcomes, found, alike) + sentence
         if any(outcome.changed for outcome in outcomes):
             return f"The result is right, but your {self.kind} writes into its argument: others need it."
         used = sorted(self.without & names_used(answer))
@@ -107,20 +100,29 @@ class FunctionExercise(Exercise):
         return difference(outcome.value, right.value, tensor=True, names=self.returns, subject="the result")
 
     def _mistake(self, cases, outcomes, first):
-        """Return the sentence of the mistake that does the same on the first input that fails, else None."""
+        """Return the sentence of the mistake that does the same on the first input that fails, else None.
+
+        If several do, the one that does the same on most inputs is meant; their number is returned, too.
+        """
         planted = [(self.planted, cases[first].bug)] if cases[first].bug else []
-        told = {}
+        told = {None: 0}
         for wrong, sentence in (*planted, *cases[first].mistakes, *self.mistakes):
             if agree(outcomes[first], self._run(wrong, cases[first])):
                 told[sentence] = sum(map(agree, outcomes, self._runs(wrong, cases)))
-        return max(told, key=told.get, default=None)  # the one that does the same on most inputs is meant
+        return max(told.items(), key=lambda pair: pair[1])
 
-    def _bugs_found(self, cases, outcomes):
-        """Say how many planted bugs no longer show on the input that isolates them."""
-        isolated = [(case, outcome) for case, outcome in zip(cases, outcomes, strict=True) if case.bug]
-        left = sum(agree(outcome, self._run(self.planted, case)) for case, outcome in isolated)
-        what = "" if left else "No planted one shows any more, but a repair or a new line is not right. "
-        return f"{len(isolated) - left} of {len(isolated)} bugs found. {what}" if isolated else ""
+    def _bugs_found(self, cases, outcomes, found, alike):
+        """Count the planted bugs whose own input comes out right; say if something new may hide others."""
+        isolated = [place for place, case in enumerate(cases) if case.bug]
+        wrong = [place for place in isolated if found[place] and alike < len(cases)]  # else: one new mistake
+        left = [place for place in wrong if agree(outcomes[place], self._run(self.planted, cases[place]))]
+        count = f"{len(isolated) - len(wrong)} of {len(isolated)} bugs found"
+        new = (
+            ""
+            if left and left == wrong
+            else ", but something new is wrong" + " and may hide others" * bool(wrong)
+        )
+        return f"{count}{new}. " if isolated else ""
 
     def _words(self, answer, cases, outcomes, first, difference):
         again = self._run(answer, cases[first])
@@ -156,15 +158,13 @@ class ModuleExercise(FunctionExercise):
         for name, parameter in self.reference(**sizes).named_parameters():
             if name not in mine:
                 raise AnswerError(f"self.{name} is missing: does __init__ make this layer, under this name?")
-            if mine[name].shape != parameter.shape:
-                shapes = f"{tuple(mine[name].shape)} instead of {tuple(parameter.shape)}"
+            got, shape = tuple(mine[name].shape), tuple(parameter.shape)
+            if got != shape:
                 raise AnswerError(
-                    f"self.{name} has the shape {shapes}: how many features go in and come out?"
+                    f"self.{name} has the shape {got} instead of {shape}: how many go in and out?"
                 )
             with torch.no_grad():
-                mine[name].copy_(
-                    torch.randn(parameter.shape, generator=generator) / parameter.shape[-1] ** 0.5
-                )
+                mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
         return module
 
 
@@ -182,14 +182,9 @@ class TestExercise(Exercise):
         super().__init__(number, title, **rest)
         self.candidates, self.times = tuple(candidates), times
 
-    def _untouched(self, answer):
-        return super()._untouched(answer) or (callable(answer) and is_stub(answer))
-
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
-            return (
-                f"Your answer is {kind_of(answer)}; hand over your test by its name: check({self.variable})."
-            )
+            return f"Your answer is {kind_of(answer)}; hand over your test: check({self.variable})."
         said = [self._said(answer, *candidate[:2]) for candidate in self.candidates]
         problem = next((word for word in said if isinstance(word, str)), None)
         return problem or self._misjudged(said)

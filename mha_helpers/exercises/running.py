@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from mha_helpers.exercises.compare import difference
+from mha_helpers.exercises.compare import same
 
 _NOT_THEIRS = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
 _SHAPES = "The shapes do not fit: print both with .shape before that line."
@@ -91,12 +91,9 @@ def run(call, args):
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit as well: an exit() must not end the learner's kernel
-        own = [
-            f.line
-            for f in traceback.extract_tb(error.__traceback__)
-            if not f.filename.startswith(_NOT_THEIRS)
-        ]
-        return Outcome(error=error.with_traceback(None), line=own[-1] if own and own[-1] else "")
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.line for frame in frames if not frame.filename.startswith(_NOT_THEIRS)]
+        return Outcome(error=error.with_traceback(None), line=(lines or [""])[-1])
     return Outcome(value, changed=any(map(_changed, copies, args)))
 
 
@@ -104,10 +101,7 @@ def agree(outcome, other):
     """Tell whether two calls came to the same: equal values, or the same error; 0 is as good as NaN."""
     if outcome.error or other.error:
         return type(outcome.error) is type(other.error) and str(outcome.error) == str(other.error)
-    values = [other.value]
-    if isinstance(other.value, torch.Tensor) and other.value.isnan().any():
-        values += [other.value.masked_fill(other.value.isnan(), 0.0)]
-    return any(difference(outcome.value, value) is None for value in values)
+    return same(outcome.value, other.value) or same(outcome.value, _without_nan(other.value))
 
 
 def explain(error, line=""):
@@ -176,6 +170,12 @@ def _detached(value):
     if isinstance(value, torch.Tensor):
         return value.detach()
     return type(value)(map(_detached, value)) if type(value) in (list, tuple) else value
+
+
+def _without_nan(value):
+    if isinstance(value, torch.Tensor):
+        return value.masked_fill(value.isnan(), 0)
+    return type(value)(map(_without_nan, value)) if type(value) in (list, tuple) else value
 
 
 def _changed(now, before):

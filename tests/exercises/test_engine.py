@@ -319,15 +319,21 @@ def test_planted_bugs_are_found_one_after_the_other(two_bugs):
 
 
 def test_bugs_are_still_counted_when_another_is_new(two_bugs):
-    def doubled(self, scores):
-        return scores.softmax(-1) * 2
+    def over_queries(self, scores):
+        return scores.softmax(-2)
 
-    all_found = "2 of 2 bugs found. No planted one shows any more, but a repair or a new line is not right. "
-    other_axis = repaired(normalise=lambda self, s: s.softmax(-2), scaled=True, upright=True)
-    assert said(two_bugs, other_axis) == f"{all_found}Which axis?"
-    new = said(two_bugs, repaired(normalise=doubled, scaled=True, upright=True))
-    assert new.startswith(f"{all_found}Without a mask: the result is right up to a factor")
-    assert said(two_bugs, repaired(scaled=True, wrong=True, extra=doubled)).startswith("1 of 2")
+    def doubled_if_wide(self, scores):
+        return scores.softmax(-1) * (1 if self.w_q.out_features == 1 else 2)
+
+    both_found = "2 of 2 bugs found, but something new is wrong. "
+    assert (
+        said(two_bugs, repaired(normalise=over_queries, scaled=True, upright=True))
+        == f"{both_found}Which axis?"
+    )
+    new = said(two_bugs, repaired(normalise=doubled_if_wide, scaled=True, upright=True))
+    assert new.startswith(
+        "1 of 2 bugs found, but something new is wrong and may hide others. Without a mask: the result is right up to a factor"
+    )
 
 
 @pytest.mark.parametrize(
@@ -341,7 +347,7 @@ def test_bugs_are_still_counted_when_another_is_new(two_bugs):
         ),
         (
             repaired(__init__=lambda self, d_model, d_k: Suspect.__init__(self, d_k, d_model)),
-            "how many features go in",
+            "how many go in and out",
         ),
         (repaired(__init__=lambda self: None), "it raises TypeError"),
     ],
@@ -400,7 +406,7 @@ def find_the_doubler():
         (lambda double: double(3), "Handed “2x”, your test returns a number; True or False"),
         (lambda double: double("a" / 2), "Handed “2x”, it raises TypeError"),
         (lambda: True, "How many arguments"),
-        (True, "hand over your test by its name: check(my_test)"),
+        (True, "hand over your test: check(my_test)"),
     ],
 )
 def test_a_test_is_told_what_it_misjudges(find_the_doubler, test, words):
