@@ -35,6 +35,9 @@ COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
+# JupyterLab would ask for leave to fetch news: in class that is a question too many.
+NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}\n'
+
 # All kernels name one version of Python, so that a page just opened does not show as changed.
 KERNEL_CONFIG = (
     'from ipykernel.ipkernel import IPythonKernel\n\nIPythonKernel.language_info["version"] = "3"\n'
@@ -83,10 +86,8 @@ def install(requirements):
             "\nNot everything could be installed: pip says above why. If it could not reach the network,"
             "\nconnect and run this command again. If the disk is full, make room for 3 GB first."
         )
+    write(os.path.join(VENV, "etc", "jupyter", "labconfig", "page_config.json"), NO_NEWS)
     write(os.path.join(VENV, "etc", "ipython", "ipython_kernel_config.py"), KERNEL_CONFIG)
-    # JupyterLab would ask for leave to fetch news: in class that is a question too many.
-    news = "@jupyterlab/apputils-extension:announcements"
-    run([PYTHON, "-m", "jupyter", "labextension", "disable", news])
     write(stamp, wanted)
 
 

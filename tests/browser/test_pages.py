@@ -3,12 +3,17 @@
 python -m pytest -n0 tests/browser -k 03_qk
 """
 
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip("playwright")
 
 import refresh
+from axe_playwright_python.sync_playwright import Axe
 from lab import (
+    ROOT,
     WIDGET,
     chromium,
     error_outputs,
@@ -134,3 +139,22 @@ def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):
 
 def test_nothing_is_asked_from_another_machine(opened):
     assert opened.strangers == []
+
+
+# --- the pages to read without a kernel ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def html():
+    subprocess.run([sys.executable, "tools/teach.py", "html"], cwd=ROOT, check=True)
+    return ROOT / "dist" / "html"
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "09_concat_and_output"])
+def test_axe_finds_nothing_serious_on_an_exported_page(name, html, browser):
+    page = browser.new_page()
+    page.route("http*://**", lambda route: route.abort())  # it reads well without a network, too
+    page.goto((html / f"{name}.html").as_uri())
+    violations = Axe().run(page).response["violations"]
+    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
+    page.close()
