@@ -14,10 +14,10 @@ scores_equal_to_zero = ValueExercise(
     right=[0.670, 0.0, 0.330],
     decimals=3,
     task="""
-    Published code hides words in two steps: it multiplies the scores by the mask, 1 or 0, and then
-    writes −∞ wherever a score is 0. Take the row “fish” of this page: its scaled scores are [1.414, 0,
-    0.707], the causal mask forbids nothing in it, and its weights should be [0.576, 0.140, 0.284].
-    Which three weights does this code give, to three decimals? You need no exponentials.
+    Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
+    Take the row “fish” of this page: its scaled scores are [1.414, 0, 0.707], the causal mask forbids
+    nothing in it, and its weights should be [0.576, 0.140, 0.284]. Which weights does this code give,
+    to three decimals? You need no exponentials.
     """,
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
@@ -62,12 +62,13 @@ window_mask = FunctionExercise(
     reference=_window,
     cases=lambda: [case(5, 1), case(6, 2), case(7, 0), case(1, 2)],
     task="""
-    Some models save work on long texts: each word sees itself, the `window` words before it and,
-    however far away, the first word of the text, because heads like to rest on it (it is called an
-    *attention sink*). Nobody sees a later word. Return this mask, (n, n), with True = may attend.
+    To save work on long texts, each word sees itself, the `window` words before it and, however far
+    away, the first word, because heads like to rest there (an *attention sink*). Nobody sees a later
+    word. Return this mask, (n, n), True = may attend.
     """,
     stub="""
 def my_window_mask(n, window):
+    # -> (n, n)
     ...
 """,
     mistakes=[
@@ -165,9 +166,9 @@ leak_test = TestExercise(
         ),
     ],
     task="""
-    Somebody hands you a function `attend(x)`, from x (n, d) to outputs (n, d), and says that no word
-    sees a later one. You cannot look at its mask. Return `True` if nothing leaks, else `False`. The
-    check hands your test ten attentions, three of which are right. They take any n and d.
+    A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
+    sees a later one, else `False`; its mask is not shown. The check hands your test ten attentions,
+    three of which are right.
     """,
     stub="""
 def my_test(attend):

@@ -1,0 +1,67 @@
+"""The explorer of page 05: its weights are those of plain torch, and every way to change a cell changes it."""
+
+import pytest
+import torch
+
+from mha_helpers.examples import hand_made_heads, sentence_vectors
+from mha_helpers.explorers import mask_explorer
+from mha_helpers.explorers.e05_masks import MASK, MASKS
+
+FORBIDDEN = (2, 6)  # under the causal mask
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_the_weights_are_those_of_a_plain_softmax(name):
+    panel = mask_explorer()
+    panel.set(mask=name, head=1)
+    state, (_, x) = panel.state(), sentence_vectors(panel.controls["sentence"].value)
+    w_q, w_k, _, _ = hand_made_heads(4, 16)
+    scores = (x @ w_q[1]) @ (x @ w_k[1]).T / 4
+    expected = torch.softmax(scores.masked_fill(~state["mask"], -torch.inf), dim=-1)
+    torch.testing.assert_close(state["weights"], expected)
+
+
+def test_the_named_masks_hide_what_they_say():
+    panel = mask_explorer()
+    panel.set(sentence="cat eats [pad]", mask="padding")
+    assert panel.state()["mask"].tolist() == [[True, True, False]] * 3
+    panel.set(mask="causal and padding")
+    assert panel.state()["mask"].tolist() == [[True, False, False], [True, True, False], [True, True, False]]
+
+
+def test_a_click_and_the_box_allow_or_forbid_one_cell():
+    panel = mask_explorer()
+    before = panel.state()["mask"]
+    for clicks in (1, 2, 3):
+        panel.click(MASK, *FORBIDDEN)
+        assert (panel.state()["mask"] != before).sum() == clicks % 2
+        assert panel.controls["mask"].value == "your own"
+    panel.controls["allowed"].value = False
+    assert torch.equal(panel.state()["mask"], before)
+    panel.click(0, 4, 1)  # the weights: a click there chooses
+    assert panel.state()["chosen"] == (4, 1) and torch.equal(panel.state()["mask"], before)
+
+
+def test_a_row_without_a_key_is_told_and_a_leak_too():
+    panel = mask_explorer()
+    panel.click(MASK, 0, 0)
+    assert "NaN" in panel.description() and panel.state()["weights"][0].sum() == 0
+    panel.click(MASK, *FORBIDDEN)
+    assert "a leak" in panel.description()
+
+
+def test_every_control_changes_a_picture_of_one_size():
+    panel = mask_explorer()
+    for change in (
+        {"mask": "padding"},
+        {"head": 0},
+        {"query": 1},
+        {"key": 6},
+        {"allowed": True},
+        {"sentence": "猫 吃"},
+    ):
+        before = panel.svg()
+        panel.set(**change)
+        assert panel.svg() != before and 'width="860" height="400"' in panel.svg(), change
+    panel.set(sentence=" ".join(["word"] * 40))
+    assert "shorten" in panel.message() and panel.svg()
