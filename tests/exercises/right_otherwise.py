@@ -7,6 +7,70 @@ learners do: a loop for a sum, einsum for @, a list for a tensor, other names, m
 
 RIGHT_OTHERWISE = {
     "0.1": ["number_of_weights = 81.0", "number_of_weights = torch.ones(9, 9).sum()"],
+    "1.1": ['same_rows = ["c", "a"]', 'same_rows = {"A", "C"}'],
+    "1.2": [
+        """
+def tokens_to_x(ids, table, positions):
+    return F.embedding(ids, table) + positions[torch.arange(ids.shape[-1])]
+""",
+        """
+def tokens_to_x(token_ids, table, positions):
+    rows = [table[token_ids[..., i]] + positions[i] for i in range(token_ids.shape[-1])]
+    return torch.stack(rows, dim=-2)
+""",
+    ],
+    "1.3": [
+        'mix_up = {"look at each other": "sentences", "shape": [7, 5, 5]}',
+        'mix_up = {"shape": torch.zeros(7, 5, 5).shape, "look at each other": "Sentences"}',
+    ],
+    "2.1": [
+        'moved = {"query": torch.tensor([1.0, -1.0]), "heads": [3]}',
+        'moved = {"heads": {3.0}, "query": (example.w_q[1, 4:] + example.w_q[5, 4:]).numpy()}',
+    ],
+    "2.2": [
+        "my_w_q = torch.zeros(6, 2)\nmy_w_q[2, 1] = 1 / 2",
+        "my_w_q = [[0.0, 0.0], (0, 0), [0, 0.5], [0, 0], [0, 0], [0, 0]]",
+    ],
+    "2.3": [
+        """
+def my_projections(x, w_qkv):
+    d_k = w_qkv.shape[-1] // 3
+    return [x @ w_qkv[:, start : start + d_k] for start in (0, d_k, 2 * d_k)]
+""",
+        """
+def my_projections(x, w_qkv):
+    q, k, v = (x @ w_qkv).unflatten(-1, (3, -1)).unbind(-2)
+    return q, k, v
+""",
+    ],
+    "3.1": [
+        'dog = {"finds it": ["eats"], "scores": torch.tensor([2, 5, 1])}',
+        'dog = {"scores": (2.0, 5.0, 1.0), "finds it": {"“eats”"}}',
+    ],
+    "3.2": [
+        "def my_products(q, k):\n    return torch.einsum('...id,...jd->...ijd', q, k)",
+        """
+def my_products(query, key):
+    rows = [query[..., i, :].unsqueeze(-2) * key for i in range(query.shape[-2])]
+    return torch.stack(rows, dim=-3)
+""",
+    ],
+    "3.3": [
+        """
+def my_matrices():
+    w_q, w_k = torch.zeros(11, 6), torch.zeros(11, 6)
+    w_q[5:] = 3 * torch.eye(6)
+    w_k[6:, :5] = 3 * torch.eye(5)  # the key answers the place before it
+    return w_q, w_k
+""",
+        """
+def my_matrices():
+    angles = torch.arange(6) * 0.7  # a clock: the query is one step ahead of the key
+    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 0, 5, 0))
+    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 0, 5, 0))
+    return w_q, w_k
+""",
+    ],
     "4.1": ["my_row = (3, 1, -2, 0.5)", "my_row = torch.tensor([12, 4, -8, 2]) / 16**0.5"],
     "4.2": [
         'colleague = {"rows": "Flatter", "spread": 0.35}',
@@ -90,17 +154,18 @@ def my_softmax(scores):
     ],
     "12.1": ["my_a = 2.94", "my_a = torch.tensor(8.0).log() * 2**0.5"],
     "12.2": [
-        'my_factors = {"first": 100, "second": 0.333}',
-        'my_factors = {"second": (64 / 576) ** 0.5, "first": torch.tensor(100.0)}',
+        'my_numbers = {"too large": 100, "divide each by": 3}',
+        'my_numbers = {"divide each by": torch.tensor(9.0).sqrt(), "too large": torch.tensor(100.0)}',
     ],
     "12.3": [
         """
-def my_masked(scores, allowed):
-    return torch.where(allowed, scores, -math.inf)
+def my_masks(hidden, num_heads):
+    return torch.stack([sentence for sentence in hidden for _ in range(num_heads)])
 """,
         """
-def my_masked(scores, allowed):
-    return scores + torch.zeros(allowed.shape).masked_fill(allowed.logical_not(), float("-inf"))
+def my_masks(hidden, num_heads):
+    b, n_q, n_k = hidden.shape
+    return hidden.unsqueeze(1).repeat(1, num_heads, 1, 1).reshape(b * num_heads, n_q, n_k)
 """,
     ],
     "12.4": ["my_largest = 0.28", "my_largest = F.one_hot(torch.tensor(0), 8).float().softmax(0).max()"],
@@ -121,4 +186,70 @@ def my_test(attend):
         'my_verdicts = {"F": "Scale", "E": "heads", "D": "softmax", "C": "healthy.", "B": "mask", "A": "values"}',
         'my_verdicts = dict(zip("ABCDEF", ["values", "mask", "healthy", "softmax", "heads", "scale"]))',
     ],
+    "10.1": ["places = [5, 1]", "places = {i + 1 for i, letter in enumerate('KWMAKWMA') if letter == 'K'}"],
+    "10.2": [
+        """
+def circuit_scores(letter):
+    before = letter.roll(1, dims=0)
+    before[0] = 0
+    return torch.einsum("id,jd->ij", letter, before)
+""",
+        """
+def circuit_scores(letter):
+    scores = torch.zeros(len(letter), len(letter))
+    for i in range(len(letter)):
+        for j in range(1, len(letter)):
+            scores[i, j] = letter[i] @ letter[j - 1]
+    return scores
+""",
+    ],
+    "10.3": [
+        """
+def compares_letters(guess):
+    for distance in (6, 10):
+        letters, distances = repeated_sequences(50, [distance], seed=1)
+        right = (guess(letters)[:, :-1] == letters[:, 1:])[:, distance:]
+        if right.float().mean() < 0.95:
+            return False
+    return True
+""",
+        """
+def compares_letters(guess):
+    letters, distance = repeated_sequences(80, range(6, 17), seed=5)
+    counted = predictable(letters, distance)
+    return ((guess(letters)[:, :-1] == letters[:, 1:]) & counted).sum() / counted.sum() >= 0.9
+""",
+    ],
+    "11.1": [
+        """
+def my_layer(state, layer):
+    a = f"encoder.layer.{layer}.attention."
+    found = {}
+    for kind in ["weight", "bias"]:
+        found["w_q." + kind] = state[a + "self.query." + kind]
+        found["w_k." + kind] = state[a + "self.key." + kind]
+        found["w_v." + kind] = state[a + "self.value." + kind]
+        found["w_o." + kind] = state[a + "output.dense." + kind]
+    return found
+""",
+        """
+def my_layer(state, layer):
+    ours = {"self.query": "w_q", "self.key": "w_k", "self.value": "w_v", "output.dense": "w_o"}
+    found = {}
+    for name, tensor in state.items():
+        place, _, kind = name.removeprefix(f"encoder.layer.{layer}.attention.").rpartition(".")
+        if place in ours:
+            found[f"{ours[place]}.{kind}"] = tensor.clone()
+    return found
+""",
+    ],
+    "11.2": [
+        "def my_parts(weight):\n    return weight.T.chunk(3, dim=0)",
+        """
+def my_parts(weight):
+    d = weight.shape[0]
+    return weight[:, :d].T, weight[:, d : 2 * d].T, weight[:, 2 * d :].T
+""",
+    ],
+    "11.3": ['conclusion = "B"', "conclusion = 'b.'"],
 }
