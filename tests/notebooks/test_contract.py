@@ -111,8 +111,13 @@ def test_pictures_are_told_in_words(page):
 @of(PAGES)
 def test_links_lead_somewhere_and_foldings_open(page):
     for address in re.findall(r"\]\(([^)\s]+)\)", page.text):
-        if not re.match(r"https?://|#", address):
-            assert (page.path.parent / address.split("#")[0]).exists(), address
+        if not re.match(r"https?://", address):
+            file, _, heading = address.partition("#")
+            target = page.path.parent / (file or page.path.name)
+            assert target.exists(), address
+            if heading:
+                headings = re.findall(r"^#+ (.+)$", Page(target).text, re.MULTILINE)
+                assert heading in [one.strip().replace(" ", "-") for one in headings], address
     # Markdown inside <details> is set only after a blank line, and only if the block is closed.
     opened = page.text.count("<details>")
     assert opened == page.text.count("</details>")
