@@ -177,7 +177,7 @@ def _make_legible(name, control):
     if control.has_trait("continuous_update"):
         control.continuous_update = True
     if control.has_trait("style") and control.style.has_trait("description_width"):
-        control.style.description_width = "80px"
+        control.style.description_width = "88px"
     control.layout.width = f"{WIDTH}px" if isinstance(control, widgets.Text) else "280px"
     control.layout.max_width = "100%"
     control.layout.margin = "2px 0"
