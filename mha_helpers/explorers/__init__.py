@@ -5,10 +5,12 @@ Each is a function without arguments that returns a ``Panel``; ``e00_attention``
 
 from mha_helpers.explorers.e00_attention import attention_explorer
 from mha_helpers.explorers.e00_cat_eats_fish import cat_eats_fish_heads
+from mha_helpers.explorers.e01_shapes import shapes_explorer
 from mha_helpers.explorers.e02_projection import projection_explorer
 from mha_helpers.explorers.e03_scores import scores_explorer
 from mha_helpers.explorers.e05_masks import mask_explorer
 from mha_helpers.explorers.e06_softmax import softmax_explorer
+from mha_helpers.explorers.e08_splitting import splitting_explorer
 from mha_helpers.explorers.e10_trained import trained_explorer
 from mha_helpers.explorers.e11_real_model import real_model_explorer
 from mha_helpers.explorers.e12_bugs import bugs_explorer
@@ -17,10 +19,12 @@ __all__ = [
     "attention_explorer",
     "bugs_explorer",
     "cat_eats_fish_heads",
+    "shapes_explorer",
     "mask_explorer",
     "projection_explorer",
     "real_model_explorer",
     "scores_explorer",
     "softmax_explorer",
+    "splitting_explorer",
     "trained_explorer",
 ]
