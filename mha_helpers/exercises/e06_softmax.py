@@ -169,7 +169,7 @@ softmax_for_every_row = FunctionExercise(
     ],
     task="""
     Write softmax over the keys, without calling a softmax of PyTorch's, for tables of any shape (…,
-    n_q, n_k). It has to do what the page's four lines cannot: scores may be as large as 1000, some are
+    n_q, n_k). It has to do what the page's three lines cannot: scores may be as large as 1000, some are
     −∞, and a row in which all are −∞, a word that may look nowhere, gets weights of 0.
     """,
     stub="""
