@@ -151,9 +151,15 @@ catch_the_shortcut = TestExercise(
         ("the model of many distances", _guesses_of("varying"), True),
         ("the rule itself, written as code", _by_the_rule, True),
         ("the model of distance 12", _guesses_of("fixed"), False),
-        ("always the letter 7 back", _from(6), False),
-        ("always the letter 11 back", _from(10), False),
-        ("the same letter again", _from(0), False),
+        *(
+            (
+                f"always the letter {back} back",
+                _from(back - 1),
+                False,
+                "It is right at a single distance: how many does a test need?",
+            )
+            for back in range(1, 24)
+        ),
     ],
     given="from mha_helpers.models import predictable, repeated_sequences",
     task="""
@@ -169,14 +175,6 @@ def compares_letters(guess):
         (
             lambda guess: _share_right(guess, [12]) > 0.9,
             "You test at distance 12 only, where the shortcut is right: at which distances would it fail?",
-        ),
-        (
-            lambda guess: _share_right(guess, [7]) > 0.9,
-            "“always the letter 7 back” passes a test at distance 7: how many distances does a test need?",
-        ),
-        (
-            lambda guess: _share_right(guess, [11]) > 0.9,
-            "“always the letter 11 back” passes a test at distance 11: how many distances does a test need?",
         ),
         (
             lambda guess: bool(_share_of_all(guess) > 0.9),

@@ -10,7 +10,7 @@ _THEIRS = {
 }
 
 
-def _state(d_model, layers=3):
+def _state(d_model, layers=5):
     """A state dict with the names of a BERT and random numbers."""
     sizes = dict.fromkeys(_THEIRS.values(), (d_model, d_model))
     sizes |= {"intermediate.dense": (4 * d_model, d_model), "output.dense": (d_model, 4 * d_model)}
@@ -42,7 +42,7 @@ load_a_layer = FunctionExercise(
     stars=2,
     minutes=8,
     reference=_layer,
-    cases=lambda: [case(_state(4), 0), case(_state(6), 2), case(_state(4), 1)],
+    cases=lambda: [case(_state(4), 1), case(_state(6), 2), case(_state(4), 0)],
     task="""
     `state` is the model's state dict, a dict from names to tensors, and `layer` counts from 0. Return a
     dict with the eight names that `MultiHeadAttention` uses, `w_q.weight`, `w_q.bias`, `w_k.weight` …
@@ -67,7 +67,7 @@ def my_layer(state, layer):
             "That w_o ends the feed-forward network: what does the `dense` of the attention begin with?",
         ),
         (
-            lambda state, layer: _layer(state, max(layer - 1, 0)),
+            lambda state, layer: _layer(state, layer - 1),
             "You read the layer before: does `layer` count from 0 or from 1?",
         ),
         (
@@ -126,6 +126,14 @@ def my_parts(weight):
         (
             lambda weight: weight.chunk(3, dim=1),
             "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
+        ),
+        (
+            lambda weight: tuple(_parts(weight)[i] for i in (1, 0, 2)),
+            "You have the key's part where the query's belongs. In which order do they stand?",
+        ),
+        (
+            lambda weight: _parts(weight)[::-1],
+            "Your order is V, K, Q. The order in the matrix is the one of the heading.",
         ),
         (
             lambda weight: tuple(weight[:, i::3].T for i in range(3)),

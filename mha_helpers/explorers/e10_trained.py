@@ -9,12 +9,10 @@ import torch
 from mha_helpers.masks import causal_mask
 from mha_helpers.models import tiny
 from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.style import number
 from mha_helpers.svg import Drawing
 
 HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
 JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
-ALL_ON = (True,) * len(HEADS)
 
 
 def trained_explorer():
@@ -30,10 +28,11 @@ def trained_explorer():
     True
     """
     steps = tiny.checkpoint_steps()
-    heads = [(name, place) for place, name in enumerate(HEADS)]
     controls = {
-        "step": widgets.SelectionSlider(options=steps, value=steps[-1], description="training step"),
-        "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
+        "step": widgets.SelectionSlider(options=steps, value=steps[-1]),
+        "head": widgets.SelectionSlider(
+            options=list(zip(HEADS, range(8), strict=True)), value=2, description="layer.head"
+        ),
         "off": widgets.Checkbox(False, description="switch this head off", indent=False),
     }
     more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
@@ -58,7 +57,7 @@ def compute(step, head, off, line):
 
 
 @functools.cache
-def measured(step, switches=ALL_ON):
+def measured(step, switches=(True,) * 8):
     """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
     lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
     model, on = tiny.trained_model(step=step), torch.tensor(switches).view(2, 4)
@@ -86,20 +85,17 @@ def draw(state):
 
 def _draw_curve(drawing, state, left, top, width, height):
     """Draw the accuracy at every step that was kept, all heads on, and a large point for what is shown."""
-
-    def place(step, value):
-        return left + width * step / 1000, top + height * (1 - value)
-
     drawing.text(left - 20, 16, "next letter right, at distances held out", 13, bold=True)
-    curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
-    for before, after in pairwise(curve):
-        drawing.line(*place(*before), *place(*after), "output")
-    for step, value in curve:
-        drawing.point(*place(step, value), 4, "output", hover=f"step {step}: {value:.2f}")
-    drawing.point(*place(state["step"], state["accuracy"]), 8, "lit")
-    for value in (0, 1):
-        drawing.line(left, place(0, value)[1], left + width, place(0, value)[1], "faint", 1)
-        drawing.text(left - 8, place(0, value)[1] + 5, str(value), 13, "end")
+    curve = {step: measured(step)["accuracy"] for step in tiny.checkpoint_steps()}
+    places = [(left + width * step / 1000, top + height * (1 - value)) for step, value in curve.items()]
+    for before, after in pairwise(places):
+        drawing.line(*before, *after, "output")
+    for place, (step, value) in zip(places, curve.items(), strict=True):
+        drawing.point(*place, 4, "output", hover=f"step {step}: {value:.2f}")
+    drawing.point(left + width * state["step"] / 1000, top + height * (1 - state["accuracy"]), 8, "lit")
+    for value, y in ((1, top), (0, top + height)):
+        drawing.line(left, y, left + width, y, "faint", 1)
+        drawing.text(left - 8, y + 5, str(value), 13, "end")
     drawing.text(left, top + height + 18, "step 0", 13)
     drawing.text(left + width, top + height + 18, "step 1000", 13, "end")
 
@@ -107,7 +103,7 @@ def _draw_curve(drawing, state, left, top, width, height):
 def words(state):
     known, right = state["known"].sum(), (state["right"] & state["known"]).sum()
     line = f"{right} of {known} in this line" if known else "in this line none can be known"
-    previous, after = (number(state[job][state["head"]], trim=False) for job in JOBS)
+    previous, after = (f"{state[job][state['head']]:.2f}" for job in JOBS)
     looks = f"puts {previous} on the previous letter and {after} after a copy"
     framed = "the letter after an earlier copy" if state["head"] >= 4 else "the previous letter"
     return [

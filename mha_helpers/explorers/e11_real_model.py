@@ -8,7 +8,6 @@ import torch
 
 from mha_helpers.models.real import heads_off, load_minilm, sentence_vector, tendencies
 from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.style import number
 from mha_helpers.svg import Drawing
 
 SENTENCE = "the cat eats the fish because it is hungry"
@@ -104,8 +103,8 @@ def words(state):
     (layer, head), found = state["place"], state["found"]
     values = {kind: found[kind][layer, head].nan_to_num().item() for kind in KINDS}
     most = max(values, key=values.get)
-    here, even = (number(value, trim=False) for value in (values[most], state["even"][most]))
-    lines = [f"Head {layer + 1}.{head + 1}: most on {KINDS[most]}, {here} on average; even weights: {even}."]
+    much = f"{values[most]:.2f} on average; even weights: {state['even'][most]:.2f}"
+    lines = [f"Head {layer + 1}.{head + 1}: most on {KINDS[most]}, {much}."]
     if state["change"] != "nothing":
         done = "the words shuffled" if state["change"] == SHUFFLED else "this head off"
         lines.append(f"With {done} the sentence's vector has cosine {state['cosine']:.2f} with before.")

@@ -1,0 +1,71 @@
+"""The explorer of page 10: step, head, switch and letters move everything together."""
+
+import pytest
+import torch
+
+from mha_helpers.explorers import trained_explorer
+from mha_helpers.models.tiny import as_numbers, checkpoint_steps, trained_model
+
+
+@pytest.fixture
+def panel():
+    return trained_explorer()
+
+
+def test_it_shows_the_models_own_weights(panel):
+    panel.controls["step"].value = 225
+    _, weights = trained_model(step=225)(as_numbers("KQWMADZT" * 3)[None])
+    assert torch.allclose(panel.state()["weights"], torch.cat(weights)[:, :].flatten(0, 1), atol=1e-6)
+
+
+def test_it_starts_at_the_head_and_the_step_that_the_page_tries_first(panel):
+    assert (panel.controls["head"].label, panel.controls["step"].value) == ("1.3", checkpoint_steps()[-1])
+
+
+def test_accuracy_grows_with_the_heads(panel):
+    found = []
+    for step in checkpoint_steps():
+        panel.controls["step"].value = step
+        found.append((panel.state()["accuracy"], panel.state()["after a copy"][4:].mean()))
+        assert f"Step {step}." in panel.description()
+    assert found[0][0] < 0.1 and found[0][1] < 0.15
+    assert found[-1][0] > 0.99 and found[-1][1] > 0.8
+
+
+def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
+    on, green = panel.state()["after a copy"][4:], "#2E8540"
+    assert panel.svg().count(green) > 200 and on.min() > 0.7
+    panel.controls["off"].value = True
+    assert green not in panel.svg() and "head 1.3 is off" in panel.svg()
+    assert panel.state()["accuracy"] < 0.2 and panel.state()["after a copy"][4:].max() < 0.2
+    assert "Head 1.3 writes zeros" in panel.description()
+    for head in range(4, 8):
+        panel.set(head=head)
+        assert panel.state()["accuracy"] > 0.95
+
+
+def test_frames_are_where_the_layer_has_to_look(panel):
+    panel.set(line="ABCABC")
+    assert panel.state()["framed"].nonzero().tolist() == [[i, i - 1] for i in range(1, 6)]
+    panel.set(head=4)
+    assert panel.state()["framed"].nonzero().tolist() == [[3, 1], [4, 2], [5, 3]]
+
+
+def test_letters_that_can_be_known_are_counted(panel):
+    panel.set(line="ABCABD")  # after the second A a copy tells B; after the second B it tells C, and D comes
+    assert panel.state()["known"].tolist() == [False, False, False, True, False]
+    assert "1 of 1 in this line" in panel.description()
+    panel.set(line="ABCDEF")
+    assert "none can be known" in panel.description()
+
+
+def test_a_click_on_a_bar_chooses_its_head(panel):
+    panel.click(5, 0, 0)
+    assert panel.controls["head"].label == "2.2"
+
+
+@pytest.mark.parametrize(("line", "words"), [("AB1", "A to Z"), ("", "2 to 24"), ("A" * 25, "2 to 24")])
+def test_a_bad_line_is_explained_and_the_picture_stays(panel, line, words):
+    before = panel.svg()
+    panel.controls["line"].value = line
+    assert words in panel.message() and panel.svg() == before
