@@ -67,6 +67,7 @@ def test_a_click_chooses_head_query_and_key(panel):
 
 
 def test_a_click_in_the_browser_reaches_the_panel(panel):
+    pytest.importorskip("anywidget")
     listener = panel.children[-1]
     listener._heard(listener, "0,2,1", [])
     assert panel.state()["chosen"] == (0, 2, 1)
@@ -91,7 +92,7 @@ def test_it_works_without_anywidget(panel, monkeypatch):
         lambda state: [],
     )
     alone.controls["size"].value = 3
-    assert len(alone.children) == len(panel.children) - 2  # neither a listener nor a part that is closed
+    assert len(alone.children) == 4  # title, controls, picture, words: no listener
 
 
 def test_what_a_notebook_stores_is_words_and_a_view(panel):
