@@ -12,7 +12,7 @@ from mha_helpers.style import COLOURS, head_label, number, short
 from mha_helpers.svg_marks import Marks, hex_colour, px, text_mark, tip_mark
 
 MOST_CELLS = 4096  # of a drawing: a heatmap with more is one tiny image, and answers the mouse row by row
-_LABEL = 12  # letters of a token beside a heatmap
+_LABEL = 13  # letters of a token or feature beside a heatmap
 
 
 class Drawing(Marks):
@@ -114,7 +114,9 @@ class _Heatmap:
         self.kind, self.title, self.head, self.axes = kind, title, head, axes
         self.decimals, self.small, self.most_cells = decimals, small, most_cells
         if kind in ("scores", "vectors"):
-            self.hues = COLOURS["positive"], COLOURS["negative"]
+            # Beside the colour of queries, keys or values the negative numbers are grey, as in heatmaps.py.
+            own = (hex_colour(colour), COLOURS["masked"]) if colour else None
+            self.hues = own or (COLOURS["positive"], COLOURS["negative"])
         else:
             self.hues = (hex_colour(colour or ("may attend" if kind == "mask" else f"head {head + 1}")),) * 2
         self.limit = limit or (1.0 if kind in ("weights", "mask") else _largest(values))

@@ -8,6 +8,7 @@ from mha_helpers.explorers.e00_cat_eats_fish import cat_eats_fish_heads
 from mha_helpers.explorers.e01_shapes import shapes_explorer
 from mha_helpers.explorers.e02_projection import projection_explorer
 from mha_helpers.explorers.e03_scores import scores_explorer
+from mha_helpers.explorers.e04_scaling import scaling_explorer
 from mha_helpers.explorers.e05_masks import mask_explorer
 from mha_helpers.explorers.e06_softmax import softmax_explorer
 from mha_helpers.explorers.e08_splitting import splitting_explorer
@@ -19,11 +20,12 @@ __all__ = [
     "attention_explorer",
     "bugs_explorer",
     "cat_eats_fish_heads",
-    "shapes_explorer",
     "mask_explorer",
     "projection_explorer",
     "real_model_explorer",
+    "scaling_explorer",
     "scores_explorer",
+    "shapes_explorer",
     "softmax_explorer",
     "splitting_explorer",
     "trained_explorer",

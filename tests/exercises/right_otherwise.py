@@ -152,6 +152,86 @@ def my_softmax(scores):
     return torch.tensor(rows).view(scores.shape)
 """,
     ],
+    "9.1": [
+        """
+def my_pruned(concat, w_o, num_heads, head):
+    kept = [i for i in range(num_heads) if i != head]
+    columns = concat.unflatten(-1, (num_heads, -1))[:, kept].flatten(1)
+    return [columns, w_o.unflatten(0, (num_heads, -1))[kept].flatten(0, 1)]
+""",
+        """
+def my_pruned(concat, w_o, num_heads, head):
+    owner = torch.arange(len(w_o)) * num_heads // len(w_o)
+    return concat[..., owner != head], w_o[owner != head]
+""",
+    ],
+    "9.2": [
+        """
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.h = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        q, k, v = (w(x).unflatten(-1, (self.h, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))
+        scores = torch.einsum("bhid,bhjd->bhij", q, k) * q.shape[-1] ** -0.5
+        hidden = torch.zeros_like(scores) if mask is None else torch.where(mask, 0.0, -math.inf)
+        weights = F.softmax(scores + hidden, dim=3)
+        return self.w_o(torch.einsum("bhij,bhjd->bihd", weights, v).flatten(2)), weights
+""",
+        """
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        nn.Module.__init__(self)
+        self.size = d_model // num_heads
+        for name in ("w_q", "w_k", "w_v", "w_o"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+
+    def forward(self, x, mask=None):
+        heads, rows = [], []
+        for i, (q, k, v) in enumerate(zip(*(w(x).split(self.size, -1) for w in (self.w_q, self.w_k, self.w_v)))):
+            scores = q @ k.mT / math.sqrt(self.size)
+            if mask is not None:
+                may = mask if mask.dim() == 2 else mask[:, 0]
+                scores[(~may).expand(scores.shape)] = -1e9
+            rows.append(scores.softmax(-1))
+            heads.append(rows[-1] @ v)
+        return self.w_o(torch.cat(heads, -1)), torch.stack(rows, 1)
+""",
+    ],
+    "9.3": [
+        """
+class Suspect(Layers):
+    def forward(self, x, mask=None):
+        b, n, d_model = x.shape
+        qkv = self.w_qkv(x).view(b, n, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv[0], qkv[1], qkv[2]
+        scores = q @ k.mT / math.sqrt(d_model // self.num_heads)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e9)
+        weights = scores.softmax(-1)
+        return self.w_o((weights @ v).permute(0, 2, 1, 3).reshape(b, n, -1)), weights
+""",
+        """
+class Suspect(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads, self.d_k = num_heads, d_model // num_heads
+        self.w_qkv = nn.Linear(d_model, 3 * d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        b, n, d_model = x.shape
+        q, k, v = [part.reshape(b, n, self.num_heads, self.d_k).transpose(1, 2) for part in self.w_qkv(x).chunk(3, -1)]
+        q = q / self.d_k**0.5
+        scores = q @ k.transpose(2, 3)
+        if mask is not None:
+            scores = scores.masked_fill(mask.logical_not(), float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+        return self.w_o((weights @ v).transpose(1, 2).flatten(-2)), weights
+""",
+    ],
     "12.1": ["my_a = 2.94", "my_a = torch.tensor(8.0).log() * 2**0.5"],
     "12.2": [
         'my_numbers = {"too large": 100, "divide each by": 3}',

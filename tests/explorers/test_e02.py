@@ -1,0 +1,47 @@
+"""The explorer of page 02 multiplies as plain torch does, and a click chooses what was hit."""
+
+import pytest
+
+from mha_helpers.examples import golden_example
+from mha_helpers.explorers import projection_explorer
+
+
+@pytest.mark.parametrize("matrix", ["query", "key", "value"])
+@pytest.mark.parametrize("head", range(3))
+def test_the_result_is_x_times_the_columns_of_the_head(matrix, head):
+    panel, example = projection_explorer(), golden_example()
+    panel.set(matrix=matrix, head=head)
+    w = {"query": example.w_q, "key": example.w_k, "value": example.w_v}[matrix]
+    wanted = example.x @ w[:, 2 * head : 2 * head + 2]
+    assert panel.state()["result"].equal(wanted)
+    said = ", ".join(f"{value:.0f}" for value in wanted[1]).replace("-", "−")
+    assert f"({said})" in panel.description()
+
+
+def test_the_words_write_out_the_sum_of_the_chosen_cell():
+    panel = projection_explorer()
+    panel.set(token=2, head=1, column=1, feature=2)
+    assert "1·0 + 0·2 + 2·0" in panel.description()
+    assert "“what is eaten” is 2 in “fish”, times 0 in W_Q, gives 0" in panel.description()
+
+
+def test_every_control_changes_the_picture_and_none_its_size():
+    panel = projection_explorer()
+    pictures = [panel.svg()]
+    for change in ({"token": 2}, {"matrix": "value"}, {"head": 2}, {"feature": 4}, {"column": 1}):
+        panel.set(**change)
+        pictures.append(panel.svg())
+    assert len(set(pictures)) == len(pictures)
+    assert len({picture[: picture.index("viewBox")] for picture in pictures}) == 1
+
+
+def test_a_click_chooses_the_row_and_the_column_that_were_hit():
+    panel = projection_explorer()
+    for cell, chosen in (
+        ((0, 2, 5), {"token": 2, "feature": 5}),  # in x
+        ((1, 0, 1), {"feature": 0, "column": 1}),  # in W
+        ((2, 0, 0), {"token": 0, "column": 0}),  # in the result
+    ):
+        assert f'data-cell="{",".join(map(str, cell))}"' in panel.svg()
+        panel.click(*cell)
+        assert chosen.items() <= panel.state().items()

@@ -1,0 +1,59 @@
+"""The explorer of page 03 shows the scores of plain torch and the products that each of them adds up."""
+
+import pytest
+import torch
+
+from mha_helpers.examples import hand_made_heads, sentence_vectors
+from mha_helpers.explorers import scores_explorer
+
+
+@pytest.mark.parametrize("head", range(4))
+@pytest.mark.parametrize("d_k", [1, 5, 16])
+def test_scores_are_queries_times_keys_and_the_products_add_up_to_one_of_them(head, d_k):
+    panel = scores_explorer()
+    panel.set(sentence="a dog saw a bird", head=head, d_k=d_k, query=3, key=1)
+    _, x = sentence_vectors("a dog saw a bird")
+    w_q, w_k, _, _ = hand_made_heads(4, d_k)
+    scores = (x @ w_q[head]) @ (x @ w_k[head]).T
+    torch.testing.assert_close(panel.state()["scores"], scores)
+    torch.testing.assert_close(panel.state()["products"].sum(), scores[3, 1])
+
+
+def test_with_more_features_the_previous_word_stands_out():
+    """What the page promises whoever moves d_k: the lead over the next best score grows."""
+    panel, leads = scores_explorer(), []
+    for d_k in (1, 4, 8, 16):
+        panel.set(d_k=d_k)
+        scores = panel.state()["scores"]
+        previous = scores.diagonal(-1)
+        others = scores.diagonal_scatter(torch.full((5,), -torch.inf), -1)[1:].amax(dim=-1)
+        leads.append(float((previous - others).min()))
+    assert leads[0] < 0 < leads[1] < leads[2] < leads[3]
+
+
+def test_every_control_changes_the_picture_and_none_its_size():
+    panel = scores_explorer()
+    pictures = [panel.svg()]
+    for change in ({"d_k": 1}, {"head": 2}, {"sentence": "cat eats fish today"}, {"query": 0}, {"key": 3}):
+        panel.set(**change)
+        pictures.append(panel.svg())
+    assert len(set(pictures)) == len(pictures)
+    assert len({picture[: picture.index("viewBox")] for picture in pictures}) == 1
+
+
+def test_a_click_chooses_query_and_key_and_the_words_tell_their_sum():
+    panel = scores_explorer()
+    panel.click(0, 2, 3)
+    assert panel.state()["chosen"] == (2, 3)
+    assert "“sat” asks, “on” answers. Products above zero: 7, below: 9" in panel.description()
+
+
+def test_odd_sentences_are_answered_in_a_sentence():
+    panel = scores_explorer()
+    before = panel.svg()
+    for sentence in ("", "word " * 41):
+        panel.set(sentence=sentence)
+        assert panel.message().endswith(("fish”.", "shorten it."))
+        assert panel.svg() == before
+    panel.set(sentence="猫")
+    assert panel.state()["scores"].shape == (1, 1) and not panel.message()
