@@ -11,6 +11,7 @@ from mha_helpers.explorers.e03_scores import scores_explorer
 from mha_helpers.explorers.e04_scaling import scaling_explorer
 from mha_helpers.explorers.e05_masks import mask_explorer
 from mha_helpers.explorers.e06_softmax import softmax_explorer
+from mha_helpers.explorers.e07_values import values_explorer
 from mha_helpers.explorers.e08_splitting import splitting_explorer
 from mha_helpers.explorers.e10_trained import trained_explorer
 from mha_helpers.explorers.e11_real_model import real_model_explorer
@@ -29,4 +30,5 @@ __all__ = [
     "softmax_explorer",
     "splitting_explorer",
     "trained_explorer",
+    "values_explorer",
 ]

@@ -1,0 +1,33 @@
+"""The explorer of page 04: its spreads follow √d_k, and its right scale keeps them at 1."""
+
+import math
+
+import pytest
+import torch
+
+from mha_helpers.explorers import scaling_explorer
+
+
+@pytest.mark.parametrize(("scale", "expected"), [("none", math.sqrt), ("÷ √d_k", lambda d_k: 1)])
+def test_the_spread_follows_the_root_of_d_k(scale, expected):
+    panel = scaling_explorer()
+    for d_k in (4, 64, 512):
+        panel.set(d_k=d_k, scale=scale)
+        assert float(panel.state()["spread"]) == pytest.approx(expected(d_k), rel=0.05)
+
+
+def test_a_large_head_without_scale_is_saturated():
+    panel = scaling_explorer()
+    panel.set(d_k=512)
+    assert float(panel.state()["weights"].max(dim=-1).values.mean()) > 0.9
+    panel.set(scale="÷ d_k")
+    assert torch.allclose(panel.state()["weights"], torch.tensor(1 / 16), atol=0.03)
+
+
+@pytest.mark.parametrize("change", [{"d_k": 4}, {"scale": "÷ √512"}, {"query": 3}])
+def test_every_control_changes_a_picture_of_constant_size(change):
+    panel = scaling_explorer()
+    before = panel.svg()
+    panel.set(**change)
+    assert panel.svg() != before
+    assert panel.svg()[:130] == before[:130]
