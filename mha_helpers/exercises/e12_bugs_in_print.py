@@ -175,16 +175,13 @@ test_with_ones = TestExercise(
     """,
     stub="""
 def my_test(attend):
+    # return True if attend(q, k, v) mixes rightly, else False
     ...
 """,
     mistakes=[
         (
             _sum_only,
-            "You look at the sum of all outputs, and each column may still have its own share: look at each.",
-        ),
-        (
-            lambda attend: torch.allclose(attend(*[torch.ones(4, 4)] * 3), torch.ones(4, 4)),
-            "Your queries and keys are all alike, so are all weights, and a wrong axis cannot show.",
+            "A wrong axis passes: do you look at each output, and do the queries differ from each other?",
         ),
     ],
     praise="The average of ones is 1, whatever the weights: four bugs cannot pass, without any reference.",

@@ -116,7 +116,7 @@ def draw(state):
 
 def words(state):
     told = [
-        ", ".join(f"{label} {number(value)}" for label, value in zip(state["labels"], values, strict=True))
+        ", ".join(f"{label} → {number(value)}" for label, value in zip(state["labels"], values, strict=True))
         for values in (state["healthy"], state["measured"])
     ]
     return [

@@ -152,6 +152,67 @@ def my_softmax(scores):
     return torch.tensor(rows).view(scores.shape)
 """,
     ],
+    "7.1": ['my_points = ["e", "c", "b"]', 'my_points = {"B", "C", "E"}'],
+    "7.2": [
+        """
+def my_weights(q, k):
+    v = torch.zeros(*k.shape[:-1], k.shape[-2])
+    for j in range(k.shape[-2]):
+        v[..., j, j] = 1
+    return F.scaled_dot_product_attention(q, k, v)
+""",
+        """
+def my_weights(query, key):
+    n = key.shape[-2]
+    v = 3 * torch.eye(n) + torch.zeros(key.shape[:-1] + (n,))
+    return torch.nn.functional.scaled_dot_product_attention(query, key, v, attn_mask=None) / 3
+""",
+    ],
+    "7.3": [
+        """
+def my_update(output, total, score, value):
+    share = math.exp(score) / (total + math.exp(score))
+    return (1 - share) * output + share * value, total + math.exp(score)
+""",
+        """
+def my_update(output, total, score, value):
+    weights = torch.softmax(torch.stack([total.log(), score]), dim=0)
+    return weights @ torch.stack([output, value]), torch.logaddexp(total.log(), score).exp()
+""",
+    ],
+    "8.1": [
+        'places = {"columns": [*range(4, 8)], "right": [2, 1, 1], "wrong": torch.tensor([0, 5, 1])}',
+        """
+owner = torch.arange(72).view(6, 12)
+right, wrong = owner.view(6, 3, 4).transpose(0, 1), owner.view(3, 6, 4)
+places = {"columns": right[1, 0]}
+places |= {"right": (right == 21).nonzero()[0], "wrong": (wrong == 21).nonzero()[0]}
+""",
+    ],
+    "8.2": [
+        "def my_cut(q, num_heads):\n    return torch.stack(q.chunk(num_heads, dim=-1), dim=-3)",
+        """
+def my_cut(q, num_heads):
+    b, n, d_model = q.shape
+    heads = torch.zeros(b, num_heads, n, d_model // num_heads)
+    for column in range(d_model):
+        heads[:, column // heads.shape[-1], :, column % heads.shape[-1]] = q[:, :, column]
+    return heads
+""",
+    ],
+    "8.3": [
+        """
+def my_test(split):
+    q = torch.randn(5, 12)
+    return torch.equal(split(q, 4), q.view(5, 4, 3).transpose(0, 1))
+""",
+        """
+def my_test(split):
+    q = torch.arange(60).view(5, 12)
+    heads = split(q, 3)
+    return all(heads[i, t].tolist() == q[t, 4 * i : 4 * i + 4].tolist() for i in range(3) for t in range(5))
+""",
+    ],
     "9.1": [
         """
 def my_pruned(concat, w_o, num_heads, head):
