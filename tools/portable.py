@@ -1,0 +1,127 @@
+"""Make one-file copies of the pages: each carries the helper module, packed, in its first code cell.
+
+    python tools/portable.py                                    # all pages, into dist/portable
+    python tools/portable.py notebooks/03_qk_scores.ipynb --out /some/folder
+
+A copy needs what Colab has: torch, matplotlib, seaborn, ipywidgets. Hand it out by mail or a learning
+platform. Nothing is run to make it, and the same course gives the same bytes. The package goes in without
+comments, docstrings and the exercises of other pages.
+"""
+
+import argparse
+import ast
+import base64
+import json
+import lzma
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from refresh import ROOT, SETUP_METADATA, all_pages, is_setup_cell
+
+PACKAGE = ROOT / "mha_helpers"
+MOST_ADDED = 70_000  # bytes more than the page; trained models come on top
+CARRIER = '''\
+# @title Set-up: run this cell first (Shift + Enter)
+# This notebook is one file: the long text below is the helper module of the course, packed.
+# It is unpacked into a temporary folder; nothing is installed.
+import base64, json, lzma, sys, tempfile, torch
+from pathlib import Path
+
+CARRIED = """
+{text}
+"""
+folder = tempfile.TemporaryDirectory(prefix="mha_helpers_", ignore_cleanup_errors=True)
+for name, content in json.loads(lzma.decompress(base64.b85decode(CARRIED.replace("\\n", "")))).items():
+    path = Path(folder.name, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode("utf-8") if name.endswith(".py") else base64.b85decode(content))
+sys.path.insert(0, folder.name)
+import mha_helpers
+
+mha_helpers.unpacked = folder  # the folder stays as long as the kernel
+torch.set_printoptions(precision=3, sci_mode=False)
+print("✓ ready")'''
+
+
+def bare(source):
+    """Return a module without comments and docstrings: half the size, the same behaviour."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def carried_files(page):
+    """Return the files that a page needs: name -> text, of other files than modules in base 85."""
+    files = {}
+    code = "\n".join(cell.source for cell in page.cells if cell.cell_type == "code")
+    for path in sorted(PACKAGE.rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        of_a_page = re.fullmatch(r"mha_helpers/exercises/(e\d\d_\w+)\.py", name)
+        if (
+            "__pycache__" in path.parts
+            or not path.is_file()
+            or (of_a_page and of_a_page.group(1) not in code)
+        ):
+            continue
+        if path.suffix == ".py":
+            files[name] = bare(path.read_text(encoding="utf-8"))
+        elif "mha_helpers.models" in code:  # checkpoints
+            files[name] = base64.b85encode(path.read_bytes()).decode("ascii")
+    return files
+
+
+def carrier_cell(page):
+    packed = lzma.compress(json.dumps(carried_files(page), ensure_ascii=False).encode("utf-8"), preset=9)
+    text = base64.b85encode(packed).decode("ascii")
+    lines = "\n".join(text[start : start + 2000] for start in range(0, len(text), 2000))
+    return nbformat.v4.new_code_cell(CARRIER.format(text=lines), metadata=SETUP_METADATA)
+
+
+def without_local_links(markdown):
+    """Return Markdown in which a link to another page is its words only: the page is not there."""
+    return re.sub(r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", markdown)
+
+
+def portable(path):
+    """Return the one-file copy of a page, as text."""
+    page = nbformat.read(path, as_version=4)
+    place = next(i for i, cell in enumerate(page.cells) if is_setup_cell(cell.source))
+    old, new = page.cells[place], carrier_cell(page)
+    new.id, new.execution_count, new.outputs = old.id, old.execution_count, old.outputs
+    page.cells[place] = new
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = without_local_links(cell.source)
+    nbformat.validate(page)
+    return json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="files (default: all pages)")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist" / "portable", help="where the copies go")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    too_large = []
+    for path in options.pages or all_pages():
+        text = portable(path)
+        name = path.name if path.parent.name != "deeper" else f"deeper_{path.name}"
+        (options.out / name).write_text(text, encoding="utf-8", newline="\n")
+        added = len(text.encode("utf-8")) - path.stat().st_size
+        print(f"{name}: {added / 1000:.0f} kB more than the page")
+        if added > MOST_ADDED and "checkpoints" not in "".join(
+            carried_files(nbformat.read(path, as_version=4))
+        ):
+            too_large.append(name)
+    return f"more than {MOST_ADDED // 1000} kB: {', '.join(too_large)}" if too_large else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
