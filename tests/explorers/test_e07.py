@@ -1,0 +1,55 @@
+"""The explorer of page 07: one output mixed as plain torch mixes it, from values that move no weight."""
+
+import math
+
+import pytest
+import torch
+
+from mha_helpers import golden_example
+from mha_helpers.explorers import values_explorer
+from mha_helpers.explorers.e07_values import ONES, SWAPPED
+
+
+@pytest.mark.parametrize(("head", "query"), [(0, 1), (1, 2), (2, 0)])
+def test_the_output_is_that_of_plain_torch(head, query):
+    panel = values_explorer()
+    panel.set(head=head, query=query, temperature=0.5)
+    example, columns = golden_example(), slice(2 * head, 2 * head + 2)
+    q, k, v = (example.x @ w[:, columns] for w in (example.w_q, example.w_k, example.w_v))
+    expected = torch.softmax(q @ k.T / math.sqrt(2) / 0.5, dim=-1) @ v
+    torch.testing.assert_close(panel.state()["output"], expected[query])
+    torch.testing.assert_close(panel.state()["pieces"].sum(dim=0), expected[query])
+
+
+def test_other_values_move_the_output_and_no_weight():
+    panel = values_explorer()
+    before = panel.state()
+    panel.set(values=SWAPPED)
+    assert torch.equal(panel.state()["weights"], before["weights"])
+    assert (panel.state()["output"] - before["output"]).abs().max() > 0.5
+    panel.set(values=ONES)
+    torch.testing.assert_close(panel.state()["output"], torch.ones(2))
+
+
+def test_temperature_leads_from_the_middle_of_the_hull_to_a_corner():
+    panel = values_explorer()
+    v = panel.state()["v"]
+    panel.set(temperature=10)
+    assert (panel.state()["output"] - v.mean(dim=0)).norm() < 0.2
+    panel.set(temperature=0.1)
+    assert (panel.state()["output"] - v[0]).norm() < 0.01
+
+
+def test_a_click_lets_a_word_ask_and_thickens_one_piece():
+    panel = values_explorer()
+    panel.click(0, 1, 2)
+    assert panel.state()["chosen"] == (0, 1, 2)
+    assert "“eats” takes home" in panel.description() and "comes from “fish”" in panel.description()
+
+
+def test_every_control_changes_a_picture_of_one_size():
+    panel = values_explorer()
+    for name, value in dict(query=0, values=SWAPPED, temperature=3, head=1, key=1).items():
+        before = panel.svg()
+        panel.set(**{name: value})
+        assert panel.svg() != before and 'width="860" height="390"' in panel.svg(), name
