@@ -21,7 +21,7 @@ def test_the_weights_are_those_of_a_plain_softmax(name):
     torch.testing.assert_close(state["weights"], expected)
 
 
-def test_the_named_masks_hide_what_they_say():
+def test_padding_takes_columns_and_the_causal_mask_what_is_later():
     panel = mask_explorer()
     panel.set(sentence="cat eats [pad]", mask="padding")
     assert panel.state()["mask"].tolist() == [[True, True, False]] * 3
@@ -52,16 +52,10 @@ def test_a_row_without_a_key_is_told_and_a_leak_too():
 
 def test_every_control_changes_a_picture_of_one_size():
     panel = mask_explorer()
-    for change in (
-        {"mask": "padding"},
-        {"head": 0},
-        {"query": 1},
-        {"key": 6},
-        {"allowed": True},
-        {"sentence": "猫 吃"},
-    ):
+    changes = {"mask": "padding", "head": 0, "query": 1, "key": 6, "allowed": True, "sentence": "猫 吃"}
+    for name, value in changes.items():
         before = panel.svg()
-        panel.set(**change)
-        assert panel.svg() != before and 'width="860" height="400"' in panel.svg(), change
+        panel.controls[name].value = value
+        assert panel.svg() != before and 'width="860" height="400"' in panel.svg(), name
     panel.set(sentence=" ".join(["word"] * 40))
     assert "shorten" in panel.message() and panel.svg()
