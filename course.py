@@ -55,6 +55,7 @@ def main(arguments):
         return run([PYTHON, "-m", "pytest"] + rest)
     if command in ("html", "teach"):
         install(COURSE)
+        install(TESTS)  # what draws stored pictures
         return run([PYTHON, "tools/teach.py", command] + rest)
     say(__doc__)
     return 0 if command in ("-h", "--help") else 2
