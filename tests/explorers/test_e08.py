@@ -1,0 +1,48 @@
+"""The explorer of page 08: numbers go where plain torch puts them, and its words say where they are."""
+
+import pytest
+import torch
+
+from mha_helpers.explorers import splitting_explorer
+
+SIZES = [(n, h, d_k) for n in (1, 2, 4) for h in (1, 2, 4) for d_k in (1, 3)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_each_number_goes_where_slices_put_it_and_the_wrong_way_where_a_bare_view_does(sizes):
+    n, h, d_k = sizes
+    panel = splitting_explorer()
+    panel.set(tokens=n, heads=h, d_k=d_k)
+    state, q = panel.state(), torch.arange(n * h * d_k).view(n, h * d_k)
+    assert torch.equal(state["right"], torch.stack(q.split(d_k, dim=-1)))
+    assert torch.equal(state["wrong"].flatten(), q.flatten()) and state["wrong"].shape == (h, n, d_k)
+    assert ("no test can tell" in panel.description()) == (n == 1 or h == 1)
+
+
+def test_the_words_say_which_heads_hold_the_numbers_of_a_token():
+    panel = splitting_explorer()
+    assert "its numbers are in head 2 only" in panel.description()
+    assert "12 of 18 numbers in a wrong place" in panel.description()
+    panel.set(heads=2)  # rows of four: the second token begins in head 1 and ends in head 2
+    assert "its numbers are in heads 1 and 2" in panel.description()
+    panel.set(follow=("head", 0))
+    assert "head 1 is filled with numbers of tokens 1 and 2" in panel.description()
+
+
+def test_a_click_follows_the_token_and_a_second_one_its_head():
+    panel = splitting_explorer()
+    panel.click(1, 2, 3)  # head 2, token 3
+    assert panel.state()["followed"] == {12, 13, 14, 15, 16, 17}
+    panel.click(1, 2, 3)
+    assert panel.state()["followed"] == {2, 3, 8, 9, 14, 15}
+    panel.set(heads=1)  # head 2 is gone
+    assert panel.state()["follow"] == ("head", 0)
+
+
+@pytest.mark.parametrize("change", [{"tokens": 1}, {"heads": 4}, {"d_k": 3}, {"follow": ("head", 2)}])
+def test_every_control_changes_a_picture_of_constant_size(change):
+    panel = splitting_explorer()
+    before = panel.svg()
+    panel.set(**change)
+    assert panel.svg() != before
+    assert panel.svg()[:150] == before[:150]
