@@ -169,6 +169,7 @@ catch_the_shortcut = TestExercise(
     """,
     stub="""
 def compares_letters(guess):
+    # True if it compares letters, False if it goes by places
     ...
 """,
     mistakes=[

@@ -51,6 +51,7 @@ load_a_layer = FunctionExercise(
     """,
     stub="""
 def my_layer(state, layer):
+    # a dict of eight tensors
     ...
 """,
     mistakes=[
@@ -120,6 +121,7 @@ fused = FunctionExercise(
     """,
     stub="""
 def my_parts(weight):
+    # (d_model, 3·d_model) -> 3 of (d_model, d_model)
     ...
 """,
     mistakes=[

@@ -41,8 +41,8 @@ def trained_explorer():
 
 def compute(step, head, off, line):
     letters = tiny.as_numbers(line)
-    switches = tuple(not off or place != head for place in range(len(HEADS)))
-    logits, weights = tiny.trained_model(step=step)(letters[None], torch.tensor(switches).view(2, 4))
+    off_head = head if off else None
+    logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
     found = tiny.places_after_copies(letters)
     same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
     return {
@@ -52,33 +52,39 @@ def compute(step, head, off, line):
         "framed": found if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
         "known": (found[:-1] & same).any(dim=-1),
         "right": logits[0, :-1].argmax(dim=-1) == letters[1:],
-        **measured(step, switches),
+        **measured(step, off_head),
     }  # fmt: skip
 
 
+def heads_on(off):
+    return (torch.arange(len(HEADS)) != (-1 if off is None else off)).view(2, 4)
+
+
 @functools.cache
-def measured(step, switches=(True,) * 8):
+def measured(step, off):
     """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
     lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
-    model, on = tiny.trained_model(step=step), torch.tensor(switches).view(2, 4)
+    model, on = tiny.trained_model(step=step), heads_on(off)
     jobs = {job: score.flatten() for job, score in tiny.head_scores(model, *lines, on).items()}
     return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
 
 
 def draw(state):
     drawing, head, tokens = Drawing(WIDTH, 400), state["head"], state["tokens"]
-    places = range(len(HEADS))
-    colours = ["faint" if state["off"] and place == head else f"head {place + 1}" for place in places]
+    colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
     cell = drawing.heatmap(
         (0, 0, 440, 400), state["weights"][head], tokens, tokens, mask=causal_mask(len(tokens)), head=head,
         colour=colours[head], title=f"head {HEADS[head]}{' is off' if state['off'] else ''}",
     )  # fmt: skip
     for row, column in state["framed"].nonzero().tolist():
-        drawing.rect(*cell(row, column), "lit", outline=True)
+        x, y, side, _ = cell(row, column)
+        corners = ((x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y))
+        for start, end in pairwise(corners):  # thinner than an outline, which would hide so small a cell
+            drawing.line(*start, *end, "lit", 1.6)
     _draw_curve(drawing, state, left=480, top=30, width=360, height=110)
     for left, job in zip((460, 660), JOBS, strict=True):
         drawing.text(left, 196, f"weight: {job}", 13, bold=True)
-        cells = [(place, 0, 0) for place in places]
+        cells = [(i, 0, 0) for i in range(len(HEADS))]
         drawing.bars((left, 208, 195, 176), state[job], HEADS, colours, (0, 1), head, cells=cells)
     return drawing
 
@@ -86,7 +92,7 @@ def draw(state):
 def _draw_curve(drawing, state, left, top, width, height):
     """Draw the accuracy at every step that was kept, all heads on, and a large point for what is shown."""
     drawing.text(left - 20, 16, "next letter right, at distances held out", 13, bold=True)
-    curve = {step: measured(step)["accuracy"] for step in tiny.checkpoint_steps()}
+    curve = {step: measured(step, None)["accuracy"] for step in tiny.checkpoint_steps()}
     places = [(left + width * step / 1000, top + height * (1 - value)) for step, value in curve.items()]
     for before, after in pairwise(places):
         drawing.line(*before, *after, "output")
