@@ -40,9 +40,7 @@ def model_map():
             words(ax, end, middle, "+", "ink", zorder=5)
             words(ax, (start + end) / 2, above - 12, "residual connection")
     stages = " → ".join(f"{name} {shape}".replace("\n", " ") for name, shape, _ in STAGES)
-    return Picture(
-        figure, f"The tiny model: {stages}. x goes past each layer and is added to its output."
-    )
+    return Picture(figure, f"The tiny model: {stages}. x goes past each layer and is added to its output.")
 
 
 def circuit_maps(head_1_3, head_2_1, tokens, framed):
