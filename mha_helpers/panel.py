@@ -16,6 +16,8 @@ except ImportError:  # without it a click does nothing; hovering, sliders and me
 
 WIDTH = 860  # pixels of a picture; a JupyterLab of 1280 x 720 with its file browser open still shows it whole
 _LINE = 22  # pixels of a line of words
+# Where a front end has no anywidget, it would show an error in place of the listener.
+_NO_ERROR = "<style>.mha-panel .jupyter-widgets-error-widget{display:none}</style>"
 
 
 class Panel(widgets.VBox):
@@ -54,7 +56,7 @@ class Panel(widgets.VBox):
         for name, control in self.controls.items():
             _make_legible(name, control)
         parts = [
-            widgets.HTML(f"<b>{html.escape(title)}</b>"),
+            widgets.HTML(f"{_NO_ERROR}<b>{html.escape(title)}</b>"),
             *_rows(controls),
             self._picture,
             self._words_box,
