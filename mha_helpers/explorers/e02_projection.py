@@ -57,8 +57,8 @@ def click(values, where, row, column):
 def compute(token, matrix, head, feature, column):
     w = MATRICES[matrix][:, EXAMPLE.d_k * head : EXAMPLE.d_k * (head + 1)]  # (d_model, d_k)
     return {
-        "x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "matrix": matrix, "head": head,
-        "token": token, "feature": feature, "column": column,
+        "x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "matrix": matrix, "name": f"W_{matrix[0].upper()}",
+        "head": head, "token": token, "feature": feature, "column": column,
     }  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def draw(state):
     _frame(drawing, cell(token, 0), cell(token, len(EXAMPLE.features) - 1))
     cell = drawing.heatmap(
         (386, 5, 231, 370), state["w"], EXAMPLE.features, COLUMNS, (feature, column), head=W, colour=role,
-        title=f"{_name(role)}, head {state['head'] + 1}", **look,
+        title=f"{state['name']}, head {state['head'] + 1}", **look,
     )  # fmt: skip
     _frame(drawing, cell(0, column), cell(len(EXAMPLE.features) - 1, column))
     drawing.heatmap(
@@ -92,10 +92,6 @@ def _frame(drawing, first, last):
     drawing.rect(left, top, x + width - left, y + height - top, "lit", outline=True)
 
 
-def _name(role):
-    return f"W_{role[0].upper()}"
-
-
 def words(state):
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     word, row, w = EXAMPLE.tokens[token], state["x"][token], state["w"]
@@ -104,6 +100,6 @@ def words(state):
     return [
         f"{head_label(state['head'], EXAMPLE.head_names).capitalize()}. “{word}” {SAYS[role]} ({result}).",
         f"Its number {column + 1}: {cell_sum(row, w[:, column])}.",
-        f"Framed: “{EXAMPLE.features[feature]}” is {has} in “{word}”, times {turns} in {_name(role)},"
+        f"Framed: “{EXAMPLE.features[feature]}” is {has} in “{word}”, times {turns} in {state['name']},"
         f" gives {number(row[feature] * w[feature, column])} of this sum.",
     ]

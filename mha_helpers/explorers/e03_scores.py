@@ -78,9 +78,9 @@ def draw(state):
     pairs = zip(state["q"][row].tolist(), state["k"][column].tolist(), strict=True)
     for i, (asked, offered) in enumerate(pairs):
         y = top + step * (i + 0.36) + 4
-        drawing.text(query, y, number(asked, trim=False), 12, "end", "query")
+        drawing.text(query, y, number(asked, trim=False), 12, "end")
         drawing.text(query + 10, y, "·", 12)
-        drawing.text(key, y, number(offered, trim=False), 12, "end", "key")
+        drawing.text(key, y, number(offered, trim=False), 12, "end")
     colours = ["positive" if product >= 0 else "negative" for product in products]
     labels = ["="] * len(products)
     drawing.bars((600, top, 260, height), products, labels, colours, limits=(-2, 2))
