@@ -100,12 +100,12 @@ def _bars(drawing, zero, values, least, colour, longest=BARS):
     drawing.line(zero, TOP - 8, zero, TOP + 3 * STEP - 10, "ink", 1)
 
 
-def _written(value):
+def _written(value, decimals=2):
     """Write a number of any size: 18.41, 2.1e11, ∞, NaN."""
     value = float(value)
     if value and math.isfinite(value) and not 0.005 <= abs(value) < 10_000:
         return f"{value:.1e}".replace("e+", "e").replace("e-0", "e-").replace("-", "−")
-    return number(value, trim=value == 0).replace("nan", "NaN")
+    return number(value, decimals, trim=value == 0).replace("nan", "NaN")
 
 
 def words(state):
@@ -115,7 +115,8 @@ def words(state):
         cause = causes.get(total.item(), "unknown, because −∞ − (−∞) is")
         return [f"e to the power of such scores is {cause} NaN, not a number."]
     best, second = weights.argsort(descending=True)[:2].tolist()
-    lead, ratio = (_written(one) for one in (scores[best] - scores[second], weights[best] / weights[second]))
+    lead = number(scores[best] - scores[second], 3)
+    ratio = _written(weights[best] / weights[second], 1)
     return [
         f"The three powers add up to {_written(total)}, and each weight is a share of this sum.",
         f"“{tokens[best]}” has the largest weight, {number(weights[best], 3, trim=False)}.",

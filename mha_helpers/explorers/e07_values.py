@@ -67,7 +67,7 @@ def draw(state):
     title = head_label(head, state["names"])
     drawing.heatmap((0, 0, 330, 296), state["weights"], tokens, tokens, (query, key), title=title, head=head)
     legend = (
-        ("value", "a value, and what all mixtures of the three can reach"),
+        ("value", "a value, and all that can be mixed from the three"),
         ("lit", "weight · value of each word, one after the other"),
         ("output", f"output of “{tokens[query]}”: {_pair(state['output'])}"),
     )
@@ -97,8 +97,8 @@ def draw(state):
 def _draw_plane(drawing):
     for step in range(-1, 3):
         x, y = _place(step, step)
-        drawing.line(x, 20, x, 366, "faint", 1 if step else 2)
-        drawing.line(LEFT - 1.6 * UNIT, y, LEFT + 2.5 * UNIT, y, "faint", 1 if step else 2)
+        drawing.line(x, 20, x, 366, "faint", 0.6 if step else 1.5)
+        drawing.line(LEFT - 1.6 * UNIT, y, LEFT + 2.5 * UNIT, y, "faint", 0.6 if step else 1.5)
         if step > 0:
             drawing.text(x - 4, BOTTOM + 14, str(step), 12, "end", "label")
             drawing.text(LEFT - 4, y + 14, str(step), 12, "end", "label")

@@ -15,7 +15,7 @@ def value_hull(v, mixtures, outputs, tokens):
 
     >>> v = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])
     >>> print(value_hull(v, torch.tensor([[0.5, 0.5], [3.0, 0.0]]), v[:1], ["cat"]).words)
-    Triangle of the values (2, 2), (0, −1), (−1, 1). Outside it: 1 of 2 mixtures.
+    Triangle of the values (2, 2), (0, −1), (−1, 1). Outside it: 1 of 2 mixes.
     """
     figure, _ = new_figure(540, TALL + 60)
     lowest, highest = v.min().item() - 0.5, v.max().item() + 0.5
@@ -33,7 +33,7 @@ def value_hull(v, mixtures, outputs, tokens):
         _label(ax, f"output of {token}", output, torch.tensor([0.9, -0.5]), purple)
     values = ", ".join(f"({first:.0f}, {second:.0f})" for first, second in v.tolist()).replace("-", "−")
     outside = int((_shares(v, mixtures) < -1e-4).any(dim=-1).sum())
-    counted = f"Outside it: {outside} of {len(mixtures)} mixtures."
+    counted = f"Outside it: {outside} of {len(mixtures)} mixes."
     return Picture(figure, f"Triangle of the values {values}. {counted}")
 
 
