@@ -7,7 +7,7 @@ from mha_helpers.pictures.layout import FONT, Picture, chart_at, colour_of, new_
 from mha_helpers.style import head_colour, head_label, number
 
 LEFT, TOP, WIDTH = 118, 30, 600  # of the chart, in pixels
-BAR, GAP = 20, 12  # the height of a bar; the space between two features
+BAR, GAP = 18, 9  # the height of a bar; the space between two features
 
 
 def contribution_bars(contributions, features, names=None, word=""):
