@@ -23,7 +23,6 @@ from mha_helpers.examples import (
     golden_example,
     hand_made_heads,
     sentence_vectors,
-    shape_example,
     tokenize,
 )
 from mha_helpers.heatmaps import head_heatmaps, heatmap
@@ -53,7 +52,6 @@ __all__ = [
     "scale_scores",
     "scaled_dot_product_attention",
     "sentence_vectors",
-    "shape_example",
     "side_by_side",
     "sliding_window_mask",
     "split_heads",

@@ -1,4 +1,4 @@
-"""The running examples: "cat eats fish", real sizes, and the learner's own sentence with heads made by hand.
+"""The running examples: "cat eats fish", and the learner's own sentence with heads made by hand.
 
 Nothing here is trained. What looks random comes from a hash, so it is the same on every machine.
 """
@@ -20,7 +20,6 @@ class GoldenExample:
     """ "cat eats fish" with three heads, in integers small enough for paper. See ``golden_example``."""
 
     tokens: tuple[str, ...]
-    chinese: tuple[str, ...]
     features: tuple[str, ...]
     head_names: tuple[str, ...]
     num_heads: int
@@ -93,7 +92,6 @@ def golden_example():
     ]
     return GoldenExample(
         tokens=("cat", "eats", "fish"),
-        chinese=("猫", "吃", "鱼"),
         features=("who acts", "what happens", "what is eaten", "1st", "2nd", "3rd"),
         head_names=("who acts", "what is eaten", "previous word"),
         num_heads=3,
@@ -104,31 +102,6 @@ def golden_example():
         w_v=torch.tensor(w_v, dtype=torch.float32),
         w_o=torch.tensor(w_o, dtype=torch.float32),
     )
-
-
-SHAPE_SENTENCES = (
-    "the old fisherman tells the children a story about the sea while the boats come home",
-    "my grandmother grows tomatoes on the roof and sells them at the market on Sunday mornings",
-    "小猫坐在窗台上晒太阳等着鱼儿回家",
-    "a good teacher asks a question waits for the silence and lets the class answer first",
-)
-
-
-def shape_example(d_model=512):
-    """Return four sentences of 16 tokens and their vectors, for following shapes at real sizes.
-
-    Shape: x ``(4, 16, d_model)``; a token has the same random numbers wherever it stands.
-    Used in notebooks 01, 03 and 08. Raises what ``fixed_matrix`` raises.
-
-    >>> sentences, x = shape_example()
-    >>> x.shape
-    torch.Size([4, 16, 512])
-    """
-    vectors = [
-        torch.cat([fixed_matrix(f"token {token}", 1, d_model) for token in tokenize(sentence)])
-        for sentence in SHAPE_SENTENCES
-    ]
-    return SHAPE_SENTENCES, torch.stack(vectors)
 
 
 # Chinese characters and punctuation, Japanese kana: written without spaces, so one token each.
