@@ -34,11 +34,11 @@ IMPORTS = (
     "import math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *"
 )
 PRINTED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>
-@page {{ size: A4; margin: 12mm }}
-body {{ font: 10.5pt/1.35 sans-serif; max-width: 186mm; margin: 6mm auto; color: #000 }}
-h1 {{ font-size: 15pt; margin: 0 0 2mm }} h2 {{ font-size: 12pt; margin: 4mm 0 1mm }} p {{ margin: 1.5mm 0 }}
-table {{ border-collapse: collapse; width: 100% }} img {{ width: 100% }} ul {{ margin: 1mm 0 3mm }}
-th, td {{ border-bottom: 0.3mm solid #999; padding: 0.7mm 2mm 0.7mm 0; text-align: left }}
+@page {{ size: A4; margin: 11mm }} .anchor-link {{ display: none }}
+body {{ font: 9.5pt/1.25 sans-serif; max-width: 188mm; margin: 0 auto; color: #000 }}
+h1 {{ font-size: 14pt; margin: 0 0 1mm }} h2 {{ font-size: 11pt; margin: 2.5mm 0 0 }} p {{ margin: 1mm 0 }}
+table {{ border-collapse: collapse; width: 100% }} img {{ width: 92% }} ul {{ margin: 1mm 0 3mm }}
+th, td {{ border-bottom: 0.3mm solid #999; padding: 0.4mm 2mm 0.4mm 0; text-align: left }}
 </style>{body}</html>
 """
 
