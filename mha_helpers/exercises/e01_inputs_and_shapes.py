@@ -25,6 +25,12 @@ without_places = ValueExercise(
         ({"c"}, "Pair c is right, and one more pair holds exactly the same words in another order."),
         ({"a", "b", "c"}, "In pair b “cat” comes twice in one sentence: are there three equal rows in both?"),
         ({"a", "c", "d"}, "In pair d one sentence has a row more. Can two rows be the same as one?"),
+        ({"b"}, "In pair b “cat” comes twice in one sentence: are there three equal rows in both?"),
+        ({"a", "b"}, "Pair a is right. In pair b, how often does each word come in either sentence?"),
+        (
+            {"a", "b", "c", "d"},
+            "Two of the pairs are not of equal words: count how often each word comes in either sentence.",
+        ),
         ({"b", "d"}, "These are the pairs that can be told apart; the task asks for the others."),
     ],
     praise="Without places a sentence is a bag of words, whatever the words say about each other.",
@@ -92,6 +98,12 @@ def tokens_to_x(token_ids, table, positions):
 """,
     mistakes=[
         (lambda token_ids, table, positions: table[token_ids], "The words are right. Where is their place?"),
+        (
+            lambda token_ids, table, positions: torch.cat(
+                [table[token_ids], positions[: token_ids.shape[-1]].expand(table[token_ids].shape)], dim=-1
+            ),
+            "You put word and place side by side: how does the first Transformer join them?",
+        ),
         (
             lambda token_ids, table, positions: table[token_ids] * positions[: token_ids.shape[-1]],
             "You multiply word and place, so a zero in one deletes the other. How does the page join them?",
