@@ -22,6 +22,7 @@ which_root = ValueExercise(
     stub="my_row = ...  # four numbers, as a list",
     mistakes=[
         (ROW / 48**0.5, "You divide by √48: does one head have 48 features?"),
+        (ROW / 48, "You divide by d_model: how many features does one head have, and which root is missing?"),
         (ROW / 16, "You divide by d_k itself: which step turns it into the divisor?"),
         (ROW / 3, "You divide by the number of heads: how many features does each of them get?"),
         (ROW / 3**0.5, "You divide by √3, the root of the number of heads: how many features does each get?"),
