@@ -66,8 +66,8 @@ def draw(state):
     ):
         drawing.text(corner[0], corner[1] + 14, title, 14, bold=True)
         _draw_blocks(drawing, state, corner, state[name].view(-1, *state[name].shape[-2:]), block_is, row_is)
-    drawing.line(width - 150, 9, right - 12, 9, width=2, arrow=True)
-    drawing.line(right + 30, height + 2, right + 30, below - 4, width=2, arrow=True)
+    drawing.line(width - 150, 9, right - 12, 9, "label", 2, arrow=True)
+    drawing.line(right + 30, height + 2, right + 30, below - 4, "label", 2, arrow=True)
     drawing.line(30, height + 2, 30, below - 4, "masked", 2, arrow=True, dashed=True)
     return drawing
 
