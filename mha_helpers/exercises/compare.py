@@ -103,12 +103,18 @@ def _choice_difference(got, right, subject):
         if not isinstance(got, str):
             return f"{subject} is {kind_of(got)}; text in quotes is needed."
         return None if _plain(got) == _plain(right) else f"{subject}, “{got}”, is not right."
-    got = re.split(r"[\s,;]+", got.strip()) if isinstance(got, str) else got
+    if isinstance(got, str):  # "ac" or "a, c" in place of {"a", "c"}
+        letters = all(isinstance(choice, str) and len(choice) == 1 for choice in right)
+        got = re.findall(r"\w", got) if letters else re.split(r"[\s,;]+", got.strip())
     if not isinstance(got, set | frozenset | list | tuple):
         return f"{subject} is {kind_of(got)}; a set in curly brackets is needed."
     got, right = set(map(_plain, got)), set(map(_plain, right))
-    counts = f"has {len(got & right)} right choices, lacks {len(right - got)}"
+    counts = f"has {_counted(len(got & right), 'right choice')}, lacks {len(right - got)}"
     return None if got == right else f"{subject} {counts}, and has {len(got - right)} that do not belong."
+
+
+def _counted(number, what):
+    return f"{number} {what}" if number == 1 else f"{number or 'no'} {what}s"
 
 
 def as_python(value):
@@ -204,7 +210,7 @@ def _rounded(values, wanted, decimals):
         digits = values.nan_to_num() * 10.0**places
         short = digits.any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
         if short and off <= 0.51 * 10.0**-places:
-            return f"looks right, but rounded to {places} decimals: {more}"
+            return f"looks right, but rounded to {_counted(places, 'decimal')}: {more}"
     if off < (1e-3 * float(wanted.nan_to_num().abs().amax()) if decimals is None else 1.5 * 10.0**-decimals):
         return f"is close, but not right: was something rounded on the way? {more.capitalize()}"
     return None
