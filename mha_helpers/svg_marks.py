@@ -14,6 +14,7 @@ from mha_helpers.style import COLOURS, head_colour, number, short
 _STYLE = """
 .mha text{font-family:var(--jp-ui-font-family,sans-serif);fill:var(--jp-ui-font-color1,currentColor)}
 .mha .ink{stroke:var(--jp-ui-font-color1,currentColor)}
+.mha polygon.ink{fill:var(--jp-ui-font-color1,currentColor);stroke:none}
 .mha .tip{visibility:hidden}
 .mha .hit:hover>.tip{visibility:visible}
 .mha .hit:hover>rect,.mha .hit:hover>circle{stroke:var(--jp-ui-font-color1,#222);stroke-width:2}
@@ -89,7 +90,7 @@ class Marks:
         corners = " ".join(f"{px(x)},{px(y)}" for x, y in points)
         self._marks.append(
             f'<polygon points="{corners}" fill="{hex_colour(colour)}" fill-opacity="{opacity}"'
-            ' pointer-events="none"/>'
+            f' pointer-events="none" {_ink_class(colour)}/>'
         )
 
     def _answering(self, mark, hover, cell):

@@ -63,7 +63,7 @@ def said(exercise, answer):
         (TABLE.log() + TABLE[:, :1], "would be right after a softmax"),
         (TABLE.softmax(-1), "is the softmax of what is asked for"),
         (TABLE.square(), "squares"),
-        ((TABLE * 10).round() / 10, "rounded to 1 decimals"),
+        ((TABLE * 10).round() / 10, "rounded to 1 decimal"),
         (TABLE[[1, 0, 2]], "right numbers at other places, first at [0, 0]"),
         (TABLE[None], "one axis more, axis 0 of size 1"),
         (TABLE[0], "lacks one axis, axis 0 of size 3"),
@@ -113,7 +113,7 @@ def test_a_tensor_is_asked_for_where_the_task_does():
 def test_numbers_rounded_as_asked_are_right_and_others_are_told_to_be_rounded():
     exercise = value([0.919, 0.027, 0.054], decimals=2)
     assert exercise.verdict([0.92, 0.03, 0.05]).status == CORRECT
-    assert "rounded to 1 decimals: give 2" in said(exercise, [0.9, 0.0, 0.1])
+    assert "rounded to 1 decimal: give 2" in said(exercise, [0.9, 0.0, 0.1])
 
 
 @pytest.mark.parametrize("wrong", [524287, 524289, 524288.5, True, "524288"])
@@ -158,7 +158,7 @@ def test_choices_take_any_spelling_and_count_what_is_missing():
     exercise = value({"A", "C"})
     for answer in ({"c", "a"}, ["A", "C"], "A, C"):
         assert exercise.verdict(answer).status == CORRECT
-    assert "1 right choices, lacks 1, and has 1 that do not belong" in said(exercise, {"A", "B"})
+    assert "1 right choice, lacks 1, and has 1 that do not belong" in said(exercise, {"A", "B"})
 
 
 def test_true_is_not_one():
