@@ -31,6 +31,7 @@ scores_equal_to_zero = ValueExercise(
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
         ([0.804, 0.196, 0.0], "You hide “fish” itself: which of the three scores is 0?"),
+        ([1.414, 0.0, 0.707], "Those are scores: what does softmax make of the two that are left?"),
         ([0.5, 0.0, 0.5], "You share out equally: which ratio had the two words that are left?"),
     ],
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
@@ -62,9 +63,9 @@ window_mask = FunctionExercise(
     reference=_window,
     cases=lambda: [case(5, 1), case(6, 2), case(7, 0), case(1, 2)],
     task="""
-    To save work on long texts, each word sees itself, the `window` words before it and, however far
-    away, the first word, because heads like to rest there (an *attention sink*). Nobody sees a later
-    word. Return this mask, (n, n), True = may attend.
+    Each word sees itself, the `window` words before it and, however far away, the first word, because
+    heads often leave spare weight there (an *attention sink*). Nobody sees a later word. Return this
+    mask, (n, n), True = may attend.
     """,
     stub="""
 def my_window_mask(n, window):
@@ -87,6 +88,11 @@ def my_window_mask(n, window):
             "Your words do not see themselves.",
         ),
         (lambda n, w: _back(n) >= 0, "Your mask is causal, but no word is too far away for it."),
+        (
+            lambda n, w: (_back(n) <= 0) & ((_back(n) >= -w) | (torch.arange(n) == 0)),
+            "Your words see later ones instead of earlier ones: rows are queries, columns are keys.",
+        ),
+        (lambda n, w: _window(n, w).T, "Your rows are keys: rows should be queries, columns keys."),
         (lambda n, w: ~_window(n, w), "True and False have changed places: True = may attend."),
         (lambda n, w: _window(n, w).int(), "Your numbers are right; a mask holds True and False."),
     ],
@@ -182,7 +188,7 @@ def my_test(attend):
         ),
         (
             lambda attend: not _moves(attend, slice(1, 5), slice(0, 1)),
-            "You watch only the first output: which others must not follow a later word?",
+            "A leak between later words escapes you: is every output watched, in a sentence long enough?",
         ),
         (
             lambda attend: _moves(attend, slice(0, 1), slice(1, 5)),
