@@ -21,6 +21,8 @@ where_to_look = ValueExercise(
         ({1}, "Place 1 is right, and it is not the only one: how many earlier K are there?"),
         ({5}, "Place 5 is right: it comes after the nearest copy of K. Is there an earlier copy?"),
         ({1, 5, 9}, "Place 9 is what the model is to guess: is it in the line yet?"),
+        ({4}, "Place 4 is an earlier K itself. What came after it, and is it the only one?"),
+        ({8}, "Place 8 is the query itself. Where did K stand before, and what came after it?"),
         ({7}, "Place 7 is the letter before. What came after the earlier copies of K?"),
         ({3, 7}, "Those are the letters before each K. What came after the earlier copies?"),
         ({2, 6}, "Do your places count from 1, or do you go two steps further than each K?"),
@@ -55,10 +57,10 @@ circuit_by_hand = FunctionExercise(
         case(_one_hot(2, 2, 5, 2, 1), label="with the letters C C F C B"),
     ],
     task="""
-    Do without training what the proof found. `letter` is (n, 6), a row of zeros with a single 1 for each
-    place. A perfect head 1.3 brings each place the letter before it, and zeros to place 0. A head of
-    layer 2 takes the letter as query, and as key only what 1.3 wrote. Return its scores, (n, n), not
-    scaled and without a mask.
+    Do without training what the proof found. `letter` is (n, 6): each row has a single 1, in the column
+    of its letter. A perfect head 1.3 brings each place the letter before it, and zeros to place 0. A
+    head of layer 2 takes the letter as query, and as key only what 1.3 wrote. Return its scores, (n, n),
+    not scaled and without a mask.
     """,
     stub="""
 def circuit_scores(letter):
@@ -163,8 +165,8 @@ catch_the_shortcut = TestExercise(
     ],
     given="from mha_helpers.models import predictable, repeated_sequences",
     task="""
-    Write a test that is handed `guess`, a function from letters (b, n) to what it guesses comes after
-    each, (b, n). Return True if it compares letters, and False if it goes by places, whatever its
+    Write a test that is handed `guess`, a function from letters (b, n) to its guesses of what comes
+    after each, (b, n). Return True if it compares letters, and False if it goes by places, whatever its
     distance is. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
     """,
     stub="""
