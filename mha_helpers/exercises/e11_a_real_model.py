@@ -46,8 +46,8 @@ load_a_layer = FunctionExercise(
     task="""
     `state` is the model's state dict, a dict from names to tensors, and `layer` counts from 0. Return a
     dict with the eight names that `MultiHeadAttention` uses, `w_q.weight`, `w_q.bias`, `w_k.weight` …
-    `w_o.bias`, and the tensor that belongs to each. Both keep a matrix as (out, in), so that nothing
-    needs to be transposed.
+    `w_o.bias`, and the tensor that belongs to each. Model and class both keep a matrix as
+    (out, in), so that nothing needs to be transposed.
     """,
     stub="""
 def my_layer(state, layer):
@@ -74,6 +74,10 @@ def my_layer(state, layer):
         (
             lambda state, layer: _layer(state, layer + 1),
             "You read the layer after: `layer` counts from 0, and so do the names.",
+        ),
+        (
+            lambda state, layer: {k: v for k, v in _layer(state, layer).items() if k.endswith("weight")},
+            "You return four weights: where are their biases?",
         ),
         (
             lambda state, layer: _layer(state, 0),
@@ -167,11 +171,11 @@ what_it_says = ValueExercise(
     minutes=3,
     right="b",
     task="""
-    Head 1.3 gives “eats” → “cat” the weight 1.00 on our sentence. Which sentence follows from that,
+    Head 1.3 gives “eats” → “cat” the weight 1.00 on our sentence. Which statement follows from that,
     without any other experiment? Answer with a letter, as in `"a"`.
 
     - **a** This head always looks at the subject of a verb.
-    - **b** On this sentence, this head's output for “eats” is, to two decimals of weight, the value of “cat”.
+    - **b** On this sentence, this head's output for “eats” is very nearly the value of “cat”.
     - **c** The model understands who eats.
     - **d** The model needs this head for sentences about eating.
     """,
@@ -186,7 +190,7 @@ what_it_says = ValueExercise(
     ],
     praise="A measurement, on this sentence, of where the values come from. The rest needs experiments.",
     hints=[
-        "For each sentence ask: which cell of this page measured that?",
+        "For each statement ask: which cell of this page measured that?",
         "“Always”, “understands” and “needs” each need an experiment of their own.",
     ],
     solution='conclusion = "b"  # what was measured, and no more',
