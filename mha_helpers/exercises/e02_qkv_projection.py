@@ -74,7 +74,7 @@ own_question = ValueExercise(
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
     that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever
-    the words stand, so it may not read the places. Fill in $W_Q$.
+    the words stand, so it may not read the places. Fill in all six rows of $W_Q$.
     """,
     stub="""
 my_w_q = [
@@ -160,9 +160,8 @@ three_in_one = FunctionExercise(
     ],
     returns=("q", "k", "v"),
     task="""
-    GPT-2 keeps $W_Q$, $W_K$ and $W_V$ side by side in one matrix, `w_qkv` (d_model, 3 · d_k), because one
-    large product is faster than three small ones. Return q, k and v. There may be axes in front: x is
-    (…, n, d_model).
+    GPT-2 keeps $W_Q$, $W_K$ and $W_V$ side by side in one matrix, `w_qkv` (d_model, 3 · d_k).
+    Return q, k and v. There may be axes in front: x is (…, n, d_model).
     """,
     stub="""
 def my_projections(x, w_qkv):
@@ -182,6 +181,16 @@ def my_projections(x, w_qkv):
         (
             lambda x, w_qkv: (x @ w_qkv).tensor_split((3, 6), dim=-1),
             "You cut at columns 3 and 6 for every d_k: how wide is each part when there are 3 · d_k columns?",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
+            "You cut after d_model columns: how many of the 3 · d_k columns belong to each part?",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv).tensor_split(
+                (w_qkv.shape[-1] // 3, w_qkv.shape[-1] * 2 // 3), dim=1
+            ),
+            "You cut along axis 1, which holds the features only if there is no axis in front.",
         ),
         (
             lambda x, w_qkv: (x @ w_qkv,) * 3,
