@@ -14,7 +14,7 @@ new_key = ValueExercise(
     task="""
     The word “dog” joins “cat eats fish”, and its key in head 1 is (1, −3). The queries of “cat”, “eats” and
     “fish” are (2, 0), (2, −1) and (1, 0). Which scores do these three words give to “dog”? And for which of
-    them is “dog” now the best answer, better than all the old ones?
+    them is “dog” now the best answer?
     """,
     stub="""
 dog = {
@@ -27,7 +27,7 @@ dog = {
         ({"scores": [2, 2, 1]}, "“scores”: you stop after the first feature. Which query has a second one?"),
         ({"scores": [2, -3, -5]}, "“scores”: you compare with the keys of the three words; who asks here?"),
         ({"scores": [-1, 0, -2]}, "“scores” adds the numbers up: what comes first, a sum or products?"),
-        ({"scores": [2, 3, 1]}, "“scores” has the second product of “eats” alone: what about 2 times 1?"),
+        ({"scores": [2, 3, 1]}, "“scores” has only the second product of “eats”: what about 2 times 1?"),
         ({"finds it": {"cat", "eats", "fish"}}, "“finds it”: compare each new score with the old row."),
         ({"finds it": {"cat", "eats"}}, "“finds it”: what did “cat” score with itself before?"),
         ({"finds it": {"cat"}}, "“finds it”: what did “cat” score with itself before, and what with “dog”?"),
@@ -68,8 +68,8 @@ products = FunctionExercise(
     ],
     task="""
     The bars of the explorer show the products of one query with one key. Compute those of all pairs at
-    once: for q (…, n_q, d_k) and k (…, n_k, d_k) return a tensor (…, n_q, n_k, d_k). Added up over its last
-    axis, it gives the scores.
+    once: for n_q queries q (…, n_q, d_k) and n_k keys k (…, n_k, d_k) return a tensor (…, n_q, n_k, d_k).
+    Added up over its last axis, it gives the scores.
     """,
     stub="""
 def my_products(q, k):
@@ -122,6 +122,13 @@ class _Design(FunctionExercise):
 
     def _run(self, answer, case):
         return run(lambda x: _winners(x, answer()), case.args)
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        if sentence and torch.is_tensor(outcome.value) and outcome.value.shape == right.value.shape:
+            word = int((outcome.value != right.value).int().argmax())
+            return f"word {word + 1} of the sentence scores highest with word {int(outcome.value[word]) + 1}."
+        return sentence
 
 
 def _winners(x, matrices):
