@@ -32,7 +32,7 @@ row_by_hand = ValueExercise(
         ),
         (
             [math.e, 1, 0, math.e],
-            "These are the exponentials. What do they add up to, and which share is each?",
+            "These are the powers of e. What do they add up to, and which share is each?",
         ),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
         (
@@ -49,8 +49,8 @@ row_by_hand = ValueExercise(
         "Add these four numbers up, and divide each of them by the sum.",
     ],
     solution="""
-exponentials = [2.718, 1, 0, 2.718]  # e to the power of 1, 0, −∞ and 1
-my_weights = [number / sum(exponentials) for number in exponentials]
+powers = [2.718, 1, 0, 2.718]  # e to the power of 1, 0, −∞ and 1
+my_weights = [power / sum(powers) for power in powers]
 """,
 )
 
@@ -77,6 +77,7 @@ how_sharp = ValueExercise(
             0.9 / 0.881,
             "That factor would turn the old weight into the new one: here the scores are multiplied.",
         ),
+        (1.0, "A factor of 1 leaves the weight at 0.881: which ratio of weights belongs to 0.900?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
         (math.log(9) / 8, "You divide by the sum of the scores: what of them does softmax depend on?"),
@@ -168,9 +169,9 @@ softmax_for_every_row = FunctionExercise(
         case(_empty_rows(), label="with a row without any key", mistakes=_FOR_EMPTY_ROWS),
     ],
     task="""
-    Write softmax over the keys, without calling a softmax of PyTorch's, for tables of any shape (…,
-    n_q, n_k). It has to do what the page's three lines cannot: scores may be as large as 1000, some are
-    −∞, and a row in which all are −∞, a word that may look nowhere, gets weights of 0.
+    Write softmax over the keys for tables of any shape (…, n_q, n_k), without PyTorch's own softmax. It has
+    to do what the page's three lines cannot. Scores may be as large as 1000, and some are −∞. A row in which
+    all are −∞ belongs to a word that may look nowhere, and gets weights of 0.
     """,
     stub="""
 def my_softmax(scores):
@@ -191,7 +192,7 @@ def my_softmax(scores):
             lambda s: _shares((-s).exp()),
             "The largest score gets the smallest weight: which is taken from which?",
         ),
-        (lambda s: s.exp(), "These are the exponentials: they are not yet shares of their row."),
+        (lambda s: s.exp(), "These are the powers of e: they are not yet shares of their row."),
         (lambda s: _shares(2**s), "You take 2 to the power of the scores; softmax takes e."),
         (lambda s: _shares(s), "You divide the scores by their sum: which step makes them positive first?"),
         (
@@ -204,13 +205,13 @@ def my_softmax(scores):
         "Which number can you take from all scores of a row so that none overflows and no weight changes?",
         "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
         "In a row without any key this number is −∞, and −∞ − (−∞) is NaN: put 0 in its place there.",
-        "Such a row now has exponentials of 0 and a sum of 0; torch.nan_to_num turns 0/0 into 0.",
+        "Such a row now has powers of 0 and a sum of 0; torch.nan_to_num turns 0/0 into 0.",
     ],
     solution="""
 def my_softmax(scores):
     largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
     largest = largest.masked_fill(largest == -torch.inf, 0.0)  # a row without any key
-    exponentials = (scores - largest).exp()
-    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
+    powers = (scores - largest).exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).nan_to_num()
 """,
 )
