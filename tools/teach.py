@@ -27,7 +27,8 @@ from mha_helpers.exercises import exercises_of
 from mha_helpers.pictures import summary_picture
 
 DIST, SOURCE = ROOT / "dist", ROOT / "teaching"
-MODULE = re.compile(r"^from mha_helpers\.exercises import (\w+) as exercises$", re.MULTILINE)
+# A page calls them `exercises`, session.ipynb has several: `exercises_03` …
+MODULE = re.compile(r"^from mha_helpers\.exercises import (\w+) as (exercises\w*)$", re.MULTILINE)
 FOLDED = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 # A solution may use what its page has not imported.
 IMPORTS = (
@@ -61,13 +62,18 @@ def with_solutions(page):
     """Return the page with its exercises solved and its answers open, not yet run."""
     cells, replaced = [], {}
     for cell in page.cells:
-        found = MODULE.search(cell.source) if cell.cell_type == "code" else None
-        if found:
-            exercises = exercises_of(importlib.import_module(f"mha_helpers.exercises.{found.group(1)}"))
+        found = MODULE.findall(cell.source) if cell.cell_type == "code" else []
+        for module, alias in found:
+            exercises = exercises_of(importlib.import_module(f"mha_helpers.exercises.{module}"))
             for name, exercise in exercises.items():
-                solved = f"{exercise.solution_code}\n\n\nexercises.{name}.check({exercise.variable})"
-                replaced[exercise.cell(name)] = nbformat.v4.new_code_cell(solved)
-                replaced[exercise.help_cell(name)] = nbformat.v4.new_markdown_cell(note_on(exercise))
+                stub, help_cell = (
+                    text.replace("exercises.", f"{alias}.")
+                    for text in (exercise.cell(name), exercise.help_cell(name))
+                )
+                solved = f"{exercise.solution_code}\n\n\n{alias}.{name}.check({exercise.variable})"
+                replaced[stub] = nbformat.v4.new_code_cell(solved)
+                replaced[help_cell] = nbformat.v4.new_markdown_cell(note_on(exercise))
+        if found:
             cell.source += f"\n\n{IMPORTS}"
         if cell.cell_type == "markdown":
             cell.source = FOLDED.sub(lambda one: quoted(f"**Answer.** {one.group(1)}"), cell.source)

@@ -183,7 +183,24 @@ def test_a_page_leads_to_the_next(page):
     assert re.search(rf"\*\*Next:\*\* [^\n]*\]\({following.path.name}\)", page.cells[-1].source)
 
 
-def test_the_minutes_of_the_session_leave_time_for_the_room():
-    page = next(page for page in PAGES if page.name == "session")
-    minutes = re.findall(r"^#+ .*?\b(\d+) min\b", page.text, re.MULTILINE)
-    assert sum(map(int, minutes)) == SESSION_MINUTES
+@of([page for page in PAGES if page.name == "session"])
+def test_the_session_leaves_time_for_the_room_and_teaching_plans_it_as_it_is(page):
+    headings = re.findall(r"^#+ (.*?) · (\d+) min\b", page.text, re.MULTILINE)
+    assert sum(int(minutes) for _, minutes in headings) == SESSION_MINUTES
+    teaching = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+    planned = re.findall(r"^\| (\d+) \| (.*?) \|", teaching.split("## 180 minutes")[0], re.MULTILINE)
+    assert [(heading, minutes) for minutes, heading in planned] == headings
+
+
+@of([page for page in PAGES if page.name == "session"])
+def test_the_session_asks_exercises_of_the_pages(page):
+    sources, known = [cell.source for cell in page.cells], {}
+    imported = r"^from mha_helpers\.exercises import (\w+) as (\w+)$"
+    for room, alias in re.findall(imported, "\n".join(sources), re.MULTILINE):
+        for name, exercise in exercises_of(importlib.import_module(f"mha_helpers.exercises.{room}")).items():
+            cells = (exercise.cell(name), exercise.help_cell(name))
+            known[exercise.markdown] = [source.replace("exercises.", f"{alias}.") for source in cells]
+    asked = [place for place, source in enumerate(sources) if source.startswith("### Exercise")]
+    assert asked
+    for place in asked:
+        assert sources[place + 1 : place + 3] == known.get(sources[place]), sources[place]
