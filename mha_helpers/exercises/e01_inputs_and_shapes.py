@@ -94,6 +94,7 @@ tokens_to_x = FunctionExercise(
     """,
     stub="""
 def tokens_to_x(token_ids, table, positions):
+    # (…, n) -> (…, n, d_model)
     ...
 """,
     mistakes=[
