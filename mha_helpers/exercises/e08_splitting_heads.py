@@ -11,31 +11,31 @@ where_it_goes = ValueExercise(
     "Where does this number go?",
     stars=1,
     minutes=5,
-    right={"columns": [4, 5, 6, 7], "right": (2, 1, 1), "wrong": (0, 5, 1)},
+    right={"columns": [4, 5, 6, 7], "place": (2, 1, 1), "view only": (0, 5, 1)},
     task="""
-    `q` has 6 words and 12 columns, cut into 3 heads of 4. All answers are indices of Python, from 0 on.
+    `q` has 6 words and 12 columns, cut into 3 heads of 4. All answers are Python indices, counted from 0.
 
     - **columns**: which columns of `q` does `q_heads[1]` hold?
-    - **right**: at which place `q_heads[?, ?, ?]` is the number `q[1, 9]`?
-    - **wrong**: where would `q.view(3, 6, 4)` put it?
+    - **place**: at which three indices of `q_heads` is the number `q[1, 9]`?
+    - **view only**: at which of `q.view(3, 6, 4)`?
     """,
     stub="""
 places = {
     "columns": ...,  # a list
-    "right": ...,  # (head, word, number)
-    "wrong": ...,  # (head, word, number)
+    "place": ...,  # (head, word, number)
+    "view only": ...,  # (head, word, number)
 }
 """,
     mistakes=[
         ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
         ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
         ({"columns": [3, 4, 5]}, "“columns” are three: how many of the 12 has each of 3 heads?"),
-        ({"right": (1, 2, 1)}, "“right” is the place after `view`: what does `transpose` do?"),
-        ({"right": (3, 1, 1)}, "“right” counts the heads from 1: Python counts from 0."),
-        ({"right": (3, 1, 0)}, "“right” takes heads of three columns: how wide are they?"),
-        ({"right": (2, 1, 2)}, "“right” has the right row: at which column does it begin?"),
-        ({"wrong": (2, 1, 1)}, "“wrong” is the right place: how many numbers come before it?"),
-        ({"wrong": (1, 2, 1)}, "“wrong” is the place in view(6, 3, 4): here heads are first."),
+        ({"place": (1, 2, 1)}, "“place” is that after `view`: what does `transpose` do?"),
+        ({"place": (3, 1, 1)}, "“place” counts the heads from 1: Python counts from 0."),
+        ({"place": (3, 1, 0)}, "“place” takes heads of three columns: how wide are they?"),
+        ({"place": (2, 1, 2)}, "“place” has the right row: at which column does it begin?"),
+        ({"view only": (2, 1, 1)}, "“view only” is the right place: how many numbers come before it?"),
+        ({"view only": (1, 2, 1)}, "“view only” is the place in view(6, 3, 4): here heads are first."),
     ],
     praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
     hints=[
@@ -47,8 +47,8 @@ places = {
     solution="""
 places = {
     "columns": [4, 5, 6, 7],
-    "right": (9 // 4, 1, 9 % 4),  # column 9 = 2 · 4 + 1
-    "wrong": (21 // 24, 21 // 4, 21 % 4),  # 21 numbers before it; a head holds 24, a row 4
+    "place": (9 // 4, 1, 9 % 4),  # column 9 = 2 · 4 + 1
+    "view only": (21 // 24, 21 // 4, 21 % 4),  # 21 numbers before it; a head holds 24, a row 4
 }
 """,
 )
@@ -74,8 +74,8 @@ cut_from_slices = FunctionExercise(
     without=["view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "movedim", "split_heads"],
     task="""
     A colleague does not trust `view` and `transpose`. Write the cut for a batch, (b, n, h·d_k) →
-    (b, h, n, d_k), from slices such as `q[:, 2:4]`, without any call that gives a tensor another shape or
-    another order of axes.
+    (b, h, n, d_k), without them or their relatives, from slices such as `q[..., 2:4]`, columns 2 and 3
+    of every word.
     """,
     stub="""
 def my_cut(q, num_heads):
@@ -164,7 +164,7 @@ scramble_test = TestExercise(
         ("view, then transpose", lambda q, h: q.reshape(len(q), h, -1).transpose(0, 1), True),
         ("slices, stacked", lambda q, h: torch.stack(q.chunk(h, dim=-1)), True),
         ("view only", lambda q, h: q.reshape(h, len(q), -1), False, "Its shape is right: compare numbers."),
-        ("transpose, then view", lambda q, h: q.T.reshape(h, len(q), -1), False, "Try a d_k above 1."),
+        ("transpose, then view", lambda q, h: q.mT.reshape(h, len(q), -1), False, "Try a d_k above 1."),
         ("view (h, d_k, n), then transpose", lambda q, h: q.reshape(h, -1, len(q)).mT, False),
         ("first head one word late", _one_word_late(0), False, _ONE_HEAD),
         ("last head one word late", _one_word_late(-1), False, _ONE_HEAD),
@@ -177,8 +177,8 @@ scramble_test = TestExercise(
     times=2,
     task="""
     Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,
-    and return `True` if every number is where it belongs, else `False`. The check hands you twelve of them,
-    and two are right.
+    and return `True` if every number is where it belongs, else `False`. The check hands your test
+    twelve such functions, two of which are right.
     """,
     stub="""
 def my_test(split):
@@ -188,7 +188,7 @@ def my_test(split):
     mistakes=[
         (
             lambda split: split(_NUMBERED, 3).shape == (3, 4, 2),
-            "Your test looks at the shape, and all twelve have the right one: compare numbers.",
+            "Your test sees only the shape, and all twelve have the right one: compare different numbers.",
         ),
         (_same(4, 1, 6), "Your test cuts into one head, where even view alone is right: take two or more."),
         (_same(1, 3, 4), "Your test has one word, and one word cannot be mixed up: take two or more."),

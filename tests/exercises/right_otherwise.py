@@ -181,12 +181,12 @@ def my_update(output, total, score, value):
 """,
     ],
     "8.1": [
-        'places = {"columns": [*range(4, 8)], "right": [2, 1, 1], "wrong": torch.tensor([0, 5, 1])}',
+        'places = {"columns": [*range(4, 8)], "place": [2, 1, 1], "view only": torch.tensor([0, 5, 1])}',
         """
 owner = torch.arange(72).view(6, 12)
 right, wrong = owner.view(6, 3, 4).transpose(0, 1), owner.view(3, 6, 4)
 places = {"columns": right[1, 0]}
-places |= {"right": (right == 21).nonzero()[0], "wrong": (wrong == 21).nonzero()[0]}
+places |= {"place": (right == 21).nonzero()[0], "view only": (wrong == 21).nonzero()[0]}
 """,
     ],
     "8.2": [
