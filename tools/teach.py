@@ -44,6 +44,20 @@ th, td {{ border-bottom: 0.3mm solid #999; padding: 0.4mm 2mm 0.4mm 0; text-alig
 """
 
 
+def name_of(path):
+    """Return the name of a page in a folder that holds all of them."""
+    return path.stem if path.parent.name != "deeper" else f"deeper_{path.stem}"
+
+
+def with_links(markdown, path, form):
+    """Return Markdown of the page at ``path``, its links to other pages leading to files named by ``form``."""
+
+    def link(found):
+        return "](" + form.format(name_of((path.parent / found[1]).resolve()))
+
+    return re.sub(r"\]\(([\w./]+\.ipynb)", link, markdown)
+
+
 def quoted(text):
     """Return Markdown as one block quote, so that a note cannot be taken for the page."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
@@ -98,8 +112,12 @@ def teacher_edition(folder):
         execute(page, path.parent)
         faults += unsolved(page)
         normalise(page, path.stem)
-        (folder / f"TEACHER_{path.name}").write_text(as_text(page), encoding="utf-8")
-        print(f"TEACHER_{path.name}", flush=True)
+        for cell in page.cells:
+            if cell.cell_type == "markdown":
+                cell.source = with_links(cell.source, path, "TEACHER_{}.ipynb")
+        name = f"TEACHER_{name_of(path)}.ipynb"
+        (folder / name).write_text(as_text(page), encoding="utf-8")
+        print(name, flush=True)
     return faults
 
 
@@ -125,12 +143,10 @@ def read_only():
     exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
     rows = []
     for path in all_pages():
-        name = path.stem if path.parent.name != "deeper" else f"deeper_{path.stem}"
-        page = nbformat.read(path, as_version=4)
+        name, page = name_of(path), nbformat.read(path, as_version=4)
         for cell in page.cells:
-            if cell.cell_type == "markdown":  # links to pages lead to their HTML
-                cell.source = re.sub(r"\]\((?:\.\./)?deeper/(\w+)\.ipynb", r"](deeper_\1.html", cell.source)
-                cell.source = re.sub(r"\]\((?:\.\./)?(\w+)\.ipynb", r"](\1.html", cell.source)
+            if cell.cell_type == "markdown":
+                cell.source = with_links(cell.source, path, "{}.html")
         text, _ = exporter.from_notebook_node(page, resources={"metadata": {"name": name}})
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
         question = page.cells[0].source.splitlines()[0].lstrip("# ")
