@@ -50,7 +50,7 @@ def name_of(path):
 
 
 def with_links(markdown, path, form):
-    """Return Markdown of the page at ``path``, its links to other pages leading to files named by ``form``."""
+    """Return Markdown of the page at ``path``, its links to other pages led to files named by ``form``."""
 
     def link(found):
         return "](" + form.format(name_of((path.parent / found[1]).resolve()))
