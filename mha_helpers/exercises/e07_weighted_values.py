@@ -13,7 +13,7 @@ out_of_reach = ValueExercise(
     right={"b", "c", "e"},
     task="""
     Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
-    each of them a share above 0. Which of these points can be the output of **no** query, on paper?
+    each of them a share above 0. Work on paper: which of these points can be the output of **no** query?
 
     **a** (1, 2.5) · **b** (2.5, 2.5) · **c** (2, 2) · **d** (1, 1) · **e** (4, 0)
     """,
@@ -30,6 +30,14 @@ out_of_reach = ValueExercise(
         ({"c", "e"}, "One more is out of reach: is it enough that each number lies between 0 and 4?"),
         ({"e"}, "Draw the triangle: two more points lie outside it or on its edge."),
         ({"c", "d", "e"}, "Draw the triangle: which point lies outside, and which well inside?"),
+        (
+            {"a", "b", "c", "e"},
+            "One too many: add the two numbers of each point; how large is the sum on the long edge?",
+        ),
+        (
+            {"c"},
+            "Two more are out of reach: draw the triangle, and ask what a corner would need.",
+        ),
         ({"a", "d"}, "Those two can be outputs; the others are asked for."),
         (
             {"a", "b"},
@@ -147,6 +155,10 @@ def my_update(output, total, score, value):
         (
             lambda o, t, s, v: ((o + v) / 2, t + s.exp()),
             "You count all earlier words together as much as the new one: how much of the total is theirs?",
+        ),
+        (
+            lambda o, t, s, v: (_update(v, t, s, o)[0], t + s.exp()),
+            "The new word gets the share of all earlier ones, and they get its share.",
         ),
         (
             lambda o, t, s, v: (o + s.exp() / (t + s.exp()) * v, t + s.exp()),

@@ -15,9 +15,9 @@ query_of_eats = ValueExercise(
     right=math.sqrt(2) * math.log(8),
     decimals=2,
     task="""
-    Repair head 1 of S1. Its keys stay, (1, 0) for “cat” and (0, 0) for “eats” and “fish”. It gets a
-    $W_Q$ of its own, [[1, 0], [a, 0]], so that “eats” asks (a, 0). For which a does “eats” give “cat” a
-    weight of 0.8? Give two decimals.
+    Repair head 1 of *Three heads with fine names*. Its d_k is 2 and its keys stay, (1, 0) for “cat”, (0, 0)
+    for “eats” and “fish”. It gets a $W_Q$ of its own, [[1, 0], [a, 0]], so that “eats” asks (a, 0). For
+    which a does “eats” give “cat” a weight of 0.8? Give two decimals.
     """,
     stub="my_a = ...",
     mistakes=[
@@ -28,6 +28,7 @@ query_of_eats = ValueExercise(
         ),
         (math.sqrt(2) * math.log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
         (2 * math.log(8), "You undo a division by d_k: what does page 04 divide by?"),
+        (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
         (0.8, "0.8 is a weight; a is a score before scale and softmax."),
     ],
     praise="A head can find who acts only if its W_Q lets the word ask: from (0, 0) nothing follows.",
@@ -103,7 +104,7 @@ def my_masks(hidden, num_heads):
         (lambda m, h: m, "There is one mask a sentence, as before: where do the heads come in?"),
         (
             lambda m, h: ~m.repeat_interleave(h, dim=0),
-            "True means hidden, before and after: yours is turned over.",
+            "True means hidden, before and after: yours says the opposite.",
         ),
     ],
     praise="The axis of heads comes right behind the sentences, and then both are read as one.",
@@ -163,7 +164,7 @@ test_with_ones = TestExercise(
     minutes=6,
     candidates=[
         ("a healthy head", lambda q, k, v: scaled_dot_product_attention(q, k, v)[0], True),
-        ("keys in place of values", lambda q, k, v: _one_head(q, k, k), False, "What are your keys?"),
+        ("keys in place of values", lambda q, k, v: _one_head(q, k, k), False, "Do keys and values differ?"),
         ("softmax over the queries", lambda q, k, v: _one_head(q, k, v, axis=0), False),
         ("weights transposed", lambda q, k, v: _one_head(q, k, v, transposed=True), False),
         ("no softmax", lambda q, k, v: q @ k.T @ v, False),
@@ -218,6 +219,8 @@ line_up = ValueExercise(
             {"B": "softmax"},
             "B: if every word gives 1, each of its outputs is 1: can a softmax be wrong then?",
         ),
+        ({"B": "healthy"}, "B: when the last word changes, which outputs move?"),
+        ({"A": "mask"}, "A: let every word give 1, which needs no mask: what comes out?"),
         ({"D": "mask"}, "D: let every word give 1, which needs no mask: what comes out?"),
         (
             {"D": "values"},
