@@ -251,7 +251,9 @@ def _colour_map(one):
     if one.kind == "weights":
         return LinearSegmentedColormap.from_list("weights", ["white", one.colour])
     # Beside the colour of queries, keys or values the negative numbers are grey.
-    below, above = ("#5F5F5F", one.colour) if one.colour else (COLOURS["negative"], COLOURS["positive"])
+    below, above = (
+        (COLOURS["below"], one.colour) if one.colour else (COLOURS["negative"], COLOURS["positive"])
+    )
     return LinearSegmentedColormap.from_list(one.kind, [below, "white", above])
 
 

@@ -10,6 +10,7 @@ COLOURS = {
     "output": "#7B2D80",
     "positive": "#5B3FA8",  # scores and vectors above 0
     "negative": "#B35806",  # and below
+    "below": "#5F5F5F",  # numbers below 0 where those above have the colour of a role
     "masked": "#8C8C8C",
     "may attend": "#0072B2",
     "lit": "#E8A200",  # the cell, row or column that is being talked about
@@ -29,6 +30,15 @@ def head_colour(head):
     True
     """
     return HEAD_COLOURS[head % len(HEAD_COLOURS)]
+
+
+def colour_of(name):
+    """Return the "#rrggbb" of a key of ``COLOURS``, of "head 1", "head 2" …, or of a colour itself.
+
+    >>> colour_of("query"), colour_of("head 9") == colour_of("head 1"), colour_of("#123456")
+    ('#0072B2', True, '#123456')
+    """
+    return head_colour(int(name[5:]) - 1) if name.startswith("head ") else COLOURS.get(name, name)
 
 
 def head_label(head, names=None):

@@ -8,8 +8,8 @@ import zlib
 
 import torch
 
-from mha_helpers.style import COLOURS, head_label, number, short
-from mha_helpers.svg_marks import Marks, hex_colour, px, text_mark, tip_mark
+from mha_helpers.style import COLOURS, colour_of, head_label, number, short
+from mha_helpers.svg_marks import Marks, px, text_mark, tip_mark
 
 MOST_CELLS = 4096  # of a drawing: a heatmap with more is one tiny image, and answers the mouse row by row
 _LABEL = 13  # letters of a token or feature beside a heatmap
@@ -115,10 +115,10 @@ class _Heatmap:
         self.decimals, self.small, self.most_cells = decimals, small, most_cells
         if kind in ("scores", "vectors"):
             # Beside the colour of queries, keys or values the negative numbers are grey, as in heatmaps.py.
-            own = (hex_colour(colour), COLOURS["masked"]) if colour else None
+            own = (colour_of(colour), COLOURS["below"]) if colour else None
             self.hues = own or (COLOURS["positive"], COLOURS["negative"])
         else:
-            self.hues = (hex_colour(colour or ("may attend" if kind == "mask" else f"head {head + 1}")),) * 2
+            self.hues = (colour_of(colour or ("may attend" if kind == "mask" else f"head {head + 1}")),) * 2
         self.limit = limit or (1.0 if kind in ("weights", "mask") else _largest(values))
         self._place(box)
 

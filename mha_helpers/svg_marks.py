@@ -1,6 +1,6 @@
 """Live pictures as inline SVG: cells that answer the mouse, bars, points, frames and words.
 
-A ``Drawing`` collects marks at pixel places and writes one SVG. Hovering needs no script: the words of a
+``Marks`` are collected at pixel places and written as one SVG. Hovering needs no script: the words of a
 cell are in the picture, hidden, and CSS shows them. Words take the colour of the page, and a weight of 0
 is the ground itself, so a picture is readable in a light and in a dark theme. Every colour is also a plain
 attribute, for programs that know no CSS.
@@ -9,7 +9,7 @@ attribute, for programs that know no CSS.
 import html
 import math
 
-from mha_helpers.style import COLOURS, head_colour, number, short
+from mha_helpers.style import colour_of, number, short
 
 _STYLE = """
 .mha text{font-family:var(--jp-ui-font-family,sans-serif);fill:var(--jp-ui-font-color1,currentColor)}
@@ -60,21 +60,21 @@ class Marks:
         """Fill a rectangle, or outline it. With ``hover`` or ``cell`` it answers the mouse."""
         place = f'x="{px(x)}" y="{px(y)}" width="{px(max(width, 0))}" height="{px(max(height, 0))}"'
         if outline:
-            look = f'fill="none" stroke="{hex_colour(colour)}" stroke-width="3" pointer-events="none"'
+            look = f'fill="none" stroke="{colour_of(colour)}" stroke-width="3" pointer-events="none"'
         else:
-            look = f'fill="{hex_colour(colour)}" fill-opacity="{opacity:.2f}"'
+            look = f'fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"'
         self._answering(f"<rect {place} {look}/>", hover, cell)
 
     def point(self, x, y, radius, colour, opacity=1, hover="", cell=None):
         """Fill a circle around (x, y). With ``hover`` or ``cell`` it answers the mouse."""
         place = f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}"'
-        mark = f'<circle {place} fill="{hex_colour(colour)}" fill-opacity="{opacity:.2f}"/>'
+        mark = f'<circle {place} fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"/>'
         self._answering(mark, hover, cell)
 
     def line(self, x1, y1, x2, y2, colour="ink", width=1.5, arrow=False, dashed=False):
         """Draw a line, with an arrow head at (x2, y2) if wanted."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        look = f'stroke="{hex_colour(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
+        look = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
         self._marks.append(
             f'<line x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}" {look} pointer-events="none"/>'
         )
@@ -89,7 +89,7 @@ class Marks:
         """Fill the area between points (x, y)."""
         corners = " ".join(f"{px(x)},{px(y)}" for x, y in points)
         self._marks.append(
-            f'<polygon points="{corners}" fill="{hex_colour(colour)}" fill-opacity="{opacity}"'
+            f'<polygon points="{corners}" fill="{colour_of(colour)}" fill-opacity="{opacity}"'
             f' pointer-events="none" {_ink_class(colour)}/>'
         )
 
@@ -134,22 +134,16 @@ class Marks:
         self.line(zero, y - 2, zero, y + step * len(values), "ink", 1)
 
 
-def hex_colour(name):
-    if name.startswith("head "):
-        return head_colour(int(name[5:]) - 1)
-    return COLOURS.get(name, name)
-
-
 def _ink_class(colour):
     return 'class="ink"' if colour == "ink" else ""
 
 
 def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False, css=""):
-    own = "" if colour == "ink" else f' style="fill:{hex_colour(colour)}"'
+    own = "" if colour == "ink" else f' style="fill:{colour_of(colour)}"'
     weight = ' font-weight="700"' if bold else ""
     turn = f' transform="rotate(-90 {px(x)} {px(y)})"' if turned else ""
     name = f' class="{css}"' if css else ""
-    look = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{hex_colour(colour)}"'
+    look = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{colour_of(colour)}"'
     return (
         f'<text x="{px(x)}" y="{px(y)}" {look} font-family="DejaVu Sans, sans-serif" pointer-events="none"'
         f"{weight}{turn}{own}{name}>"

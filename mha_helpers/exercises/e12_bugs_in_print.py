@@ -197,14 +197,13 @@ def my_test(attend):
 """,
 )
 
-SUSPECTS = {"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"}
 
 line_up = ValueExercise(
     "12.6",
     "Name the bug of each suspect",
     stars=3,
     minutes=12,
-    right=SUSPECTS,
+    right={"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"},
     task="""
     Write for each suspect where its bug is: "mask", "scale", "softmax", "values", "heads", or
     "healthy". Each word is needed once.

@@ -7,19 +7,19 @@ import torch
 
 from mha_helpers.attention import attention_weights, mask_scores, merge_heads, split_heads
 from mha_helpers.examples import fixed_matrix, sentence_vectors
-from mha_helpers.exercises.e12_bugs_in_print import SUSPECTS
 from mha_helpers.masks import causal_mask
 from mha_helpers.panel import WIDTH, Panel
 from mha_helpers.style import number
 from mha_helpers.svg import Drawing
 
 HEADS, SIZES = 2, (1, 4, 16, 64)
+SUSPECTS = {"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"}
 EXPERIMENTS = {
     "change the last word": "Under a causal mask the last word is changed: how far does each output move?",
     "shuffle the words": "The words are shuffled, no mask: how far are the outputs from the shuffled ones?",
     "let every word give 1": "Without a mask every value is 1: what is each output?",
     "enlarge d_k": "Random queries and keys: how widely do the scores spread?",
-    "compare with PyTorch": "Under a causal mask, same weights: how far is each output from PyTorch's?",
+    "compare with PyTorch": "Under a causal mask, same matrices: how far is each output from PyTorch's?",
 }
 
 

@@ -8,7 +8,7 @@ import matplotlib.colors
 from matplotlib.patches import FancyBboxPatch
 
 from mha_helpers.picture import FONT, Picture, axes_at, pixel_figure
-from mha_helpers.style import COLOURS, HEAD_COLOURS, head_colour
+from mha_helpers.style import COLOURS, colour_of
 
 __all__ = [
     "FONT",
@@ -22,8 +22,6 @@ __all__ = [
     "tint",
     "words",
 ]
-
-_NAMED = COLOURS | {f"head {head + 1}": head_colour(head) for head in range(len(HEAD_COLOURS))}
 
 
 def new_figure(width, height):
@@ -70,11 +68,6 @@ def arrow(ax, start, end, colour="label", width=1.6, bend=0):
     }
     look |= {"shrinkA": 0, "shrinkB": 0, "connectionstyle": f"arc3,rad={bend}"}
     ax.annotate("", xy=end, xytext=start, arrowprops=look)
-
-
-def colour_of(name):
-    """Return the "#rrggbb" of a role, a head or a colour."""
-    return _NAMED.get(name, name)
 
 
 def tint(name, share=0.14):

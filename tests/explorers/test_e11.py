@@ -7,6 +7,7 @@ import torch
 
 from mha_helpers.explorers import real_model_explorer
 from mha_helpers.models import load_minilm
+from mha_helpers.style import head_colour
 
 pytestmark = pytest.mark.real_model
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -40,7 +41,7 @@ def test_what_the_page_lets_a_learner_try(panel):
 
 
 def test_a_head_switched_off_loses_its_colour(panel):
-    blue = "#3568B5"
+    blue = head_colour(0)
     large = panel.svg().count(blue)
     panel.set(change=OFF)
     assert "is off" in panel.svg() and panel.svg().count(blue) < large / 2

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mha_helpers.exercises.e12_bugs_in_print import SUSPECTS
+from mha_helpers.exercises import e12_bugs_in_print
 from mha_helpers.explorers import bugs_explorer
-from mha_helpers.explorers.e12_bugs import EXPERIMENTS
+from mha_helpers.explorers.e12_bugs import EXPERIMENTS, SUSPECTS
 
 # In which experiments a bug shows: as a number far from that of healthy heads, or where they have none.
 GUILTY = {
@@ -34,3 +34,10 @@ def test_a_suspect_is_given_away_by_its_own_experiments_only(suspect):
         if shows(panel.state()):
             found.add(experiment)
     assert found == GUILTY[SUSPECTS[suspect]]
+
+
+def test_the_exercise_asks_for_these_suspects():
+    line_up = next(
+        value for value in vars(e12_bugs_in_print).values() if getattr(value, "number", "") == "12.6"
+    )
+    assert line_up.right == SUSPECTS

@@ -17,9 +17,7 @@ from mha_helpers import MultiHeadAttention, fixed_matrix, golden_example, tokeni
 S1_X = torch.tensor([[1.0, 0], [0, 1], [0, 0]])
 S1_W = torch.tensor([[[1.0, 0], [0, 0]], [[0, 0], [0, 1]], [[1, 0], [0, 1]]])
 S2_ROWS = [[0.3, 0.2, 0.1, 0.4], [0.2, 0.5, 0.2, 0.1], [0.1, 0.3, 0.4, 0.2], [0.2, 0.1, 0.3, 0.4]]
-S2_SENTENCES = (
-    "小沈阳江西演唱会邀请了 明星刀郎的歌火遍大江南北 2002年的第一场雪比2001年来得更 LLM张老师的粉丝全是正能量"
-)
+S2_LONGEST = "2002年的第一场雪比2001年来得更"
 S4_X = torch.tensor([[1, 0.5, -1, 2], [-0.5, 1, 0.3, -2]])
 S4_Q1 = torch.tensor([[0.1, 0.4], [-0.2, 0.3], [1.0, -0.5], [0.5, 0.2]])
 S4_Q2 = torch.tensor([[-0.3, 0.2], [1.1, 0.6], [-0.4, 0.8], [0.7, -0.1]])
@@ -98,7 +96,7 @@ CLAIMS = [
     ("S1", "more capacity at the same cost", PROMISES, []),
     ("S1", "less concentrated", PROMISES, weights_kept_apart()),
     ("S1", "implicit regulariser", PROMISES, []),
-    ("S2", "16 tokens each", "Four sentences of sixteen", [f"{len(tokenize(one))} tokens: {one}" for one in S2_SENTENCES.split()]),
+    ("S2", "16 tokens each", "Four sentences of sixteen", [f"{len(tokenize(S2_LONGEST))} tokens: {S2_LONGEST}"]),
     ("S2", "softmax([1.0, 0.1, 0.2]) ≈ [0.4, 0.3, 0.3]", APART, [row(softmax([1, 0.1, 0.2]), 2)]),
     ("S2", "[1.0, 0.1, 0.2] is the scaled [100, 1, 2]", APART, [row([s / math.sqrt(128) for s in (100, 1, 2)], 2)]),
     ("S2", "[0.52, 0.48, 0]", RESULTS, [row([*softmax([0.32, 0.04]), 0], 2)]),
