@@ -72,7 +72,7 @@ def carried_files(page):
             continue
         if path.suffix == ".py":
             files[name] = bare(path.read_text(encoding="utf-8"))
-        elif "mha_helpers.models" in code:  # checkpoints
+        elif "trained_model" in code:  # its checkpoints
             files[name] = base64.b85encode(path.read_bytes()).decode("ascii")
     return files
 
