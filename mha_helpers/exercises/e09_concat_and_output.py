@@ -33,8 +33,8 @@ take_out = FunctionExercise(
     ],
     task="""
     To make a trained layer faster, people *prune* it: they take out heads that help little. Return concat
-    and $W_O$ without one head, both **smaller** than before, so that their product is the sum of the
-    other heads. `head` is counted from 0.
+    and $W_O$ without one head, both **smaller** than before, so that their product is the sum of what the
+    other heads write. `head` is counted from 0.
     """,
     stub="""
 def my_pruned(concat, w_o, num_heads, head):
@@ -84,7 +84,7 @@ class Layers(nn.Module):
         super().__init__()
         self.num_heads = num_heads
         self.w_qkv = nn.Linear(d_model, 3 * d_model)  # W_Q, W_K and W_V side by side
-        self.w_o = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)  # a matrix, and a bias: one number added to each column
 
 
 def _projected(layer, x):
@@ -166,7 +166,7 @@ the_class = ModuleExercise(
         _input(6, 3, padding_mask([5, 3], n=5), label="with a mask for each sentence"),
     ],
     task="""
-    Close the pages and write multi-head attention with torch and nn only. Make four layers `nn.Linear`
+    Close the pages and write multi-head attention with torch and nn only. Make four `nn.Linear` layers
     with bias, `w_q`, `w_k`, `w_v` and `w_o`; x is (b, n, d_model), and True in the mask means “may attend”.
     """,
     stub="""
@@ -194,13 +194,17 @@ class MyAttention(nn.Module):
             "Words look exactly where they may not: does masked_fill write −∞ at True or at False?",
         ),
         (
+            _class(MultiHeadAttention, hide=torch.zeros_like),
+            "The mask changes nothing: words still look where they may not. Which step uses it?",
+        ),
+        (
             _class(MultiHeadAttention, last=False),
             "The heads are side by side, but do they mix? One of the four layers does nothing yet.",
         ),
     ],
     praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
     hints=[
-        "One line for each page: project, split, scores, scale, mask, softmax, values, merge, W_O.",
+        "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
         "Split: (b, n, d_model) -> (b, n, h, d_k) with view, then transpose(1, 2) -> (b, h, n, d_k).",
         "Merge is the way back: transpose(1, 2) -> (b, n, h, d_v), then reshape(b, n, d_model).",
     ],
