@@ -9,6 +9,8 @@ import html
 import ipywidgets as widgets
 from traitlets import TraitError
 
+from mha_helpers.svg_marks import STYLE
+
 try:
     import anywidget
 except ImportError:  # without it a click does nothing; hovering, sliders and menus work as before
@@ -17,7 +19,7 @@ except ImportError:  # without it a click does nothing; hovering, sliders and me
 WIDTH = 860  # pixels of a picture; a JupyterLab of 1280 x 720 with its file browser open still shows it whole
 _LINE = 22  # pixels of a line of words
 # Where a front end has no anywidget, it would show an error in place of the listener.
-_NO_ERROR = "<style>.mha-panel .jupyter-widgets-error-widget{display:none}</style>"
+_NO_ERROR = ".mha-panel .jupyter-widgets-error-widget{display:none}"
 
 
 class Panel(widgets.VBox):
@@ -56,7 +58,7 @@ class Panel(widgets.VBox):
         for name, control in self.controls.items():
             _make_legible(name, control)
         parts = [
-            widgets.HTML(f"{_NO_ERROR}<b>{html.escape(title)}</b>"),
+            widgets.HTML(f"<style>{STYLE}{_NO_ERROR}</style><b>{html.escape(title)}</b>"),
             *_rows(controls),
             self._picture,
             self._words_box,

@@ -9,9 +9,10 @@ import zlib
 import torch
 
 from mha_helpers.style import COLOURS, colour_of, head_label, number, short
-from mha_helpers.svg_marks import Marks, px, text_mark, tip_mark
+from mha_helpers.svg_marks import Marks, px, text_mark
 
-MOST_CELLS = 4096  # of a drawing: a heatmap with more is one tiny image, and answers the mouse row by row
+MOST_CELLS = 1024  # a heatmap with more is one tiny image, and answers the mouse row by row
+MOST_SMALL_CELLS = 640  # of all small heatmaps beside a large one: more would make a slider slow
 _LABEL = 13  # letters of a token or feature beside a heatmap
 
 
@@ -34,7 +35,9 @@ class Drawing(Marks):
         Returns a function: ``cell(row, column)`` -> x, y, width, height, to put further marks on cells.
         """
         heatmap = _Heatmap(box, values, rows, columns, **options)
-        self._marks.append('<g class="map">')
+        x, y = heatmap.readout
+        place = f"--tip:{px(heatmap.words_size)}px;--x:{px(x)}px;--y:{px(y)}px"
+        self._marks.append(f'<g class="map" style="{place}">')  # said once for all its cells
         self._marks += heatmap.sides(chosen)
         self._marks += heatmap.cells()
         if chosen is not None:
@@ -62,7 +65,6 @@ class Drawing(Marks):
             (row, column),
             title=head_label(head, names),
             head=head,
-            most_cells=MOST_CELLS // 2,
             **options,
         )
         left, gap, above = x + large + 24, 14, 40
@@ -77,7 +79,7 @@ class Drawing(Marks):
                 title=head_label(one, names),
                 head=one,
                 small=True,
-                most_cells=MOST_CELLS // 2 // heads,
+                most_cells=MOST_SMALL_CELLS // heads,
                 **options,
             )
             if one == head:
@@ -200,18 +202,19 @@ class _Heatmap:
         ys = [px(self.y + i * self.size) for i in range(len(self.rows))]
         xs = [px(self.x + j * self.size) for j in range(len(self.columns))]
         size = px(self.size)
-        border = f' stroke="{COLOURS["faint"]}" stroke-opacity=".3"' if self.size >= 6 else ""
-        before, after = tip_mark(*self.readout, "\n", self.words_size, "middle").split("\n")
-        marks = []
+        usual = self.hues[0]
+        border = f'stroke="{COLOURS["faint"]}" stroke-opacity=".3"' if self.size >= 6 else ""
+        marks = [f'<g fill="{usual}" {border}>']
         for i, y in enumerate(ys):
             for j, x in enumerate(xs):
                 colour, opacity = self._shade(i, j)
+                own = "" if colour == usual else f' fill="{colour}"'
                 marks.append(
                     f'<g class="hit" data-cell="{self.head},{i},{j}"><rect x="{x}" y="{y}" width="{size}"'
-                    f' height="{size}" fill="{colour}" fill-opacity="{opacity:.2f}"{border}/>'
-                    f"{before}{html.escape(self._said(i, j))}{after}</g>"
+                    f' height="{size}"{own} fill-opacity="{opacity:.2f}"/>'
+                    f'<text class="tip">{html.escape(self._said(i, j))}</text></g>'
                 )
-        return marks
+        return [*marks, "</g>"]
 
     def _answering_rows(self):
         marks = []
@@ -221,7 +224,7 @@ class _Heatmap:
             marks.append(
                 f'<g class="hit" data-cell="{self.head},{i},{darkest}"><rect x="{px(self.x)}"'
                 f' y="{px(self.y + i * self.size)}" width="{px(self.width)}" height="{px(self.size)}"'
-                f' fill-opacity="0"/>{tip_mark(*self.readout, said, self.words_size, "middle")}</g>'
+                f' fill-opacity="0"/><text class="tip">{html.escape(said)}</text></g>'
             )
         return marks
 

@@ -11,11 +11,14 @@ import math
 
 from mha_helpers.style import colour_of, number, short
 
-_STYLE = """
+# How hidden words appear, and how a picture takes the colours of the page. A Panel holds this once: a style
+# in every picture would make the browser look at the whole page again with every move of a slider.
+STYLE = """
 .mha text{font-family:var(--jp-ui-font-family,sans-serif);fill:var(--jp-ui-font-color1,currentColor)}
 .mha .ink{stroke:var(--jp-ui-font-color1,currentColor)}
 .mha polygon.ink{fill:var(--jp-ui-font-color1,currentColor);stroke:none}
-.mha .tip{visibility:hidden}
+.mha .tip{visibility:hidden;stroke:none;font-weight:700;font-size:var(--tip,14px);text-anchor:middle}
+.mha .map .tip{transform:translate(var(--x),var(--y))}
 .mha .hit:hover>.tip{visibility:visible}
 .mha .hit:hover>rect,.mha .hit:hover>circle{stroke:var(--jp-ui-font-color1,#222);stroke-width:2}
 .mha .map:hover .rest{visibility:hidden}
@@ -48,7 +51,7 @@ class Marks:
             f' height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
             f' style="max-width:100%;height:auto" aria-label="{html.escape(self.label)}">'
         )
-        return f"{head}<style>{_STYLE}</style>{''.join(self._marks)}</svg>"
+        return f"{head}{''.join(self._marks)}</svg>"
 
     # --- plain marks ---------------------------------------------------------------------------------
 
@@ -97,7 +100,8 @@ class Marks:
         if not hover and cell is None:
             self._marks.append(mark)
             return
-        tip = tip_mark(*self.readout, hover, 14, "middle") if hover else ""
+        x, y = self.readout
+        tip = f'<text class="tip" x="{px(x)}" y="{px(y)}">{html.escape(hover)}</text>' if hover else ""
         self._marks.append(f"<g {_hit(cell)}>{mark}{tip}</g>")
 
     # --- bars ----------------------------------------------------------------------------------------
@@ -148,13 +152,6 @@ def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False,
         f'<text x="{px(x)}" y="{px(y)}" {look} font-family="DejaVu Sans, sans-serif" pointer-events="none"'
         f"{weight}{turn}{own}{name}>"
         f"{html.escape(words)}</text>"
-    )
-
-
-def tip_mark(x, y, words, size, anchor):
-    return (
-        f'<text class="tip" visibility="hidden" x="{px(x)}" y="{px(y)}" font-size="{px(size)}"'
-        f' font-weight="700" text-anchor="{anchor}" pointer-events="none">{html.escape(words)}</text>'
     )
 
 

@@ -55,7 +55,7 @@ def attention_explorer():
 
 def adjust(controls, values):
     tokens, _ = sentence_vectors(values["sentence"])
-    names = hand_made_heads(values["heads"], values["d_k"])[3]
+    names = hand_made_heads(values["heads"], d_k=1)[3]
     offer(controls["head"], names)
     offer(controls["query"], tokens)
     offer(controls["key"], tokens, darkest=True)

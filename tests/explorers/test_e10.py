@@ -34,7 +34,7 @@ def test_accuracy_grows_with_the_heads(panel):
 
 def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
     on, green = panel.state()["after a copy"][4:], "#2E8540"
-    assert panel.svg().count(green) > 200 and on.min() > 0.7
+    assert panel.svg().count(green) > 0 and on.min() > 0.7
     panel.controls["off"].value = True
     assert green not in panel.svg() and "head 1.3 is off" in panel.svg()
     assert panel.state()["accuracy"] < 0.2 and panel.state()["after a copy"][4:].max() < 0.2
