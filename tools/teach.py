@@ -34,6 +34,11 @@ FOLDED = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", 
 IMPORTS = (
     "import math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *"
 )
+# Code on white and links underlined: nbconvert's own colours are too pale for some readers.
+READABLE = (
+    "<style>.jp-InputArea-editor, .highlight { background: #fff !important }"
+    " .jp-RenderedHTMLCommon a { text-decoration: underline !important }</style>"
+)
 PRINTED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>
 @page {{ size: A4; margin: 11mm }} .anchor-link {{ display: none }}
 body {{ font: 9.5pt/1.25 sans-serif; max-width: 188mm; margin: 0 auto; color: #000 }}
@@ -148,7 +153,7 @@ def read_only():
             if cell.cell_type == "markdown":
                 cell.source = with_links(cell.source, path, "{}.html")
         text, _ = exporter.from_notebook_node(page, resources={"metadata": {"name": name}})
-        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+        (folder / f"{name}.html").write_text(text.replace("</head>", f"{READABLE}</head>"), encoding="utf-8")
         question = page.cells[0].source.splitlines()[0].lstrip("# ")
         rows.append(f'<li><a href="{name}.html">{name.replace("_", " ")}</a>: {html.escape(question)}</li>')
     body = f"<h1>Multi-head attention, step by step</h1><ul>{''.join(rows)}</ul>"

