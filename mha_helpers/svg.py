@@ -218,8 +218,7 @@ class _Heatmap:
 
     def _answering_rows(self):
         marks = []
-        for i, row in enumerate(self.values):
-            darkest = max(range(len(row)), key=lambda j: self._shade(i, j)[1])
+        for i, darkest in enumerate(self._opacities().argmax(dim=-1).tolist()):
             said = f"{self._said(i, darkest)}, its most"
             marks.append(
                 f'<g class="hit" data-cell="{self.head},{i},{darkest}"><rect x="{px(self.x)}"'
@@ -228,9 +227,20 @@ class _Heatmap:
             )
         return marks
 
+    def _opacities(self):
+        """Return what ``_shade`` says of every cell, for all of them at once."""
+        values = torch.tensor(self.values, dtype=torch.float64)
+        shown = values.isfinite()
+        if self.allowed is not None:
+            shown &= torch.tensor(self.allowed)
+        return torch.where(shown, (values.abs() / self.limit).clamp(max=1.0), 0.0)
+
     def _image(self):
-        shades = [[self._shade(i, j) for j in range(len(self.columns))] for i in range(len(self.rows))]
-        data = base64.b64encode(_png(shades)).decode()
+        hues = torch.tensor([list(bytes.fromhex(hue[1:])) for hue in self.hues])
+        negative = (torch.tensor(self.values) < 0).long()
+        alpha = (255 * self._opacities()).round().unsqueeze(-1)
+        pixels = torch.cat([hues[negative], alpha], dim=-1).to(torch.uint8)  # (rows, columns, 4)
+        data = base64.b64encode(_png(pixels)).decode()
         look = 'preserveAspectRatio="none" style="image-rendering:pixelated"'
         return f'<image {self._area()} {look} href="data:image/png;base64,{data}"/>'
 
@@ -247,6 +257,8 @@ class _Heatmap:
         return marks
 
     def _hatching(self):
+        if self.allowed is None:
+            return ""
         every = math.ceil(5 / self.size)  # of very small cells only some, or the lines would run together
         lines = []
         for i in range(len(self.rows)):
@@ -299,13 +311,11 @@ def _role(axis):
     return axis if axis in COLOURS else "ink"
 
 
-def _png(shades):
-    """Write rows of (colour, opacity) as a PNG with transparency, one pixel a cell."""
-    lines = []
-    for row in shades:
-        pixels = (bytes.fromhex(colour[1:]) + bytes([round(255 * opacity)]) for colour, opacity in row)
-        lines.append(b"\0" + b"".join(pixels))  # 0: the line is stored without a filter
-    size = struct.pack(">IIBBBBB", len(shades[0]), len(shades), 8, 6, 0, 0, 0)
+def _png(pixels):
+    """Write pixels (rows, columns, 4), red, green, blue and opacity from 0 to 255, as a PNG."""
+    height, width, _ = pixels.shape
+    lines = [b"\0" + row.numpy().tobytes() for row in pixels]  # 0: the line is stored without a filter
+    size = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     chunks = ((b"IHDR", size), (b"IDAT", zlib.compress(b"".join(lines))), (b"IEND", b""))
     written = (
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,6 +1,8 @@
 """The drawing of an explorer: what can be seen, hovered and clicked is what the numbers say."""
 
+import base64
 import re
+import zlib
 from xml.etree import ElementTree
 
 import pytest
@@ -67,6 +69,10 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     root = drawn(torch.eye(n), names, names)
     assert len(list(root.iter(f"{SVG}image"))) == 1
     assert len(cells(root)) == n
+    png = base64.b64decode(next(root.iter(f"{SVG}image")).get("href").split(",")[1])
+    lines = zlib.decompress(png[png.index(b"IDAT") + 4 : png.index(b"IEND") - 8])
+    opacities = [lines[i * (4 * n + 1) + 4 : (i + 1) * (4 * n + 1) : 4] for i in range(n)]
+    assert all(row[i] == 255 and sum(row) == 255 for i, row in enumerate(opacities))
     assert cells(root)["0,3,3"].find(f"{SVG}text").text == "word3 → word3: 1.00, its most"
 
 
