@@ -1,7 +1,7 @@
 """Helpers of the notebook course on multi-head attention.
 
-``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom. Sliders are in
-``explorers``, the checks of the exercises in ``exercises``, trained heads in ``models``.
+``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom. What belongs to
+one page is in ``pages``, the checks of its exercises rest on ``exercises``, trained heads are in ``models``.
 """
 
 from mha_helpers.attention import (
@@ -17,17 +17,12 @@ from mha_helpers.attention import (
     split_heads,
     weighted_values,
 )
-from mha_helpers.examples import (
-    GoldenExample,
-    fixed_matrix,
-    golden_example,
-    hand_made_heads,
-    sentence_vectors,
-    tokenize,
-)
+from mha_helpers.golden import GoldenExample, golden_example
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.panel import Panel
+from mha_helpers.pipeline import pipeline_map
+from mha_helpers.sentence import fixed_matrix, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.tables import matrix_table, product_table, side_by_side
 
 __all__ = [
@@ -47,6 +42,7 @@ __all__ = [
     "matrix_table",
     "merge_heads",
     "padding_mask",
+    "pipeline_map",
     "product_table",
     "project_qkv",
     "scale_scores",

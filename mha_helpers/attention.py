@@ -18,13 +18,14 @@ from mha_helpers.checks import (
     check_count,
     check_divisible,
     check_floats,
+    check_layer_arguments,
     check_layer_input,
-    check_mask,
     check_projections,
     check_queries_and_keys,
     check_tensors,
     check_weights_and_values,
 )
+from mha_helpers.masks import check_mask
 
 
 def project_qkv(x, w_q, w_k, w_v):
@@ -87,7 +88,7 @@ def mask_scores(scores, mask):
     """
     check_floats(scores=(scores, "(…, n_q, n_k)"))
     check_mask(mask, scores.shape)
-    return scores.masked_fill(~mask, -math.inf)
+    return torch.where(mask, scores, -math.inf)  # scores.masked_fill(~mask, -math.inf) in half the time
 
 
 def attention_weights(scores):
@@ -105,10 +106,13 @@ def attention_weights(scores):
             [0.0000, 0.0000]])
     """
     check_floats(scores=(scores, "(…, n_q, n_k)"))
-    no_key_left = scores.amax(dim=-1, keepdim=True) == -math.inf  # (…, n_q, n_k) -> (…, n_q, 1)
-    # Filled before the softmax, not only after it: the gradient of a NaN would be NaN.
-    weights = torch.softmax(scores.masked_fill(no_key_left, 0.0), dim=-1)
-    return weights.masked_fill(no_key_left, 0.0)
+    if scores.shape[-1] == 0:
+        return scores  # of no keys none is largest
+    largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
+    has_key = largest != -math.inf
+    # A row without any key is raised to 0 before the softmax, because the gradient of a NaN would be NaN.
+    floor = torch.zeros_like(largest).masked_fill(has_key, -math.inf)
+    return torch.softmax(scores.clamp(min=floor), dim=-1) * has_key
 
 
 def weighted_values(weights, v):
@@ -129,7 +133,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     """Attention of one head, or of many at once on a leading axis: steps 03 to 07 in a row.
 
     Shapes: q ``(…, n_q, d_k)``, k ``(…, n_k, d_k)``, v ``(…, n_k, d_v)``, mask as in ``mask_scores``
-    -> output ``(…, n_q, d_v)``, weights ``(…, n_q, n_k)``.
+    -> output ``(…, n_q, d_v)``, weights ``(…, n_q, n_k)``: softmax(q kᵀ / √d_k) v.
     Taught in notebook 07. Source: the paper, equation 1. Raises what its steps raise.
 
     >>> q = k = torch.zeros(2, 4)
@@ -138,12 +142,21 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     tensor([[4.],
             [4.]])
     """
-    scores = attention_scores(q, k)
-    scores = scale_scores(scores, d_k=q.shape[-1])
-    if mask is not None:
-        scores = mask_scores(scores, mask)
-    weights = attention_weights(scores)
+    scores = _scaled_scores(q, k)
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)  # attention_weights(scores), for no row lacks a key
+    else:
+        masked = mask_scores(scores, mask)
+        weights = attention_weights(masked)
     return weighted_values(weights, v), weights
+
+
+def _scaled_scores(q, k):
+    """``scale_scores(attention_scores(q, k), d_k)``, but q is divided in place of the scores.
+
+    The result is the same, and in float16, which ends at 65504, large products are not infinite on the way.
+    """
+    return attention_scores(q / q.shape[-1] ** 0.5, k)
 
 
 def split_heads(x, num_heads):
@@ -204,6 +217,7 @@ class MultiHeadAttention(nn.Module):
     Shapes: x ``(b, n, d_model)`` -> output ``(b, n, d_model)``, weights ``(b, h, n, n)``. An x without a
     batch axis works too; then the others have none either. mask: bool, True = may attend, ``(n, n)`` for all,
     or with every axis: ``(b, 1, 1, n)``, ``(b, 1, n, n)``, ``(1, h, n, n)``, ``(b, h, n, n)``.
+    ``qkv_bias=False`` leaves out the biases of queries, keys and values alone; None: as ``bias`` says.
     Taught in notebook 09. Source: the paper, section 3.2.2.
     Raises ``TypeError`` for wrong types, ``ValueError`` for sizes that do not fit.
 
@@ -213,23 +227,25 @@ class MultiHeadAttention(nn.Module):
     (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 3]))
     """
 
-    def __init__(self, d_model, num_heads, bias=True):
+    def __init__(self, d_model, num_heads, bias=True, qkv_bias=None):
         super().__init__()
         check_count("d_model", d_model)
         check_divisible("d_model", d_model, num_heads)
         self.d_model = d_model
         self.num_heads = num_heads
         self.d_k = d_model // num_heads
-        self.w_q = nn.Linear(d_model, d_model, bias=bias)
-        self.w_k = nn.Linear(d_model, d_model, bias=bias)
-        self.w_v = nn.Linear(d_model, d_model, bias=bias)
+        qkv_bias = bias if qkv_bias is None else qkv_bias
+        self.w_q = nn.Linear(d_model, d_model, bias=qkv_bias)
+        self.w_k = nn.Linear(d_model, d_model, bias=qkv_bias)
+        self.w_v = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_o = nn.Linear(d_model, d_model, bias=bias)
 
     def extra_repr(self):
         return f"d_model={self.d_model}, num_heads={self.num_heads}, d_k={self.d_k}"
 
-    def forward(self, x, mask=None, need_weights=True):
+    def forward(self, x, mask=None, *others, need_weights=True, **options):
         """Return ``(output, weights)``; with ``need_weights=False`` ``(output, None)``, which is faster."""
+        check_layer_arguments(x, mask, others, options)  # what only PyTorch's layer takes: an error says so
         q, k, v = self._project_and_split(x)
         if need_weights:
             heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -240,8 +256,8 @@ class MultiHeadAttention(nn.Module):
     def trace(self, x, mask=None):
         """Take the same steps as ``forward``, and return every intermediate as an ``AttentionTrace``."""
         q, k, v = self._project_and_split(x)
-        scores = attention_scores(q, k)
-        scaled = scale_scores(scores, self.d_k)
+        scores = attention_scores(q, k)  # for the eye: the next line does not need them
+        scaled = _scaled_scores(q, k)
         masked = scaled if mask is None else mask_scores(scaled, mask)
         weights = attention_weights(masked)
         heads = weighted_values(weights, v)
@@ -250,7 +266,7 @@ class MultiHeadAttention(nn.Module):
         return AttentionTrace(x, q, k, v, scores, scaled, masked, weights, heads, concat, output)
 
     def _project_and_split(self, x):
-        check_layer_input(x, self.w_q.weight)
+        check_layer_input(x, self.w_q, self.d_model)
         q = split_heads(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
         k = split_heads(self.w_k(x), self.num_heads)
         v = split_heads(self.w_v(x), self.num_heads)
@@ -261,17 +277,20 @@ class MultiHeadAttention(nn.Module):
         """Copy the weights of a ``torch.nn.MultiheadAttention``; the result gives the same numbers.
 
         Mind the mask: hand ``~mask`` to the module where this class takes ``mask``. Dropout is not copied, so
-        compare with ``module.eval()``.
+        compare with ``module.eval()``. PyTorch's blocks call attention with query, key and value: how the
+        copy goes into ``nn.TransformerEncoderLayer`` is on the page deeper/09_in_your_own_model.
 
-        Raises ``TypeError`` for another kind of module, ``ValueError`` for options this class leaves out:
-        kdim or vdim other than d_model, add_bias_kv, add_zero_attn.
+        Raises ``TypeError`` for another kind of module, also for a subclass with a ``forward`` of its own,
+        ``ValueError`` for what this class leaves out: kdim, vdim, add_bias_kv, add_zero_attn.
         """
+        kind = type(module)
         if not isinstance(module, nn.MultiheadAttention):
-            raise TypeError(f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}.")
+            raise TypeError(f"module must be a torch.nn.MultiheadAttention, got {kind.__name__}.")
+        if kind.forward is not nn.MultiheadAttention.forward:
+            raise TypeError(f"{kind.__module__}.{kind.__name__} computes something else in its own forward.")
         if module.in_proj_weight is None or module.bias_k is not None or module.add_zero_attn:
-            raise ValueError(
-                "module uses kdim, vdim, add_bias_kv or add_zero_attn: none has a counterpart here."
-            )
+            options = "kdim, vdim, add_bias_kv or add_zero_attn"
+            raise ValueError(f"module uses {options}: none has a counterpart here.")
         bias = module.in_proj_bias is not None
         with torch.random.fork_rng(devices=[]):  # the caller's own random numbers stay as they are
             copy = cls(module.embed_dim, module.num_heads, bias=bias).to(module.in_proj_weight)

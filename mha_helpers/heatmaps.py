@@ -30,7 +30,7 @@ class Heatmaps(Picture):
         super().__init__(_draw(maps, heading), _describe(maps))
 
     def beside(self, *others):
-        return Heatmaps([one for picture in (self, *others) for one in picture.maps])
+        return Heatmaps([chart for picture in (self, *others) for chart in picture.maps])
 
 
 @dataclass
@@ -118,9 +118,9 @@ head 2, framed eats → eats (1.00).'
         raise ValueError(f"weights must have shape (h, n_q, n_k), got {tuple(weights.shape)}.")
     masks = [None] * len(weights) if mask is None else torch.as_tensor(mask).broadcast_to(weights.shape)
     maps = []
-    for head, (one, may) in enumerate(zip(weights, masks, strict=True)):
+    for head, (chart, may) in enumerate(zip(weights, masks, strict=True)):
         name, ink = head_label(head, names), head_colour(head)
-        maps.append(_Map(one, tokens, None, kind, may, name, chosen, head, limit=limit, title_colour=ink))
+        maps.append(_Map(chart, tokens, None, kind, may, name, chosen, head, limit=limit, title_colour=ink))
     return Heatmaps(maps, title)
 
 
@@ -129,8 +129,8 @@ def draw_cells(ax, matrix, kind="weights", colour=None, mask=None, limit=None, c
 
     The arguments are those of ``heatmap``. A cell is one unit of the axes wide and high.
     """
-    one = _Map(matrix, kind=kind, mask=mask, chosen=chosen, colour=colour, limit=limit)
-    _draw_cells(ax, one, _scale([one], kind), numbers)
+    chart = _Map(matrix, kind=kind, mask=mask, chosen=chosen, colour=colour, limit=limit)
+    _draw_cells(ax, chart, _scale([chart], kind), numbers)
 
 
 def _labels(name, labels, size):
@@ -142,21 +142,23 @@ def _labels(name, labels, size):
 
 def _describe(maps):
     """Say in one sentence what is drawn, and where each heatmap, or its framed row, is largest."""
-    found = []
-    for one in maps:
-        framed = "" if one.chosen == (None, None) else "framed "
-        place = tuple(slice(None) if index is None else index for index in one.chosen)
-        values = numpy.full(one.matrix.shape, -math.inf)
-        values[place] = numpy.where(one.allowed, one.matrix, -math.inf)[place].round(4)  # last digits differ
+    largest = []
+    for chart in maps:
+        framed = "" if chart.chosen == (None, None) else "framed "
+        framed_cells = tuple(slice(None) if index is None else index for index in chart.chosen)
+        values = numpy.full(chart.matrix.shape, -math.inf)
+        values[framed_cells] = numpy.where(chart.allowed, chart.matrix, -math.inf)[framed_cells].round(
+            4
+        )  # last digits differ
         row, column = numpy.unravel_index(values.argmax(), values.shape)
-        value = number(one.matrix[row, column], 2, trim=one.kind != "weights")
-        title = f"{one.title}, " if one.title else ""
-        found.append(f"{title}{framed}{one.rows[row]} → {one.columns[column]} ({value})")
-    kinds = " and ".join(dict.fromkeys(one.kind for one in maps))
+        value = number(chart.matrix[row, column], 2, trim=chart.kind != "weights")
+        title = f"{chart.title}, " if chart.title else ""
+        largest.append(f"{title}{framed}{chart.rows[row]} → {chart.columns[column]} ({value})")
+    kinds = " and ".join(dict.fromkeys(chart.kind for chart in maps))
     what = f"{kinds}, {' × '.join(map(str, maps[0].matrix.shape))}"
     if len(maps) == 1:
-        return f"Heatmap of {what}, and its largest number: {found[0]}."
-    return f"Heatmaps of {what}, and the largest number of each: {'; '.join(found)}."
+        return f"Heatmap of {what}, and its largest number: {largest[0]}."
+    return f"Heatmaps of {what}, and the largest number of each: {'; '.join(largest)}."
 
 
 def _draw(maps, heading):
@@ -164,70 +166,70 @@ def _draw(maps, heading):
     across = math.ceil(len(maps) / math.ceil(len(maps) / 4))
     lines = [maps[start : start + across] for start in range(0, len(maps), across)]
     width, height = _cell_size(lines)
-    with_numbers = max(max(one.matrix.shape) for one in maps) <= NUMBERS_UP_TO and width >= 34
+    with_numbers = max(max(chart.matrix.shape) for chart in maps) <= NUMBERS_UP_TO and width >= 34
     figure = pixel_figure(WIDEST, WIDEST)  # the picture is cut to what is drawn
     top = right = 0
     for line in lines:
         left = 0
-        for before, one in itertools.pairwise([None, *line]):
-            left += _margin(before, one)
-            rows, columns = one.matrix.shape
+        for before, chart in itertools.pairwise([None, *line]):
+            left += _margin(before, chart)
+            rows, columns = chart.matrix.shape
             ax = axes_at(figure, left, top, columns * width, rows * height)
-            _draw_cells(ax, one, _scale(maps, one.kind), with_numbers)
-            is_last = line is lines[-1] or one.columns != maps[-1].columns
-            _label(ax, one, before is None or before.rows != one.rows, is_last)
+            _draw_cells(ax, chart, _scale(maps, chart.kind), with_numbers)
+            is_last = line is lines[-1] or chart.columns != maps[-1].columns
+            _label(ax, chart, before is None or before.rows != chart.rows, is_last)
             right = max(right, left + columns * width)
-            left += max(columns * width, TYPE_WIDTH * 1.1 * len(one.title))
-        top += max(len(one.rows) for one in line) * height + GAP + 8
+            left += max(columns * width, TYPE_WIDTH * 1.1 * len(chart.title))
+        top += max(len(chart.rows) for chart in line) * height + GAP + 8
     if heading:
-        look = {"fontsize": FONT + 1.5, "weight": "bold", "color": COLOURS["label"]}
-        figure.text(0, 1 + 1.5 * LINE / WIDEST, heading, **look)
+        style = {"fontsize": FONT + 1.5, "weight": "bold", "color": COLOURS["label"]}
+        figure.text(0, 1 + 1.5 * LINE / WIDEST, heading, **style)
     if not with_numbers:
         _draw_scale(axes_at(figure, right - 90, -1.9 * LINE, 75, 8), maps[0], _scale(maps, maps[0].kind))
     return figure
 
 
 def _cell_size(lines):
-    maps = [one for line in lines for one in line]
-    words = [word for one in maps for label in one.columns for word in short(label).split()]
+    maps = [chart for line in lines for chart in line]
+    words = [word for chart in maps for label in chart.columns for word in short(label).split()]
     wanted = TYPE_WIDTH * max(map(len, words), default=0)
     free = min(
-        (WIDEST - sum(map(_margin, [None, *line], line))) / sum(len(one.columns) for one in line)
+        (WIDEST - sum(map(_margin, [None, *line], line))) / sum(len(chart.columns) for chart in line)
         for line in lines
     )
     width = min(max(CELL_WIDTH[0], wanted), CELL_WIDTH[1], free)
-    rows = max(len(one.rows) for one in maps)
+    rows = max(len(chart.rows) for chart in maps)
     height = min(width, CELL_HEIGHT, TALLEST / rows)
     return (width if rows <= NUMBERS_UP_TO else min(width, 1.6 * height)), height
 
 
-def _margin(before, one):
+def _margin(before, chart):
     """Return the space on the left of a heatmap: for its row labels, unless those before it are the same."""
-    if before is not None and before.rows == one.rows:
+    if before is not None and before.rows == chart.rows:
         return GAP
-    return GAP + LINE + TYPE_WIDTH * max(len(short(label)) for label in one.rows)
+    return GAP + LINE + TYPE_WIDTH * max(len(short(label)) for label in chart.rows)
 
 
 def _scale(maps, kind):
     """Return the ends of the one scale that all heatmaps of this kind share."""
-    same = [one for one in maps if one.kind == kind]
+    same = [chart for chart in maps if chart.kind == kind]
     if kind == "weights":
-        return 0, max(one.limit or 1 for one in same)
-    end = max(one.limit or max(abs(one.matrix[one.allowed]), default=0) for one in same) or 1
+        return 0, max(chart.limit or 1 for chart in same)
+    end = max(chart.limit or max(abs(chart.matrix[chart.allowed]), default=0) for chart in same) or 1
     return -end, end
 
 
-def _draw_cells(ax, one, scale, with_numbers):
-    whole = one.kind != "weights" and not (one.matrix[one.allowed] % 1).any()
-    texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in one.matrix]
+def _draw_cells(ax, chart, scale, with_numbers):
+    whole = chart.kind != "weights" and not (chart.matrix[chart.allowed] % 1).any()
+    texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in chart.matrix]
     ax.patch.set(facecolor="#F4F4F4", edgecolor=COLOURS["masked"], hatch="////")  # shows in masked cells
     seaborn.heatmap(
-        numpy.where(one.allowed, one.matrix, 0),
+        numpy.where(chart.allowed, chart.matrix, 0),
         ax=ax,
-        mask=~one.allowed,
+        mask=~chart.allowed,
         vmin=scale[0],
         vmax=scale[1],
-        cmap=_colour_map(one),
+        cmap=_colour_map(chart),
         cbar=False,
         annot=texts if with_numbers else None,
         fmt="",
@@ -241,20 +243,20 @@ def _draw_cells(ax, one, scale, with_numbers):
     cells = ax.collections[0]
     for text in ax.texts:  # seaborn's own choice of ink is pale on middling colours
         column, row = map(int, text.get_position())
-        text.set_color(ink_on(cells.cmap(cells.norm(one.matrix[row, column]))))
-    if one.chosen != (None, None):
-        _draw_frame(ax, *one.chosen, *one.matrix.shape)
+        text.set_color(ink_on(cells.cmap(cells.norm(chart.matrix[row, column]))))
+    if chart.chosen != (None, None):
+        _draw_frame(ax, *chart.chosen, *chart.matrix.shape)
 
 
-def _colour_map(one):
+def _colour_map(chart):
     """White at 0; one hue for weights, two for what can be negative."""
-    if one.kind == "weights":
-        return LinearSegmentedColormap.from_list("weights", ["white", one.colour])
+    if chart.kind == "weights":
+        return LinearSegmentedColormap.from_list("weights", ["white", chart.colour])
     # Beside the colour of queries, keys or values the negative numbers are grey.
     below, above = (
-        (COLOURS["below"], one.colour) if one.colour else (COLOURS["negative"], COLOURS["positive"])
+        (COLOURS["below"], chart.colour) if chart.colour else (COLOURS["negative"], COLOURS["positive"])
     )
-    return LinearSegmentedColormap.from_list(one.kind, [below, "white", above])
+    return LinearSegmentedColormap.from_list(chart.kind, [below, "white", above])
 
 
 def _draw_frame(ax, row, column, rows, columns):
@@ -262,36 +264,36 @@ def _draw_frame(ax, row, column, rows, columns):
     size = (columns if column is None else 1, rows if row is None else 1)
     thick = min(3, ax.bbox.height / rows / 8)
     for colour, width in ((COLOURS["ink"], thick + 1.6), (COLOURS["lit"], thick)):  # seen on light and dark
-        look = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
-        ax.add_patch(Rectangle(corner, *size, **look))
+        style = {"fill": False, "edgecolor": colour, "linewidth": width, "clip_on": False, "zorder": 5}
+        ax.add_patch(Rectangle(corner, *size, **style))
 
 
-def _label(ax, one, with_rows, with_columns):
-    rows, columns = one.matrix.shape
+def _label(ax, chart, with_rows, with_columns):
+    rows, columns = chart.matrix.shape
     cell_width, cell_height = ax.bbox.width / columns, ax.bbox.height / rows
     if with_rows:
-        ax.set_yticks(numpy.arange(rows) + 0.5, drawable(one.rows), rotation=0)
-        ax.set_ylabel(one.axes[0], **_bold(COLOURS.get(one.axes[0])))
+        ax.set_yticks(numpy.arange(rows) + 0.5, drawable(chart.rows), rotation=0)
+        ax.set_ylabel(chart.axes[0], **_bold(COLOURS.get(chart.axes[0])))
     if with_columns:
-        labels = drawable(one.columns)
+        labels = drawable(chart.columns)
         longest = max(len(word) for label in labels for word in label.split(" "))
         turned = longest > 1 and TYPE_WIDTH * longest > cell_width + 1  # a letter stays as it is
         labels = labels if turned else [label.replace(" ", "\n") for label in labels]
         ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0)
-        ax.set_xlabel(one.axes[1], **_bold(COLOURS.get(one.axes[1])))
+        ax.set_xlabel(chart.axes[1], **_bold(COLOURS.get(chart.axes[1])))
     size = min(FONT, cell_height + 1)
     ax.tick_params(length=0, pad=4, labelcolor=COLOURS["label"], labelsize=size)
-    ax.set_title(one.title, loc="left", pad=6, **_bold(one.title_colour or one.colour))
+    ax.set_title(chart.title, loc="left", pad=6, **_bold(chart.title_colour or chart.colour))
 
 
-def _draw_scale(ax, one, scale):
+def _draw_scale(ax, chart, scale):
     """Draw the scale of colours, small, for heatmaps whose cells have no numbers."""
-    ax.imshow([numpy.linspace(*scale, 101)], cmap=_colour_map(one), aspect="auto")
+    ax.imshow([numpy.linspace(*scale, 101)], cmap=_colour_map(chart), aspect="auto")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set(color=GRID)
     for x, side, value in ((-0.06, "right", scale[0]), (1.06, "left", scale[1])):
-        look = {"transform": ax.transAxes, "ha": side, "va": "center", "color": COLOURS["label"]}
-        ax.text(x, 0.45, number(value), fontsize=FONT, **look)
+        style = {"transform": ax.transAxes, "ha": side, "va": "center", "color": COLOURS["label"]}
+        ax.text(x, 0.45, number(value), fontsize=FONT, **style)
 
 
 def _bold(colour):

@@ -5,14 +5,16 @@ keys. Masks are combined with ``&``: a key must be allowed by both.
 
 ``torch.nn.functional.scaled_dot_product_attention`` reads a bool mask the same way.
 ``torch.nn.MultiheadAttention`` reads it the other way round: hand it ``~mask``.
+
+``device`` is where the mask is made, as in ``torch.ones``: ``causal_mask(n, device=x.device)``.
 """
 
 import torch
 
-from mha_helpers.checks import check_count
+from mha_helpers.checks import check_count, check_tensors
 
 
-def causal_mask(n):
+def causal_mask(n, device=None):
     """Let each token attend to itself and to the tokens before it.
 
     Shape: ``(n, n)``. Taught in notebook 05. Source: Vaswani et al. (2017), section 3.2.3.
@@ -24,10 +26,10 @@ def causal_mask(n):
             [ True,  True,  True]])
     """
     check_count("n", n)
-    return torch.ones(n, n, dtype=torch.bool).tril()
+    return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 
-def padding_mask(lengths, n):
+def padding_mask(lengths, n, device=None):
     """Let every token attend to real tokens only; padding at the end of a sentence is no key.
 
     ``lengths`` holds the number of real tokens of each sentence, ``n`` is the padded length. Padding blocks
@@ -47,11 +49,12 @@ def padding_mask(lengths, n):
         raise TypeError(f"lengths must be a list with one length for each sentence, got {lengths!r}.")
     for sentence, length in enumerate(lengths):
         check_count(f"lengths[{sentence}]", length, smallest=0, largest=n)
-    real = torch.arange(n) < torch.tensor(lengths)[:, None]  # (n), (b, 1) -> (b, n)
+    positions, lengths = torch.arange(n, device=device), torch.tensor(lengths, device=device)
+    real = positions < lengths[:, None]  # (n), (b, 1) -> (b, n)
     return real[:, None, None, :]  # (b, n) -> (b, 1, 1, n)
 
 
-def sliding_window_mask(n, window):
+def sliding_window_mask(n, window, device=None):
     """Let each token attend to the tokens at most ``window`` steps away, on both sides.
 
     ``window=0`` leaves each token alone with itself. For a causal window, combine:
@@ -68,6 +71,34 @@ def sliding_window_mask(n, window):
     """
     check_count("n", n)
     check_count("window", window, smallest=0)
-    positions = torch.arange(n)
+    positions = torch.arange(n, device=device)
     distance = (positions[:, None] - positions).abs()  # (n, 1), (n) -> (n, n)
     return distance <= window
+
+
+def check_mask(mask, scores_shape):
+    """It must be bool, with the two axes (n_q, n_k) or with every axis of the scores."""
+    check_tensors(mask=(mask, ""))
+    if mask.dtype != torch.bool:
+        opposite = "True means “may attend” here; torch.nn.MultiheadAttention means the opposite."
+        raise TypeError(f"mask must be bool, got {mask.dtype}. {opposite} {_how_to_get_a_bool(mask)}")
+    axes, missing = len(scores_shape), len(scores_shape) - mask.dim()
+    # (b, n, n) is refused: where b happens to equal h it would be taken for (h, n, n), without an error.
+    fits = [mask.shape[-axis] in (1, scores_shape[-axis]) for axis in range(1, min(mask.dim(), axes) + 1)]
+    if mask.dim() not in (2, axes) or not all(fits):
+        advice = ""
+        if mask.dim() not in (2, axes) and set(mask.shape[:-2]) == {1}:  # (1, n, n): the same for all
+            advice = f" Take mask[{', '.join('0' * (mask.dim() - 2))}]."
+        elif missing > 0 and mask.dim() > 1 and mask.shape[0] == scores_shape[0]:
+            advice = f" If its first axis is the sentence, take mask[:{', None' * missing}]."
+        wanted = f"Give it the 2 axes (n_q, n_k) or all {axes}, each 1 or as long as theirs.{advice}"
+        raise ValueError(f"mask {tuple(mask.shape)} does not fit the scores {tuple(scores_shape)}. {wanted}")
+
+
+def _how_to_get_a_bool(mask):
+    others = (mask != 0) & (mask != 1) & (mask > -1e4)  # what bool() would lose
+    if mask.requires_grad or others.any():
+        return "It is like a bias that is added to the scores (ALiBi, T5): see deeper/09_in_your_own_model."
+    if (mask < 0).any():  # bool() would turn it round
+        return "It holds negative numbers, as a mask does that is added to the scores: take mask == 0."
+    return "Where 1 means “may attend”, take mask == 1; where 1 means “hidden”, take mask == 0."

@@ -1,6 +1,6 @@
 """Panel: controls, and a picture that follows them and answers a click.
 
-To write an explorer, read the docstring of ``Panel``, then ``explorers/e00_attention.py`` as an example.
+To write an explorer, read the docstring of ``Panel``, then ``pages/p00_start_here/explorer.py``.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import html
 import ipywidgets as widgets
 from traitlets import TraitError
 
+from mha_helpers.style import short
 from mha_helpers.svg_marks import STYLE
 
 try:
@@ -16,59 +17,68 @@ try:
 except ImportError:  # without it a click does nothing; hovering, sliders and menus work as before
     anywidget = None
 
+CLICKS = anywidget is not None  # whether a click is answered, so that no title asks for one in vain
 WIDTH = 860  # pixels of a picture; a JupyterLab of 1280 x 720 with its file browser open still shows it whole
-_LINE = 22  # pixels of a line of words
-# Where a front end has no anywidget, it would show an error in place of the listener.
-_NO_ERROR = ".mha-panel .jupyter-widgets-error-widget{display:none}"
+_LINE = 20  # pixels of a line of words
+_STYLE = """
+.mha-panel .widget-html{margin:0 2px;min-height:0}
+.mha-panel .widget-html-content{line-height:inherit;min-height:0}
+.mha-panel .mha{display:block}
+.mha-panel :is(select,input,button,[role=slider]):focus-visible{box-shadow:0 0 0 2px #1976D2!important}
+.mha-panel .widget-readout{min-width:44px}
+.mha-panel .jupyter-widgets-error-widget{display:none}
+"""  # the last: where a front end has no anywidget, it would show an error in place of the listener
+# A page opened again shows its Panels as they were saved. JupyterLab marks each part of them, for want of a
+# kernel, with the icon of a broken link; one line that says how to go on stands in its place.
+_ASLEEP = """
+.mha-panel .jupyter-widgets-disconnected::before{content:none}
+.mha-panel .jupyter-widgets-disconnected :is(input,select,button,.noUi-target){opacity:.5;pointer-events:none}
+.mha-panel.jupyter-widgets-disconnected::before{content:"These pictures are from last time: Run → Run All \
+Cells wakes the sliders.";color:var(--jp-ui-font-color1);font:italic 13px/22px var(--jp-ui-font-family)}
+"""
 
 
 class Panel(widgets.VBox):
     """A title, controls, a live picture and the same in words.
 
-    - ``title``: plain words.
-    - ``controls``: dict of name -> core ipywidgets widget, few; ``more``: the others, in a part that is
-      closed at first.
+    - ``title``: plain words; ``asks`` is put after them where a click is answered.
+    - ``controls``: dict of name -> core ipywidgets widget, few; ``more``: the others, which a button shows.
+      Each is as wide as it needs to be, unless its layout has a width.
     - ``compute(**values)`` -> state, a dict of what is shown. A ``ValueError`` raised here is shown to the
-      learner as it stands, and the last good picture remains.
+      learner as it stands, above the controls, and the last good picture and its words remain.
     - ``draw(state)`` -> ``svg.Drawing``, of the same size at every setting.
     - ``words(state)`` -> at most three lines of plain text, shown under the picture.
-    - ``details(state)`` -> HTML shown under ``more``, optional. Escape what a learner typed.
     - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
       one control follow from another. What it changes is redrawn once, not twice.
-    - ``click(values, head, row, column)`` -> dict of the control values that a click on this cell sets.
+    - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets.
       Without it, a click sets "head", "query" and "key", as far as the Panel has them.
 
     ``panel.controls["d_k"].value = 8`` redraws before it returns; ``panel.set(d_k=8, heads=4)`` redraws once;
-    ``panel.state()`` returns what is shown; ``panel.click(head, row, column)`` does what a click does.
+    ``panel.state()`` returns what is shown; ``panel.click(map, row, column)`` does what a click does.
     """
 
     # ipywidgets 7 shows itself through _ipython_display_, which would bypass _repr_mimebundle_.
     _ipython_display_ = None
 
-    def __init__(
-        self, title, controls, compute, draw, words, more=None, details=None, adjust=None, click=None
-    ):
-        self._title, self._compute, self._draw, self._words = title, compute, draw, words
-        self._details, self._adjust, self._click = details, adjust, click
+    def __init__(self, title, controls, compute, draw, words, more=None, adjust=None, click=None, asks=""):
+        self._title = f"{title}: {asks}" if asks else title
+        self._head_line = self._title if CLICKS else title
+        self._compute, self._draw, self._words = compute, draw, words
+        self._adjust, self._click = adjust, click
         self.controls = {**controls, **(more or {})}
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
-        self._picture = widgets.HTML()
-        self._words_box = widgets.HTML()
-        self._details_box = widgets.HTML()
+        self._head, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
         for name, control in self.controls.items():
             _make_legible(name, control)
-        parts = [
-            widgets.HTML(f"<style>{STYLE}{_NO_ERROR}</style><b>{html.escape(title)}</b>"),
-            *_rows(controls),
-            self._picture,
-            self._words_box,
-        ]
-        if more or details:
-            parts.append(_closed_part([*_rows(more or {}), self._details_box]))
-        if anywidget is not None:
+        parts = [self._head, _rows(controls), self._picture, self._words_box]
+        if more:
+            button, rows = _more(_rows(more))
+            parts = [_title_row(self._head, button), _rows(controls), rows, *parts[2:]]
+        if CLICKS:
             parts.append(_Listener(self.click))
         super().__init__(parts, layout=widgets.Layout(max_width="100%", overflow="visible"))
         self.add_class("mha-panel")
+        self.more = tuple(more or {})  # the names of the controls that are not always seen
         self._busy = False
         for control in self.controls.values():
             control.observe(self._changed, names="value")
@@ -107,14 +117,14 @@ class Panel(widgets.VBox):
         for name, value in refused.items():  # now that the options of one have followed from another
             self.controls[name].value = value
 
-    def click(self, head, row, column):
-        """Choose a cell, as a click on it does; head, row and column are counted from 0."""
+    def click(self, map, row, column):
+        """Choose a cell, as a click on it does; map (which of several), row and column are counted from 0."""
         values = self._values()
         if self._click is not None:
-            self.set(**self._click(values, head, row, column))
+            self.set(**self._click(values, map, row, column))
         else:
-            chosen = {"head": head, "query": row, "key": column}
-            self.set(**{name: place for name, place in chosen.items() if name in self.controls})
+            chosen = {"head": map, "query": row, "key": column}
+            self.set(**{name: index for name, index in chosen.items() if name in self.controls})
 
     def _changed(self, change):
         if not self._busy:
@@ -128,7 +138,7 @@ class Panel(widgets.VBox):
             state = self._compute(**self._values())
         except ValueError as error:
             self._message = str(error)
-            self._words_box.value = _words_html([self._message], "alert")
+            self._head.value = _head_html(self._head_line, self._message)
             return
         finally:
             self._busy = False
@@ -137,9 +147,8 @@ class Panel(widgets.VBox):
         drawing.label = " ".join(self._lines)
         self._svg = drawing.svg()
         self._picture.value = self._svg  # first: the eye waits for it
-        self._words_box.value = _words_html(self._lines, "status")
-        if self._details is not None:
-            self._details_box.value = f'<div style="overflow-x:auto">{self._details(state)}</div>'
+        self._words_box.value = _words_html(self._lines)
+        self._head.value = _head_html(self._head_line)
 
     def _values(self):
         return {name: control.value for name, control in self.controls.items()}
@@ -153,25 +162,50 @@ class Panel(widgets.VBox):
         return {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}, {}
 
 
-def place_menu(description, start=0):
-    """Return a menu of tokens or heads for a Panel, at the place ``start``; ``offer`` fills it."""
-    return widgets.Dropdown(options=[("", start)], description=description)
+class _IndexMenu(widgets.Dropdown):
+    """A menu of names whose values count from 0; it remembers which name was chosen."""
+
+    def __init__(self, description, start):
+        self._offering = True
+        super().__init__(options=[("", start)], description=description)
+        self._offering = False
+        self._wanted, self._wanted_name, self._names = start, None, []
+        self.observe(self._remember, names="value")
+
+    def _remember(self, change):
+        if not self._offering:
+            self._wanted = self.value
+            self._wanted_name = self._names[self.value] if 0 <= self.value < len(self._names) else None
+
+    def offer(self, names, strongest, numbered):
+        options = [(f"{i + 1} {short(name, 20)}" if numbered else name, i) for i, name in enumerate(names)]
+        if strongest:
+            options.insert(0, ("the strongest", -1))
+        if list(self.options) == options:
+            return
+        if self._wanted_name is None and 0 <= self._wanted < len(names):
+            self._wanted_name = names[self._wanted]  # the start has a name now
+        same = [i for i, name in enumerate(names) if name == self._wanted_name]
+        kept = min(same, key=lambda i: abs(i - self._wanted), default=min(self._wanted, len(names) - 1))
+        self._names, self._offering = list(names), True
+        self.options = options
+        self.value = kept
+        self._offering = False
 
 
-def offer(menu, names, darkest=False):
-    """Fill a menu with numbered names whose values count from 0, and keep its choice where that is possible.
+def index_menu(description, start=0):
+    """Return a menu of tokens or heads for a Panel that begins at the index ``start``; ``offer`` fills it."""
+    return _IndexMenu(description, start)
 
-    ``darkest=True`` puts "the darkest" in front, with the value −1.
+
+def offer(menu, names, strongest=False, numbered=True):
+    """Fill an ``index_menu`` with names, numbered from 1 unless they say themselves where they stand.
+
+    Its values count from 0. Its choice stays with the name that was chosen: the nearest one, where the name
+    stands elsewhere now. Where it is gone its index is kept, as far as there is one, until it is there again.
+    ``strongest=True`` puts "the strongest" in front, with the value −1.
     """
-    options = [(f"{i + 1} {name}", i) for i, name in enumerate(names)]
-    if darkest:
-        options.insert(0, ("the darkest", -1))
-    if list(menu.options) == options:
-        return
-    kept = menu.value
-    menu.options = options  # this chooses the first one
-    if kept in [place for _, place in options]:
-        menu.value = kept
+    menu.offer(names, strongest, numbered)
 
 
 def _make_legible(name, control):
@@ -181,34 +215,72 @@ def _make_legible(name, control):
     if control.has_trait("continuous_update"):
         control.continuous_update = True
     if control.has_trait("style") and control.style.has_trait("description_width"):
-        control.style.description_width = "88px"
-    control.layout.width = f"{WIDTH}px" if isinstance(control, widgets.Text) else "280px"
+        control.style.description_width = "initial"
+    if control.layout.width is None:
+        control.layout.width = _width(control)
     control.layout.max_width = "100%"
-    control.layout.margin = "2px 0"
+    control.layout.margin = "1px 2px"
+
+
+def _width(control):
+    label = 7 * len(control.description)
+    if isinstance(control, widgets.Text):
+        return f"{WIDTH - 4}px"
+    if isinstance(control, widgets.Checkbox):
+        return f"{label + 40}px"
+    if isinstance(control, widgets.Dropdown):
+        least = 19 if isinstance(control, _IndexMenu) else 16
+        longest = max([least, *(len(str(option)) for option in control._options_labels)])
+        return f"{label + 8 * longest + 36}px"
+    return f"{label + 290}px"  # a slider: 200 pixels of track and more, and its number
 
 
 def _rows(controls):
-    """Return the controls in rows of equal columns; a text field has a row of its own."""
-    texts = [control for control in controls.values() if isinstance(control, widgets.Text)]
-    others = [control for control in controls.values() if control not in texts]
-    layout = {"flex_flow": "row wrap", "grid_gap": "0 10px", "max_width": "100%", "overflow": "visible"}
-    return [*texts, widgets.HBox(others, layout=widgets.Layout(**layout))] if others else texts
+    """Return the controls one after the other, in as many rows as they need."""
+    layout = widgets.Layout(flex_flow="row wrap", grid_gap="0 8px", max_width="100%", overflow="visible")
+    layout.width = f"{WIDTH}px"
+    return widgets.HBox(list(controls.values()), layout=layout)
 
 
-def _closed_part(children):
-    part = widgets.Accordion([widgets.VBox(children)], layout=widgets.Layout(max_width=f"{WIDTH}px"))
-    part.set_title(0, "more")
-    part.selected_index = None
-    return part
+def _more(rows):
+    """Return a button and what it shows: a real one, since nobody reaches an accordion by keyboard."""
+    layout = widgets.Layout(width="72px", height="24px", margin="0 2px")
+    button = widgets.ToggleButton(False, description="more", layout=layout)
+    rows.layout.display = "none"
+
+    def show(change):
+        rows.layout.display = "flex" if button.value else "none"
+        button.description = "less" if button.value else "more"
+
+    button.observe(show, names="value")
+    return button, rows
 
 
-def _words_html(lines, role):
+def _title_row(head, button):
+    layout = widgets.Layout(width=f"{WIDTH}px", min_height="26px", justify_content="space-between")
+    layout.max_width = "100%"
+    return widgets.HBox([head, button], layout=layout)
+
+
+def _head_html(title, message=""):
+    """Write the title or, in its place, right above the field, what is wrong with the input."""
+    if message:
+        return (
+            f'{_STYLE_HTML}<div role="alert" style="border-left:4px solid #C4433A;padding-left:8px">'
+            f"{html.escape(message[0].upper() + message[1:])}</div>"
+        )
+    return f"{_STYLE_HTML}<b>{html.escape(title)}</b>"
+
+
+_STYLE_HTML = f"<style>{STYLE}{_STYLE}{_ASLEEP}</style>"
+
+
+def _words_html(lines):
     """Write at most three lines in a box of constant height, so that nothing below it jumps."""
-    # A screen reader reads out role="status" when the learner pauses, role="alert" at once.
-    mark = "border-left:4px solid #C4433A;padding-left:8px;" if role == "alert" else ""
-    size = f"max-width:{WIDTH}px;height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px;overflow-y:auto"
+    size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
     written = "<br>".join(html.escape(line) for line in lines)
-    return f'<div role="{role}" aria-live="polite" style="{mark}{size}">{written}</div>'
+    # A screen reader reads a status out when the learner pauses.
+    return f'<div role="status" aria-live="polite" style="{size}">{written}</div>'
 
 
 # --- a click -----------------------------------------------------------------------------------------
@@ -219,6 +291,17 @@ function render({ model, el }) {
   const attach = () => {
     const panel = el.closest(".mha-panel");
     if (panel === null) { requestAnimationFrame(attach); return; }
+    const name = () => panel.querySelectorAll("[role=slider]:not([aria-label])").forEach(handle => {
+      const label = handle.closest(".widget-inline-hbox")?.querySelector(".widget-label");
+      if (label) handle.setAttribute("aria-label", label.textContent);
+    });
+    // JupyterLab would take the arrow keys of a menu to walk through the cells.
+    const prepare = () => {
+      name();
+      panel.querySelectorAll("select").forEach(menu => { menu.dataset.lmSuppressShortcuts = "true"; });
+    };
+    prepare();
+    new MutationObserver(prepare).observe(panel, { childList: true, subtree: true });
     panel.addEventListener("click", event => {
       const cell = event.target.closest("[data-cell]");
       if (cell !== null) model.send(cell.dataset.cell);
@@ -233,15 +316,15 @@ export default { render };
 if anywidget is not None:
 
     class _Listener(anywidget.AnyWidget):
-        """Invisible; hands the ``data-cell`` of what is clicked in its Panel to the kernel."""
+        """Invisible; tells the kernel which ``data-cell`` is clicked; helps keys and screen readers."""
 
         _esm = _LISTEN
 
         def __init__(self, click):
             super().__init__()
-            self._tell = click
-            self.on_msg(self._heard)
+            self._click = click
+            self.on_msg(self._receive)
 
-        def _heard(self, _, cell, buffers):
-            with contextlib.suppress(ValueError):  # a click on a picture that has just been replaced
-                self._tell(*map(int, cell.split(",")))
+        def _receive(self, _, cell, buffers):
+            with contextlib.suppress(ValueError, TraitError):  # a picture that has just been replaced
+                self._click(*map(int, cell.split(",")))

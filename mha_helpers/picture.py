@@ -8,12 +8,14 @@ import io
 import struct
 from math import ceil, floor
 
+import matplotlib.colors
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
+from matplotlib.patches import FancyBboxPatch
 from matplotlib.transforms import Bbox
 
-from mha_helpers.style import short
+from mha_helpers.style import COLOURS, colour_of, short
 
 PIXELS = 72  # to the inch: as many as there are points
 FONT = 12.5
@@ -62,11 +64,11 @@ def pixel_figure(width, height):
     return Figure(figsize=(width / PIXELS, height / PIXELS), dpi=PIXELS)
 
 
-def axes_at(figure, left, top, width, height, **look):
+def axes_at(figure, left, top, width, height, **style):
     """Return new axes at a place in pixels, counted from the top left corner of the figure."""
     full_width, full_height = figure.get_size_inches() * PIXELS
     box = (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height)
-    return figure.add_axes(box, facecolor="none", **look)
+    return figure.add_axes(box, facecolor="none", **style)
 
 
 def drawable(labels):
@@ -77,8 +79,8 @@ def drawable(labels):
     """
     glyphs = get_font(findfont("DejaVu Sans")).get_charmap()
     return [
-        short(label).replace("$", r"\$") if all(ord(sign) in glyphs for sign in label) else str(place)
-        for place, label in enumerate(labels, start=1)
+        short(label).replace("$", r"\$") if all(ord(sign) in glyphs for sign in label) else str(position)
+        for position, label in enumerate(labels, start=1)
     ]
 
 
@@ -94,3 +96,58 @@ def ink_on(colour):
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
     )
     return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"
+
+
+# --- what a page's own picture is made of: boxes, arrows and words, placed in pixels ------------------------
+
+
+def new_figure(width, height):
+    """Return a transparent figure and axes all over it whose unit is a pixel, with y downwards.
+
+    Sizes of type and widths of lines are pixels, too. What is stored is cut to what was drawn.
+    """
+    figure = pixel_figure(width, height)
+    ax = axes_at(figure, 0, 0, width, height, xlim=(0, width), ylim=(height, 0))
+    ax.axis("off")
+    return figure, ax
+
+
+def chart_at(figure, left, top, width, height, **style):
+    """Return axes for a curve or for bars, with two thin lines; ``style`` is what ``Axes.set`` takes."""
+    ax = axes_at(figure, left, top, width, height, **style)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(COLOURS["label"])
+    ax.tick_params(colors=COLOURS["label"], labelsize=FONT - 1, length=3)
+    for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
+        label.set(color=COLOURS["label"], fontsize=FONT)
+    return ax
+
+
+def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radius=7):
+    """Draw a box with round corners on a pale ground of its colour, with a thick border where it is lit."""
+    style = {"boxstyle": f"round,pad=0,rounding_size={radius}", "linewidth": 3.5 if lit else 1.2}
+    ground, border = fill or tint(colour), colour_of("lit" if lit else colour)
+    ax.add_patch(FancyBboxPatch((left, top), width, height, facecolor=ground, edgecolor=border, **style))
+
+
+def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center", **style):
+    """Write words; (x, y) is the middle of their height. On a box take "ink", elsewhere "label" or a role."""
+    style = {"fontsize": size, "weight": "bold" if bold else "normal", "ha": align, "va": "center", **style}
+    return ax.text(x, y, text, color=colour_of(colour), **style)
+
+
+def arrow(ax, start, end, colour="label", width=1.6, bend=0):
+    """Draw an arrow from one place to another; ``bend`` of 0.3 makes an arc of it."""
+    style = {
+        "arrowstyle": "-|>,head_width=0.28,head_length=0.5",
+        "color": colour_of(colour),
+        "linewidth": width,
+    }
+    style |= {"shrinkA": 0, "shrinkB": 0, "connectionstyle": f"arc3,rad={bend}"}
+    ax.annotate("", xy=end, xytext=start, arrowprops=style)
+
+
+def tint(name, share=0.14):
+    """Return a light tint of a colour, on which dark words are readable."""
+    red, green, blue = matplotlib.colors.to_rgb(colour_of(name))
+    return tuple(1 - share * (1 - part) for part in (red, green, blue))

@@ -35,8 +35,8 @@ def head_colour(head):
 def colour_of(name):
     """Return the "#rrggbb" of a key of ``COLOURS``, of "head 1", "head 2" …, or of a colour itself.
 
-    >>> colour_of("query"), colour_of("head 9") == colour_of("head 1"), colour_of("#123456")
-    ('#0072B2', True, '#123456')
+    >>> colour_of("head 9") == colour_of("head 1"), colour_of("#123456")
+    (True, '#123456')
     """
     return head_colour(int(name[5:]) - 1) if name.startswith("head ") else COLOURS.get(name, name)
 

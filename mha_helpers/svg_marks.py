@@ -1,6 +1,6 @@
 """Live pictures as inline SVG: cells that answer the mouse, bars, points, frames and words.
 
-``Marks`` are collected at pixel places and written as one SVG. Hovering needs no script: the words of a
+``Marks`` are collected at pixel positions and written as one SVG. Hovering needs no script: the words of a
 cell are in the picture, hidden, and CSS shows them. Words take the colour of the page, and a weight of 0
 is the ground itself, so a picture is readable in a light and in a dark theme. Every colour is also a plain
 attribute, for programs that know no CSS.
@@ -19,7 +19,8 @@ STYLE = """
 .mha polygon.ink{fill:var(--jp-ui-font-color1,currentColor);stroke:none}
 .mha .tip{visibility:hidden;stroke:none;font-weight:700;font-size:var(--tip,14px);text-anchor:middle}
 .mha .map .tip{transform:translate(var(--x),var(--y))}
-.mha .hit:hover>.tip{visibility:visible}
+.mha .hit:hover>.tip,.mha .hit:hover>.lights{visibility:visible}
+.mha .lights{pointer-events:none}
 .mha .hit:hover>rect,.mha .hit:hover>circle{stroke:var(--jp-ui-font-color1,#222);stroke-width:2}
 .mha .map:hover .rest{visibility:hidden}
 .mha [data-cell]{cursor:pointer}
@@ -27,7 +28,7 @@ STYLE = """
 
 
 class Marks:
-    """Marks at pixel places, written as one SVG of a fixed size.
+    """Marks at pixel positions, written as one SVG of a fixed size.
 
     ``label`` is what a person would say of the picture; a screen reader says it, and a Panel sets it to its
     words. A colour is a key of
@@ -51,35 +52,35 @@ class Marks:
             f' height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
             f' style="max-width:100%;height:auto" aria-label="{html.escape(self.label)}">'
         )
-        return f"{head}{''.join(self._marks)}</svg>"
+        return f"{head}{''.join(map(str, self._marks))}</svg>"
 
     # --- plain marks ---------------------------------------------------------------------------------
 
-    def text(self, x, y, words, size=14, anchor="start", colour="ink", bold=False, turned=False):
+    def text(self, x, y, words, size, anchor="start", colour="ink", bold=False, turned=False):
         """Write words whose baseline begins, is centred or ends at (x, y); ``turned`` reads upwards."""
         self._marks.append(text_mark(x, y, words, size, anchor, colour, bold, turned))
 
     def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False):
         """Fill a rectangle, or outline it. With ``hover`` or ``cell`` it answers the mouse."""
-        place = f'x="{px(x)}" y="{px(y)}" width="{px(max(width, 0))}" height="{px(max(height, 0))}"'
+        area = f'x="{px(x)}" y="{px(y)}" width="{px(max(width, 0))}" height="{px(max(height, 0))}"'
         if outline:
-            look = f'fill="none" stroke="{colour_of(colour)}" stroke-width="3" pointer-events="none"'
+            style = f'fill="none" stroke="{colour_of(colour)}" stroke-width="3" pointer-events="none"'
         else:
-            look = f'fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"'
-        self._answering(f"<rect {place} {look}/>", hover, cell)
+            style = f'fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"'
+        self._answering(f"<rect {area} {style}/>", hover, cell)
 
     def point(self, x, y, radius, colour, opacity=1, hover="", cell=None):
         """Fill a circle around (x, y). With ``hover`` or ``cell`` it answers the mouse."""
-        place = f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}"'
-        mark = f'<circle {place} fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"/>'
+        circle = f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}"'
+        mark = f'<circle {circle} fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"/>'
         self._answering(mark, hover, cell)
 
     def line(self, x1, y1, x2, y2, colour="ink", width=1.5, arrow=False, dashed=False):
         """Draw a line, with an arrow head at (x2, y2) if wanted."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
-        look = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
+        style = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
         self._marks.append(
-            f'<line x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}" {look} pointer-events="none"/>'
+            f'<line x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}" {style} pointer-events="none"/>'
         )
         if arrow:
             angle = math.atan2(y2 - y1, x2 - x1)
@@ -106,11 +107,14 @@ class Marks:
 
     # --- bars ----------------------------------------------------------------------------------------
 
-    def bars(self, box, values, labels, colour="ink", limits=None, chosen=None, decimals=2, cells=None):
+    def bars(
+        self, box, values, labels, colour="ink", limits=None, chosen=None, decimals=2, cells=None, hovers=None
+    ):
         """Draw one horizontal bar for each value, with its label and its number.
 
         ``colour`` is one colour or a list, ``limits`` the smallest and the largest number of the scale (0 is
-        always on it), ``chosen`` the bar with a frame, ``cells`` what a click on each bar chooses.
+        always on it), ``chosen`` the bar with a frame, ``cells`` what a click on each bar chooses, ``hovers``
+        what a bar says to the mouse where label and number do not say it.
         """
         x, y, width, height = box
         values = [float(value) for value in values]
@@ -129,7 +133,8 @@ class Marks:
             finite = value if math.isfinite(value) else 0.0
             left, right = zero + min(finite, 0) * scale, zero + max(finite, 0) * scale
             cell = cells[i] if cells else None
-            self.rect(left, top, max(right - left, 1), tall, own, hover=f"{label}: {shown}", cell=cell)
+            hover = hovers[i] if hovers else f"{label}: {shown}"
+            self.rect(left, top, max(right - left, 1), tall, own, hover=hover, cell=cell)
             middle = top + tall / 2 + size * 0.35
             self.text(x + room - 8, middle, short(label), size, "end", bold=i == chosen)
             self.text(right + 6, middle, shown, size, bold=i == chosen)
@@ -147,9 +152,9 @@ def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False,
     weight = ' font-weight="700"' if bold else ""
     turn = f' transform="rotate(-90 {px(x)} {px(y)})"' if turned else ""
     name = f' class="{css}"' if css else ""
-    look = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{colour_of(colour)}"'
+    style = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{colour_of(colour)}"'
     return (
-        f'<text x="{px(x)}" y="{px(y)}" {look} font-family="DejaVu Sans, sans-serif" pointer-events="none"'
+        f'<text x="{px(x)}" y="{px(y)}" {style} font-family="DejaVu Sans, sans-serif" pointer-events="none"'
         f"{weight}{turn}{own}{name}>"
         f"{html.escape(words)}</text>"
     )

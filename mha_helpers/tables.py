@@ -14,6 +14,7 @@ from mha_helpers.style import COLOURS, number
 
 GAP = "⋯"  # where rows or columns of a large matrix are left out
 SHOWN = 16  # of these at most so many are shown
+LONG = 11  # letters of the name of a column that is written in one line
 TERMS = 8  # products of a long sum that are written out
 CELL = "padding:3px 10px;text-align:right;border:1px solid rgba(128,128,128,.35);font-size:15px;"
 HEAD = "padding:3px 10px;font-size:14px;font-weight:600;border:none;text-align:"
@@ -37,11 +38,11 @@ class Table:
 
 
 def matrix_table(
-    matrix, rows=None, columns=None, name="", decimals=3, highlight=None, mask=None, colour=None, shape=True
+    matrix, rows=None, columns=None, name="", decimals=3, chosen=None, mask=None, colour=None, shape=True
 ):
     """Show a matrix as a table with its name, its shape and its numbers.
 
-    ``highlight`` lights a row, ``1``, a cell, ``(1, 0)``, or a column, ``(None, 0)``, counted from 0.
+    ``chosen`` lights a row, ``1``, a cell, ``(1, 0)``, or a column, ``(None, 0)``, counted from 0.
     ``mask`` is bool, True = may attend; other cells are hatched and hold a dash, those of −∞ are hatched.
     ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". Of a large matrix the first rows and columns and
     the last are shown.
@@ -49,7 +50,7 @@ def matrix_table(
     Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 00 on.
     Raises ``ValueError`` where sizes do not fit.
 
-    >>> matrix_table([[2.0, -1.0], [0.5, 4.0]], ["cat", "eats"], name="Q", highlight=(1, 0))
+    >>> matrix_table([[2.0, -1.0], [0.5, 4.0]], ["cat", "eats"], name="Q", chosen=(1, 0))
     Q (2, 2)
     cat    2.000   −1.000
     eats  [0.500]   4.000
@@ -57,7 +58,7 @@ def matrix_table(
     matrix = _matrix(name or "the matrix", matrix)
     rows, columns = _labels("rows", rows, matrix.shape[0]), _labels("columns", columns, matrix.shape[1])
     allowed = torch.ones(matrix.shape) if mask is None else torch.as_tensor(mask).broadcast_to(matrix.shape)
-    row, column = highlight if isinstance(highlight, tuple) else (highlight, None)
+    row, column = chosen if isinstance(chosen, tuple) else (chosen, None)
     whole = not (matrix[matrix.isfinite()] % 1).any()
 
     def cell(i, j):
@@ -99,7 +100,7 @@ def product_table(
     summed over. ``scale`` divides the product (√d_k, for instance). ``names`` and ``colours`` are those of a,
     b and the product.
 
-    Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 03, 07 and 08.
+    Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 02, 03, 07, 08 and 09.
     Raises ``ValueError`` where sizes do not fit.
 
     >>> product_table([[2, -1]], [[2], [0]], 0, 0).text.splitlines()[-1]
@@ -118,8 +119,8 @@ def product_table(
         matrix_table(out, rows, columns, names[2], decimals, (row, column), colour=colours[2]),
         between=["·", f"÷ {number(scale, decimals)} =" if scale else "="],
     )
-    place = [labels[index] if labels else index + 1 for labels, index in ((rows, row), (columns, column))]
-    line = f"{names[2]}[{place[0]}, {place[1]}] = {cell_sum(a[row], b[:, column], decimals, scale)}"
+    cell = [labels[index] if labels else index + 1 for labels, index in ((rows, row), (columns, column))]
+    line = f"{names[2]}[{cell[0]}, {cell[1]}] = {cell_sum(a[row], b[:, column], decimals, scale)}"
     written = f'<p style="font-size:16px;margin:4px 0 10px">{html.escape(line)}</p>'
     return Table(tables.html + written, f"{tables.text}\n{line}")
 
@@ -168,10 +169,10 @@ def side_by_side(*shown, between=""):
         raise ValueError(f"{len(shown)} tables have {len(shown) - 1} gaps, between has {len(signs)} signs.")
     parts, texts = [], []
     for sign, table in zip(["", *signs], shown, strict=True):  # a sign stays with the table behind it
-        written = f'<div style="font-size:20px;padding-right:18px">{html.escape(sign)}</div>' if sign else ""
+        written = f'<div style="font-size:20px;padding-right:14px">{html.escape(sign)}</div>' if sign else ""
         parts.append(f'<div style="display:flex;align-items:center">{written}<div>{table.html}</div></div>')
         texts += [sign, table.text] if sign else [table.text]
-    row = '<div style="display:flex;flex-wrap:wrap;align-items:center;gap:8px 18px">'
+    row = '<div style="display:flex;flex-wrap:wrap;align-items:center;gap:8px 14px">'
     return Table(f"{row}{''.join(parts)}</div>", "\n".join(texts))
 
 
@@ -208,7 +209,7 @@ def _html(grid, rows, columns, name, size, colour):
         f"background:rgba({red},{green},{blue},.28);outline:2px solid {colour};"
         f"outline:2px solid color-mix(in srgb,{colour} 65%,currentColor);outline-offset:-2px;"
     )
-    looks = {"plain": CELL, "lit": CELL + lit, "masked": CELL + HATCHED}
+    styles = {"plain": CELL, "lit": CELL + lit, "masked": CELL + HATCHED}
     parts = [
         '<table style="border-collapse:collapse;margin:4px 0 8px;color:inherit;background:transparent;'
         'font-variant-numeric:tabular-nums">'
@@ -221,16 +222,25 @@ def _html(grid, rows, columns, name, size, colour):
         )
     if columns:
         corner = f'<td style="{HEAD}left"></td>' if rows else ""
-        heads = [f'<th scope="col" style="{HEAD}right">{html.escape(label)}</th>' for label in columns]
+        heads = [f'<th scope="col" style="{HEAD}right">{_in_two_lines(label)}</th>' for label in columns]
         parts.append(f'<tr style="background:transparent">{corner}{"".join(heads)}</tr>')
     for line, label in zip(grid, rows or itertools.repeat(""), strict=False):
         head = f'<th scope="row" style="{HEAD}left">{html.escape(label)}</th>' if rows else ""
         cells = [
-            f'<td style="{looks[kind]}">{f"<b>{text}</b>" if kind == "lit" else text}</td>'
+            f'<td style="{styles[kind]}">{f"<b>{text}</b>" if kind == "lit" else text}</td>'
             for text, kind in line
         ]
         parts.append(f'<tr style="background:transparent">{head}{"".join(cells)}</tr>')
     return "".join([*parts, "</table>"])
+
+
+def _in_two_lines(label):
+    """Write the name of a column; a long one is broken near its middle, so that tables fit side by side."""
+    spaces = [i for i, letter in enumerate(label) if letter == " "]
+    if len(label) <= LONG or not spaces:
+        return html.escape(label)
+    middle = min(spaces, key=lambda i: abs(i - len(label) / 2))
+    return f"{html.escape(label[:middle])}<br>{html.escape(label[middle + 1 :])}"
 
 
 def _text(grid, rows, columns, caption):

