@@ -1,17 +1,18 @@
-"""Exercises that say what went wrong. This page is the guide for authors; ``kinds.py`` has the four kinds.
+"""Exercises that say what went wrong. This page is the guide for authors; ``kinds.py`` has the three kinds.
 
-**One source.** A page's exercises are the names of one module, ``e03_qk_scores`` for ``03_qk_scores``. The
-page holds ``.markdown`` in one cell, ``.cell("name")`` in the next, ``.help_cell("name")`` in the third.
+**One source.** A page's exercises are the names of one module, ``pages/p03_qk_scores/exercises.py`` for
+``03_qk_scores``; ``tools/refresh.py`` writes three cells of each into the page.
 
 **What all kinds take.** ``number`` "3.1", ``title``, ``stars``, ``minutes``; ``task``, Markdown; ``stub``,
 the code handed out, whose last name at the left margin is checked; ``mistakes``, at most ten pairs
 ``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
 ``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
-solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already).
+solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already). A mistake is named if
+the answer does the same up to the first input that fails. A sentence says only what was seen: a candidate of
+a test that the learner writes comes with what is true of it, not with a guess at why the test misjudges it.
 
-**What needs no mistake** because the comparison says it: see ``compare.py`` (type, shape, axes, NaN, sign,
-factor, shift, one step too many, rounding, places, sums, entries) and ``running.py`` (exceptions, a missing
-return, an argument written into). List single mistakes of thought.
+**What needs no mistake**, because ``compare.py``, ``relations.py`` and ``running.py`` say it: type, holes,
+entries, choices, shape, NaN, rounding, a factor, sums, the first wrong number, exceptions, a missing return.
 
 **Inputs isolate a step.** Put the plainest case first: the first one that fails chooses which mistakes are
 tried, its own and then the exercise's. No size twice in one input, and more than one of each size among them.
@@ -19,22 +20,16 @@ tried, its own and then the exercise's. No size twice in one input, and more tha
 
 import ast
 import textwrap
-from dataclasses import dataclass
+from collections import namedtuple
 
 import torch
 
 from mha_helpers.exercises.running import is_stub
 
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
-_registry = {}
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What ``check`` prints after the number: a status and a sentence."""
-
-    status: str
-    sentence: str
+Verdict = namedtuple("Verdict", "status sentence")  # what ``check`` prints after the number
 
 
 class Exercise:
@@ -48,11 +43,10 @@ class Exercise:
             textwrap.dedent(text).strip() for text in (task, stub, given, solution)
         )
         self.praise, self.hints, self.mistakes = praise, tuple(hints), tuple(mistakes)
-        self.done, self._hints_given = False, 0
+        self._hints_given = 0
         self.stub_words = "Write yours in place of the `...`, then run the cell again."
         if "..." not in self.stub:
             self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
-        _registry[number] = self
 
     @property
     def heading(self):
@@ -65,27 +59,12 @@ class Exercise:
         last = ast.parse(self.stub).body[-1]
         return last.targets[0].id if isinstance(last, ast.Assign) else last.name
 
-    @property
-    def markdown(self):
-        """The page's Markdown cell."""
-        return f"### {self.heading}\n\n{self.task}"
-
-    def cell(self, name):
-        """Return the page's code cell: the stub and the check. ``name``: of the exercise in its module."""
-        gap = "\n\n" if self.stub.startswith(("def ", "class ")) else "\n"
-        return f"{self.stub}{gap}\nexercises.{name}.check({self.variable})"
-
-    def help_cell(self, name):
-        """Return the page's cell with the calls for help, commented out."""
-        return f"# exercises.{name}.hint()\n# exercises.{name}.solution()"
-
     def __repr__(self):
         return f"<{self.heading}: .check(…), .hint(), .solution()>"
 
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet."""
         verdict = self.verdict(answer)
-        self.done = self.done or verdict.status == CORRECT
         print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
 
     def verdict(self, answer=...):
@@ -109,8 +88,8 @@ class Exercise:
             print(f"Exercise {self.number}: there are no more hints. .solution() shows the code.")
         first = self._hints_given % len(self.hints)
         self._hints_given = min(self._hints_given + 1, len(self.hints))
-        for place in range(first, self._hints_given):
-            print(f"Exercise {self.number}, hint {place + 1} of {len(self.hints)}: {self.hints[place]}")
+        for index in range(first, self._hints_given):
+            print(f"Exercise {self.number}, hint {index + 1} of {len(self.hints)}: {self.hints[index]}")
 
     def solution(self):
         """Print the code of one solution."""
@@ -122,18 +101,7 @@ class Exercise:
             return all(entry is ... for entry in entries)
         return answer is ... or answer is None or (callable(answer) and is_stub(answer))
 
-    def _judge(self, answer):
-        raise NotImplementedError
-
 
 def exercises_of(module):
     """Return the exercises of a page's module by their names, in the order of the page."""
     return {name: value for name, value in vars(module).items() if isinstance(value, Exercise)}
-
-
-def progress():
-    """Print which of the exercises opened in this session are done, and what is left."""
-    exercises = sorted(_registry.values(), key=lambda exercise: [int(n) for n in exercise.number.split(".")])
-    done = [exercise.number for exercise in exercises if exercise.done]
-    left = [f"{exercise.number} ({exercise.minutes} min)" for exercise in exercises if not exercise.done]
-    print(f"Done: {', '.join(done) or 'none yet'}. Open: {', '.join(left) or 'none'}.")

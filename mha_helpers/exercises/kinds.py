@@ -1,63 +1,89 @@
-"""The four kinds of exercise: a value, a function, a class, a test that the learner writes."""
+"""The three kinds of exercise: a value, a function, a test that the learner writes."""
 
+import functools
 import inspect
-import itertools
+import re
+import time
 
 import torch
-from torch import nn
 
-from mha_helpers.exercises.compare import as_numbers, as_python, difference, kind_of, right_parts, same
+from mha_helpers.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
 from mha_helpers.exercises.engine import Exercise
-from mha_helpers.exercises.running import AnswerError, agree, explain, names_used, run
+from mha_helpers.exercises.relations import ROUNDED, Asked, close
+from mha_helpers.exercises.running import CallCounter, agree, explain, run
 
 
 class ValueExercise(Exercise):
-    """The answer is a number, bool, text, set, list, tensor, or a tuple or dict of them.
+    """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
 
     ``right``: it, or a function without arguments that computes it. ``decimals``: how many are asked for.
-    ``tensor``: the task asks for a tensor, so that a list is not right. A text is one choice, a set several.
-    A mistake for a dict may hold some of its entries only: ``({"output": (2, 6)}, "…")``.
+    ``rows``: names of the rows, or of a list's entries. A text is one choice, a set several.
+    A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``; one for a set may
+    be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
     """
 
-    def __init__(self, number, title, *, right, decimals=None, tensor=False, **rest):
+    def __init__(self, number, title, *, right, decimals=None, rows=(), **rest):
         super().__init__(number, title, **rest)
-        self.right, self.decimals, self.tensor = right, decimals, tensor
+        offered = re.findall(r'`"(\w+)"`', self.task)  # a single one is an example
+        if len(offered) < 2:
+            parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
+            offered = [single for several in parts for single in several if isinstance(single, str | int)]
+        self.right, self.asked = right, Asked(decimals, rows=tuple(rows), choices=tuple(offered))
 
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right
-        found = difference(answer, right, self.decimals, self.tensor)
-        if found is None:
+        sentence = difference(answer, right, self.asked)
+        if sentence is None:
             return None
-        tried = [self.decimals, *(n for n in (1, 2, 3) if self._is_wrong_and_rounded(answer, right, n))]
-        for decimals, (wrong, sentence) in itertools.product(tried, self.mistakes):
-            if same(answer, wrong, decimals):
+        rounded = ROUNDED in sentence
+        for wrong, meant in self.mistakes:
+            if self._matches(answer, wrong, right, rough=not rounded):
+                meant = f"{sentence} If nothing was rounded: {meant}" if rounded else meant
                 names = right if isinstance(right, dict) else ()
-                good = [name for name in names if not difference(answer[name], right[name], self.decimals)]
-                return f"{right_parts(good)}{sentence}"
-        return found
+                bad = [name for name in names if difference(answer.get(name), right[name], self.asked)]
+                good = [name for name in names if name not in bad]
+                return among_others(good, meant, [name for name in bad if name not in wrong])
+        return sentence
 
-    def _is_wrong_and_rounded(self, answer, right, decimals):
-        numbers = as_numbers(answer)
-        if numbers is None or numbers.numel() < 2 or not difference(answer, right, decimals):
-            return False
-        return torch.equal(numbers.round(decimals=decimals), numbers)
+    def _matches(self, answer, wrong, right, rough):
+        if isinstance(wrong, dict):
+            entries = {**dict.fromkeys(wrong), **(answer if isinstance(answer, dict) else {})}
+            return all(self._matches(entries[name], wrong[name], right[name], rough) for name in wrong)
+        if isinstance(right, set) and not isinstance(wrong, set):  # one choice: missing, or not to be there
+            chosen = as_choices(answer, right, self.asked.choices)
+            return isinstance(chosen, set) and (wrong in chosen) != (wrong in right)
+        values, numbers = as_numbers(answer), as_numbers(wrong)
+        if values is None or numbers is None or values.shape != numbers.shape:
+            return difference(answer, wrong, self.asked) is None
+        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
+        near = torch.isclose(values, numbers, rtol=5e-3, atol=0)  # a wrong number may be rounded, too
+        if (wanted := as_numbers(right)) is not None and wanted.shape == values.shape:
+            near &= (values - numbers).abs() <= (values - wanted).abs() + 1e-6  # else it is the right one
+        return any((near | close(values, each, self.asked.decimals)).all() for each in tries)
+
+
+def hand_over(exercise, answer, what):
+    """Say that an answer is not of the kind that the check takes."""
+    return f"Your answer is {kind_of(answer)}; hand over {what}: check({exercise.variable})."
 
 
 class FunctionExercise(Exercise):
     """The answer is a function, tried on every input.
 
     ``reference`` computes the right result. ``cases``: a function without arguments that returns a list of
-    ``case(…)``, the plainest first. ``returns``: the names of the values if several are returned.
-    ``without``: names that may not stand in the source, ("softmax", "@"). ``planted``: the function or class
-    that is to be repaired; cases with ``bug="…"`` isolate one of its bugs each.
+    ``case(…)``, the plainest first. ``returns``: the names of the values if several are returned; ``axes``:
+    what each axis of a result counts, ("head", "word", "number"), or in place of ``returns`` a dict of such.
+    ``without``: functions that may not be called, also not by a helper; ``once``: the one to be called once.
     """
 
     kind = "function"
 
-    def __init__(self, number, title, *, reference, cases, returns=(), without=(), planted=None, **rest):
-        super().__init__(number, title, **rest)
-        self.reference, self.cases, self.returns = reference, cases, tuple(returns)
-        self.without, self.planted = set(without), planted
+    def __init__(self, *names, reference, cases, returns=(), axes=(), without=(), once="", **rest):
+        super().__init__(*names, **rest)
+        self.reference, self.cases = reference, cases
+        self.without, self.once = set(without), once
+        returns = tuple(axes) if isinstance(axes, dict) else tuple(returns)
+        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True)
 
     def _run(self, answer, case):
         return run(answer, case.args)
@@ -65,64 +91,60 @@ class FunctionExercise(Exercise):
     def _runs(self, answer, cases):
         return [self._run(answer, case) for case in cases]
 
-    def _untouched(self, answer):
-        cases = self.cases() if self.planted and callable(answer) else ()
-        as_planted = cases and all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
-        return as_planted or super()._untouched(answer)
-
     def _wrong_kind(self, answer):
-        if isinstance(answer, type | nn.Module) or not callable(answer):
-            return f"Your answer is {kind_of(answer)}; hand over the function: check({self.variable})."
-        return None
+        wrong = isinstance(answer, type) or not callable(answer)
+        return hand_over(self, answer, "the function") if wrong else None
 
     def _judge(self, answer):
         cases = self.cases()
-        problem = self._wrong_kind(answer)
-        if problem:
+        if problem := self._wrong_kind(answer):
             return problem
         outcomes, rights = self._runs(answer, cases), self._runs(self.reference, cases)
-        found = list(map(self._difference, outcomes, rights))
-        first = next((place for place, sentence in enumerate(found) if sentence), None)
-        if first is not None:
-            sentence, alike = self._mistake(cases, outcomes, first)
-            sentence = sentence or self._words(answer, cases, outcomes, first, found[first])
-            return self._bugs_found(cases, outcomes, found, alike) + sentence
+        sentences = list(map(self._difference, outcomes, rights))
+        if any(sentences):
+            return self._failure(answer, cases, outcomes, sentences)
         if any(outcome.changed for outcome in outcomes):
             return f"The result is right, but your {self.kind} writes into its argument: others need it."
-        used = sorted(self.without & names_used(answer))
-        return f"The result is right, but this task does without {used[0]}." if used else None
+        broken = self._broken_rule(answer, cases, outcomes)
+        return f"The result is right, but {broken}" if broken else None
+
+    def _failure(self, answer, cases, outcomes, sentences):
+        failing = [index for index, sentence in enumerate(sentences) if sentence]
+        named = self._mistake(cases, outcomes, failing)
+        return named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
+
+    def _broken_rule(self, answer, cases, outcomes):
+        """Say which rule of the task the way to a right result breaks."""
+        for case in cases if self.without or self.once else ():
+            with CallCounter() as counter:
+                self._run(answer, case)
+            if used := sorted(self.without & counter.counts.keys()):
+                return f"your code calls {used[0]}, and this task does without it."
+            if self.once and (times := counter.counts[self.once]) != 1:
+                return f"{self.once} is called {times} times, and the task asks for one call."
+        return None
 
     def _difference(self, outcome, right):
         if outcome.error:
             return explain(outcome.error, outcome.line)
         if outcome.value is None:
             return f"your {self.kind} returns None: is there a `return` on its last line?"
-        return difference(outcome.value, right.value, tensor=True, names=self.returns, subject="the result")
+        return difference(outcome.value, right.value, self.asked, "the result")
 
-    def _mistake(self, cases, outcomes, first):
-        """Return the sentence of the mistake that does the same on the first input that fails, else None.
+    def _mistake(self, cases, outcomes, failing):
+        """Return the sentence of the mistake that does the same, None if none does.
 
-        If several do, the one that does the same on most inputs is meant; their number is returned, too.
+        It does the same on the first input that fails, on all that come out right and on half of all that
+        fail. If several do, the one that does the same on most is meant.
         """
-        planted = [(self.planted, cases[first].bug)] if cases[first].bug else []
-        told = {None: 0}
-        for wrong, sentence in (*planted, *cases[first].mistakes, *self.mistakes):
+        first, alike = failing[0], {None: 0}
+        for wrong, sentence in (*cases[first].mistakes, *self.mistakes):
             if agree(outcomes[first], self._run(wrong, cases[first])):
-                told[sentence] = sum(map(agree, outcomes, self._runs(wrong, cases)))
-        return max(told.items(), key=lambda pair: pair[1])
-
-    def _bugs_found(self, cases, outcomes, found, alike):
-        """Count the planted bugs whose own input comes out right; say if something new may hide others."""
-        isolated = [place for place, case in enumerate(cases) if case.bug]
-        wrong = [place for place in isolated if found[place] and alike < len(cases)]  # else: one new mistake
-        left = [place for place in wrong if agree(outcomes[place], self._run(self.planted, cases[place]))]
-        count = f"{len(isolated) - len(wrong)} of {len(isolated)} bugs found"
-        new = (
-            ""
-            if left and left == wrong
-            else ", but something new is wrong" + " and may hide others" * bool(wrong)
-        )
-        return f"{count}{new}. " if isolated else ""
+                same = list(map(agree, outcomes, self._runs(wrong, cases)))
+                good = [same[index] for index in range(len(cases)) if index not in failing]
+                if all(good) and 2 * (sum(same) - len(good)) >= len(failing):
+                    alike[sentence] = sum(same)
+        return max(alike, key=alike.get)
 
     def _words(self, answer, cases, outcomes, first, difference):
         again = self._run(answer, cases[first])
@@ -132,51 +154,20 @@ class FunctionExercise(Exercise):
             return "Every input gives the same result, that of the first one: compute it from the arguments."
         label = cases[first].label
         sentence = f"{label}: {difference}" if label else difference
-        return sentence[0].upper() + sentence[1:]
-
-
-class ModuleExercise(FunctionExercise):
-    """The answer is a class, an ``nn.Module``, built and called for every input.
-
-    ``reference``: the right class. Both get the same weights, so the class must name its layers as the
-    reference does. Every case is ``case(x, mask, build={"d_model": 6, "num_heads": 3})``.
-    """
-
-    kind = "forward"
-
-    def _run(self, answer, case):
-        return run(lambda *args: self._built(answer, case.build)(*args), case.args)
-
-    def _wrong_kind(self, answer):
-        if not isinstance(answer, type) or not issubclass(answer, nn.Module):
-            return f"Your answer is {kind_of(answer)}; hand over a class …(nn.Module), by its name only."
-        return None
-
-    def _built(self, answer, sizes):
-        module, generator = answer(**sizes), torch.Generator().manual_seed(0)
-        mine = dict(module.named_parameters())
-        for name, parameter in self.reference(**sizes).named_parameters():
-            if name not in mine:
-                raise AnswerError(f"self.{name} is missing: does __init__ make this layer, under this name?")
-            got, shape = tuple(mine[name].shape), tuple(parameter.shape)
-            if got != shape:
-                raise AnswerError(
-                    f"self.{name} has the shape {got} instead of {shape}: how many go in and out?"
-                )
-            with torch.no_grad():
-                mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
-        return module
+        also = f" Your {self.kind} also writes into its argument." if outcomes[first].changed else ""
+        return sentence[0].upper() + sentence[1:] + also
 
 
 class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
-    ``candidates``: tuples ``(name, function, is_right)``, if need be with a sentence to be said where this
-    one is misjudged. Each is tried ``times`` times, because a test with random numbers may waver. A mistake
-    is a wrong test.
+    ``candidates``: tuples ``(name, function, is_right)``, the right ones first, if need be with what is true
+    of this one, said where it is misjudged. They take inputs of all sizes. Each is tried ``times`` times,
+    because a test with random numbers may waver; a test that is too slow for that is asked to be faster.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own
+    seconds = 1.5  # for all candidates together
 
     def __init__(self, number, title, *, candidates, times=5, **rest):
         super().__init__(number, title, **rest)
@@ -184,38 +175,57 @@ class TestExercise(Exercise):
 
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
-            return f"Your answer is {kind_of(answer)}; hand over your test: check({self.variable})."
-        said = [self._said(answer, *candidate[:2]) for candidate in self.candidates]
-        problem = next((word for word in said if isinstance(word, str)), None)
-        return problem or self._misjudged(said)
+            return hand_over(self, answer, "your test")
+        start, verdicts = time.thread_time(), []
+        for candidate in self.candidates:
+            left = start + self.seconds - time.thread_time()
+            share = left / (len(self.candidates) - len(verdicts))
+            verdicts.append(self._verdict_on(answer, candidate, share))
+            if isinstance(verdicts[-1], str):
+                return verdicts[-1]
+        return self._misjudged(verdicts)
 
-    def _said(self, test, name, candidate):
+    def _verdict_on(self, test, candidate, seconds):
         """Return True or False, or a sentence if the test says neither, or now this, now that."""
-        outcomes = [run(test, (candidate,)) for _ in range(self.times)]
-        values = [as_python(outcome.value) for outcome in outcomes]
-        for outcome, value in zip(outcomes, values, strict=True):
-            if outcome.error:
-                return f"Handed “{name}”, {explain(outcome.error, outcome.line)}"
-            if not isinstance(value, bool):
-                return f"Handed “{name}”, your test returns {kind_of(value)}; True or False is needed."
-        wavers = f"Your test says now True, now False of “{name}”: are its numbers too few?"
-        return values[0] if len(set(values)) == 1 else wavers
+        start, values, calls = time.thread_time(), [], []
 
-    def _misjudged(self, said):
-        pairs = list(zip(self.candidates, said, strict=True))
-        wrong = [candidate for candidate, value in pairs if value != candidate[2]]
+        def tried(function):  # a copy of the candidate: one of page 04 remembers what it met
+            @functools.wraps(function)
+            def handed(*args, **named):
+                calls.append(args)
+                return function(*args, **named)
+
+            return test(handed)
+
+        which = f"“{candidate[0]}”, which is {'right' if candidate[2] else 'wrong'}"
+        while len(values) < self.times and (not values or time.thread_time() - start < seconds):
+            outcome = run(tried, (candidate[1],))
+            if outcome.error:
+                return f"Handed {which}, your test {explain(outcome.error, outcome.line).removeprefix('it ')}"
+            values.append(as_python(outcome.value))
+            if not isinstance(values[-1], bool):
+                return f"Handed {which}, your test returns {kind_of(outcome.value)}; True or False is needed."
+        if not calls:
+            return "Your test never calls the function it is handed."
+        if len(values) == 1 and time.thread_time() - start > self.seconds / 4:
+            return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
+        if len(set(values)) > 1:
+            return f"Your test says now True, now False of {which}: what in it is random, in which limits?"
+        return values[0]
+
+    def _misjudged(self, verdicts):
+        pairs = zip(self.candidates, verdicts, strict=True)
+        wrong = [candidate for candidate, verdict in pairs if verdict != candidate[2]]
         if not wrong:
             return None
-        for test, sentence in self.mistakes:
-            if [as_python(run(test, (candidate[1],)).value) for candidate in self.candidates] == said:
+        for test, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
+            if [as_python(run(test, (candidate[1],)).value) for candidate in self.candidates] == verdicts:
                 return sentence
-        if len(wrong) == len(said):
+        if len(wrong) == len(verdicts):
             return "Your test is upside down: it says True of every wrong one and False of every right one."
-        if len(set(said)) == 1:
-            even = f"even of “{wrong[0][0]}”: print what it measures there."
-            return f"Your test says {said[0]} of all {len(said)}, {even}"
-        told = [f"“{candidate[0]}” {'is refused' if candidate[2] else 'passes'}" for candidate in wrong]
-        more = f", and {len(told) - 2} more are misjudged" if len(told) > 2 else ""
-        reason = " ".join(wrong[0][3:])
-        right = len(said) - len(wrong)
-        return f"{right} of {len(said)} are judged rightly, but {' and '.join(told[:2])}{more}. {reason}"
+        name, _, is_right, *fact = wrong[0]
+        count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} are judged rightly."
+        count = f"Your test says {verdicts[0]} of all {len(verdicts)}." if len(set(verdicts)) == 1 else count
+        example = f"“{name}” is {'right, but does not pass' if is_right else 'wrong, but passes'}"
+        more = f" The same goes for “{wrong[1][0]}”." if len(wrong) == 2 and wrong[1][2] == is_right else ""
+        return f"{count} {example}{': ' if fact else '.'}{' '.join(fact)}{more}"

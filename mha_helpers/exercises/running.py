@@ -1,41 +1,52 @@
 """Running a learner's function: on copies of the inputs, with every way to fail put in words."""
 
-import ast
 import copy
+import dis
 import inspect
-import linecache
+import re
+import sys
 import sysconfig
-import textwrap
 import traceback
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
-from mha_helpers.exercises.compare import same
+from mha_helpers.exercises.compare import difference
+from mha_helpers.exercises.relations import Asked
 
 _NOT_THEIRS = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
-_SHAPES = "The shapes do not fit: print both with .shape before that line."
+_ALIKE = Asked(of_function=True)
+_USES = ("LOAD", "STORE", "RETURN_CONST")
+_OF_STUBS = {None, ..., "self", "super", "__class__", "__init__", "NotImplementedError"}
 
-# (words in the message, what usually causes it), tried in order.
+# (a pattern of the message, what usually causes it), tried in order.
 _CAUSES = (
+    ("no ellipsis was", "The tensor has more axes than the equation: begin each of its parts with `...`."),
     ("ellipsis", "A `...` is still in the code: put something in its place."),
+    ("KeyError", "The dict has no entry of this name: print its keys, and what your code builds."),
     ("positional argument", "How many arguments does the task name?"),
     ("view size is not compatible", "After a transpose use reshape: it copies the numbers first."),
     ("Dimension out of range", "The tensor has fewer axes than that: count them from the end, -1 and -2."),
+    ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
     ("index", "An index ran past the end, or is no whole number: compare it with the .shape."),
     ("converted to", "One number is needed there, not a tensor of several: try the function of torch."),
     ("must be Tensor, not", "A tensor is needed there: for a plain number, math may have the same function."),
     ("is ambiguous", "One True or False is needed there, and a tensor holds many: .all(), or `is not None`?"),
-    ("to unpack", "There are more or fewer sizes than names: .shape gives one for each axis."),
+    ("to unpack", "There are more or fewer values on the right of = than names on its left."),
     ("keyword argument", "No argument has this name: is it spelt as in the task, or as in PyTorch?"),
     ("Module.__init__", "super().__init__() must come first in __init__."),
     ("not callable", "A value is called like a function: are there brackets too many, or a name used twice?"),
+    ("'torch' is not defined", "Run the set-up cell at the top of the page first: it imports torch."),
+    ("return_types", "With dim, max and min return values and indices: take .values, or use amax, amin."),
     ("not defined", "Is the name spelt as above, and did its cell run? In a class, is self. missing?"),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
-    ("must match", _SHAPES),
-    ("cannot be multiplied", _SHAPES),
+    ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
 
 
@@ -43,25 +54,13 @@ class AnswerError(Exception):
     """Something about an answer that stops the check, said in a whole sentence."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One input: ``case(q, k, label="without a mask", mistakes=[…])``.
+def case(*args, label="", mistakes=(), **rest):
+    """Return one input: ``case(q, k, label="without a mask", mistakes=[…])``.
 
     ``label`` opens the sentence when this input is the first to fail. ``mistakes`` are tried before those
-    of the exercise. ``bug``: this input isolates one planted bug, and this sentence tells of it. ``build``
-    holds the arguments that a class is built with.
+    of the exercise. ``rest`` is what a page's own kind of exercise wants to know of it.
     """
-
-    args: tuple
-    label: str = ""
-    mistakes: tuple = ()
-    bug: str = ""
-    build: dict = field(default_factory=dict)
-
-
-def case(*args, **rest):
-    """Return the ``Case`` of these arguments."""
-    return Case(args, **rest)
+    return SimpleNamespace(args=args, label=label, mistakes=mistakes, **rest)
 
 
 def numbers(*shape, seed=0):
@@ -87,7 +86,9 @@ def run(call, args):
     """Call a function with copies of the arguments and return the ``Outcome``; only Ctrl-C gets through."""
     copies = copy.deepcopy(args)
     try:
-        value = copy.deepcopy(_detached(call(*copies)))  # a copy: it may be written into by the next call
+        value = call(*copies)
+        value = tuple(value) if isinstance(value, Iterator) else value
+        value = _each(lambda tensor: tensor.detach().clone(), value)  # the next call may write into it
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit as well: an exit() must not end the learner's kernel
@@ -98,84 +99,82 @@ def run(call, args):
 
 
 def agree(outcome, other):
-    """Tell whether two calls came to the same: equal values, or the same error; 0 is as good as NaN."""
+    """Tell whether two calls came to the same: values of one form, or one error; 0 is as good as NaN."""
     if outcome.error or other.error:
         return type(outcome.error) is type(other.error) and str(outcome.error) == str(other.error)
-    return same(outcome.value, other.value) or same(outcome.value, _without_nan(other.value))
+    if _form(outcome.value) != _form(other.value):
+        return False
+    without_nan = _each(lambda tensor: tensor.masked_fill(tensor.isnan(), 0), other.value)
+    return any(not difference(outcome.value, value, _ALIKE) for value in (other.value, without_nan))
 
 
 def explain(error, line=""):
     """Return "it raises RuntimeError: …" with its usual cause and the learner's line."""
-    message = " ".join(str(error).split())[:160]
-    message += "" if message.endswith((".", "?")) else "."
+    whole = " ".join(str(error).split())
+    message = whole[:160].rstrip(".?") + ("?" if whole[:160].endswith("?") else ".")
     if isinstance(error, AnswerError):
         return message
-    cause = next((f" {cause}" for words, cause in _CAUSES if words in message), "")
+    whole = f"{type(error).__name__}: {whole}"
+    cause = next((f" {cause}" for words, cause in _CAUSES if re.search(words, whole)), "")
     where = f" The line: {line}" if line else ""
     return f"it raises {type(error).__name__}{': ' * (len(message) > 1)}{message}{cause}{where}"
 
 
 def is_stub(thing):
-    """Tell whether nobody has written in a function, or in any function of a class, yet."""
-    if isinstance(thing, type) and not issubclass(thing, torch.nn.Module):
-        return False
-    trees = [_tree(function) for function in _functions(thing)]
-    return all(isinstance(tree, ast.FunctionDef) and all(map(_says_nothing, tree.body)) for tree in trees)
+    """Tell whether nobody has written in a function, or in any function of a class, yet.
 
-
-def names_used(thing):
-    """Return the names in the source of a function or class, and "@"; none where the source is not known.
-
-    A name that stands for another function of the same notebook does not count.
+    A stub uses nothing: no name, argument or constant but those it was handed out with. The names of the
+    steps that load, store or return something begin alike in Python 3.11 to 3.14.
     """
-    found = set()
-    for function in _functions(thing):
-        tree, known = _tree(function), getattr(function, "__globals__", {})
-        for node in ast.walk(tree) if tree else ():
-            if isinstance(node, ast.MatMult):
-                found.add("@")
-            elif isinstance(node, ast.Attribute):
-                found.add(node.attr)
-            elif isinstance(node, ast.Name):
-                value = known.get(node.id)  # an import may have renamed it
-                own = inspect.isfunction(value) and value.__module__ == function.__module__
-                found.add("" if own else getattr(value, "__name__", node.id))
-    return found
+    if isinstance(thing, type):
+        own = [part for part in thing.__mro__ if not part.__module__.startswith(("torch", "builtins"))]
+        functions = [value for part in own for value in vars(part).values() if inspect.isfunction(value)]
+        return issubclass(thing, torch.nn.Module) and all(map(is_stub, functions))
+    if not inspect.isfunction(thing):
+        return False
+    return {step.argval for step in dis.get_instructions(thing) if step.opname.startswith(_USES)} <= _OF_STUBS
 
 
-def _functions(thing):
-    if not isinstance(thing, type):
-        return [thing]
-    own = [part for part in thing.__mro__ if not part.__module__.startswith(("torch", "builtins"))]
-    return [value for part in own for value in vars(part).values() if inspect.isfunction(value)]
+class CallCounter(TorchFunctionMode):
+    """Counts the calls of torch's functions and of this package's, also those that a helper makes.
+
+    What is called is counted, not what is written: a variable may be named softmax. ``q @ k`` is a matmul.
+    """
+
+    def __enter__(self):
+        self.counts, self._before = Counter(), sys.getprofile()
+        sys.setprofile(self._note_own)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        sys.setprofile(self._before)
+        return super().__exit__(*error)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        func_or_property = func.__self__ if func.__name__ == "__get__" else func  # q.mT
+        self.counts[func_or_property.__name__.removeprefix("special_").strip("_")] += 1
+        return func(*args, **(kwargs or {}))
+
+    def _note_own(self, frame, event, _):
+        module = frame.f_globals.get("__name__", "")
+        if event == "call" and module.startswith("mha_helpers.") and ".exercises" not in module:
+            self.counts[frame.f_code.co_name] += 1
 
 
-def _tree(function):
-    try:  # inspect.getsource would do, but looks through all modules first
-        code = function.__code__
-        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-        return ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body[0]
-    except (AttributeError, IndexError, SyntaxError):
-        return None
-
-
-def _says_nothing(step):
-    words = ast.unparse(step)
-    if isinstance(step, ast.Expr):
-        return isinstance(step.value, ast.Constant) or words == "super().__init__()"
-    return words in ("pass", "return", "return None", "return ...") or "NotImplementedError" in words
-
-
-def _detached(value):
+def _each(change, value):
+    """Change a tensor, or each one in a list or tuple."""
     if isinstance(value, torch.Tensor):
-        return value.detach()
-    return type(value)(map(_detached, value)) if type(value) in (list, tuple) else value
+        return change(value)
+    return type(value)(_each(change, part) for part in value) if type(value) in (list, tuple) else value
 
 
-def _without_nan(value):
-    if isinstance(value, torch.Tensor):
-        return value.masked_fill(value.isnan(), 0)
-    return type(value)(map(_without_nan, value)) if type(value) in (list, tuple) else value
+def _form(value):
+    """Say whether a value is a tensor, a mask, several, or else: equal numbers may differ in form."""
+    if type(value) in (list, tuple):
+        return tuple(map(_form, value)) if any(isinstance(part, torch.Tensor) for part in value) else list
+    if isinstance(value, torch.Tensor) and value.dim():
+        return torch.bool if value.dtype == torch.bool else torch.Tensor
+    return float if isinstance(value, int | float | torch.Tensor) else type(value)
 
 
 def _changed(now, before):

@@ -1,0 +1,199 @@
+"""What is said of numbers that differ from the right ones.
+
+One relation that explains all of them (transposed, a factor, only rounded, …), else the first wrong one: what
+stands there, where it is and what is expected there.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import torch
+
+ROUNDED = "looks right, but rounded to"
+ONE = torch.ones(()).double()
+RELATIVE = 1e-5  # above the rounding of float32 for the small sums of the course, below every mistake
+ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+ORDINALS += [f"{number}th" for number in range(11, 1000)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the right answer is besides its value, and how a sentence names its places.
+
+    ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``rows``:
+    names, such as the words; ``axes``: what is counted along each axis, from the last, or a dict by name.
+    ``of_function``: a tensor is needed where one is right, and the number expected may be said; else it
+    would give the answer away. ``noun``: what a list holds, numbers or sizes. ``choices``: the texts offered.
+    """
+
+    decimals: int | None = None
+    returns: tuple = ()
+    rows: tuple = ()
+    axes: tuple | dict = ("batch entry", "table", "row", "column")
+    of_function: bool = False
+    choices: tuple = ()
+    noun: str = "number"
+
+
+def close(values, wanted, decimals=None):
+    """Tell for each number whether it is right: to so many decimals, else to the rounding of float32."""
+    if decimals is not None:
+        near = torch.isclose(values, wanted, rtol=0.0, atol=0.53 * 10.0**-decimals, equal_nan=True)
+        return near & ((wanted != 0) | (values.abs() < 1e-6))  # a hidden word gets exactly 0
+    finite = wanted[wanted.isfinite()]
+    atol = RELATIVE * float(finite.abs().amax()) if finite.any() else 1e-6
+    if bool((finite == finite.round()).all()):  # counts: the next whole number is wrong, however large
+        atol = min(atol, 0.4)
+    return torch.isclose(values, wanted, rtol=0.0, atol=atol, equal_nan=True)
+
+
+def counted(number, what):
+    """Write a number and what it counts, one or several."""
+    return f"{number} {what}{'' if number in (1, 'no') else 's'}"
+
+
+def other_shape(values, wanted, decimals):
+    """Say how a shape differs from the right one, and whether only the shape does."""
+    got, right = tuple(values.shape), tuple(wanted.shape)
+    if values.dim() == wanted.dim() == 1:
+        return f"has {counted(got[0], 'number')}, and {right[0]} are needed"
+    words = f"has {values.dim()} {'axis' if values.dim() == 1 else 'axes'}, and {wanted.dim()} are needed"
+    if values.dim() == wanted.dim():
+        axis = next(axis for axis in range(wanted.dim()) if got[axis] != right[axis])
+        words = f"has the size {got[axis]} along axis {axis}, and {right[axis]} is needed"
+        words = "has its axes in another order, and other numbers" if sorted(got) == sorted(right) else words
+        for order in itertools.permutations(range(wanted.dim())) if wanted.dim() <= 5 else ():
+            turned = values.permute(order)
+            if turned.shape == wanted.shape and close(turned, wanted, decimals).all():
+                words = "is transposed" if wanted.dim() == 2 else "is right but for the order of its axes"
+    for larger, smaller, what in ((got, right, "has one axis more"), (right, got, "lacks one axis")):
+        for axis, size in enumerate(larger):
+            if larger[:axis] + larger[axis + 1 :] == smaller:
+                return f"{what}, axis {axis} of size {size}: its shape is {got} instead of {right}"
+    if values.numel() == wanted.numel() and close(values.flatten(), wanted.flatten(), decimals).all():
+        words = "has the right numbers in another shape"
+    return f"{words}: its shape is {got} instead of {right}"
+
+
+def other_numbers(values, wanted, asked, dtype):
+    """Say how numbers of the right shape differ: by one relation, or else which is the first wrong."""
+    wrong, infinite = ~close(values, wanted, asked.decimals), values.isinf() & (values != wanted)
+    nan_words = "NaN{}: 0/0, ∞/∞, ∞ − ∞ or 0 · ∞ was computed"
+    for bad, words in ((values.isnan(), nan_words), (infinite, "∞ or −∞{}, where a finite number is needed")):
+        if bad.any():
+            where = f" {_where(bad.nonzero()[0].tolist(), asked)}" if bad.dim() else ""
+            return f" {'has' if where else 'is'} {words.format(where)}"
+    words = _rounded(values, wanted, asked)
+    words = _relation(values, wanted, asked.decimals) if words is None else words
+    percent = torch.isclose(values, 100 * wanted, rtol=5e-3, atol=0.0)
+    if percent.all() and wanted.any() and not asked.of_function:
+        words = "is 100 times too large: is it in per cent?"
+    if words:
+        return f" {words}"
+    index = tuple(wrong.nonzero()[0].tolist())
+    here, there = float(values[index]), float(wanted[index])
+    size = "too small" if here < there else "too large"
+    digits = ".4g" if f"{here:.4g}" != f"{there:.4g}" else ".7g"
+    written = (f"{x:{'.0f' if x.is_integer() else digits}}" for x in (here, there))
+    here, there = (number.replace("-", "−").replace("inf", "∞") for number in written)
+    if dtype == torch.bool:
+        here, there = bool(values[index]), bool(wanted[index])
+    if not index:
+        return f", {here}, is {size}"
+    count, right = wrong.numel(), int((~wrong).sum())
+    if len(index) == 1 and not right and not asked.of_function:
+        both = "both" if count == 2 else f"all {count}"
+        return f" is not right: {both} {asked.noun}s differ from what is asked"
+    rest = f"{right or 'none'} of {count} {asked.noun}s {'are' if right > 1 else 'is'} right"
+    rest = "all that stands before it is right" if any(index) else rest
+    rest = "the rows above are right" if len(index) == 2 and index[0] > 1 else rest
+    what = f", and {there} is expected there" if asked.of_function else f", which is {size}"
+    return f" has {here} {_where(index, asked)}{what}; {rest}"
+
+
+def _where(index, asked):
+    if len(index) == 1:
+        return f"for “{asked.rows[index[0]]}”" if asked.rows else f"as its {ORDINALS[index[0]]} {asked.noun}"
+    labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)][::-1]
+    if asked.rows:
+        labels[-2] = f"{asked.axes[-2]} “{asked.rows[index[-2]]}”"
+    return f"in the {', '.join(labels)}"
+
+
+def _rounded(values, wanted, asked):
+    decimals = asked.decimals
+    off = float((values - wanted).abs().nan_to_num().amax())
+    more = "keep all decimals" if decimals is None else f"give {decimals} decimals"
+    fewest = 0 if len(values.unique()) > 3 else 1  # a few whole numbers are near by chance
+    for places in range(5 if decimals is None else decimals, fewest - 1, -1):
+        digits = values.nan_to_num() * 10.0**places
+        short = digits.any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
+        if short and off <= 0.51 * 10.0**-places:
+            return f"{ROUNDED} {counted(places, 'decimal')}: {more}"
+    largest = float(wanted.nan_to_num().abs().amax())
+    allowed = 1e-3 * largest if decimals is None else min(1.5 * 10.0**-decimals, 0.1 * largest)
+    if off < allowed and not ((wanted == 0) & (values.abs() > 1e-6)).any():  # who is hidden gets exactly 0
+        if asked.of_function or (decimals is None and torch.equal(wanted, wanted.round())):
+            return ""  # nobody rounds results or counts on the way: the first wrong one says more
+        return f"is close, but not right: was something rounded on the way? {more.capitalize()}"
+    return None
+
+
+def _relation(values, wanted, decimals):
+    """Say by which one operation on all its numbers the right answer becomes this one, None if by none.
+
+    Each needs several sizes of number, so that it cannot fit by chance. Small whole numbers fit too easily
+    to what changes every number by itself: that is said of fractions only.
+    """
+    if decimals is None and (values != values.round()).any():  # as far as the answer is written out
+        decimals = next((n for n in (3, 4) if torch.equal(values, values.round(decimals=n))), None)
+    w, v = wanted[wanted.isfinite()], values[wanted.isfinite()]
+    sizes = len((w[w != 0].abs() * 1e6).round().unique())
+    yes_or_no, whole = set(w.tolist()) == {0.0, 1.0} and w.numel() > 3, bool((w == w.round()).all())
+    factor, shift = float((v * w).sum() / (w * w).sum()), float((v - w).mean())
+    enough = 1 if len(w[w != 0]) > 3 else 3
+    relations = [  # words, the numbers they speak of, how many sizes it takes
+        ("is right but for the sign", -wanted, 2),
+        ("is the exact opposite: every yes is a no, every no a yes", 1 - wanted, 100 - 99 * yes_or_no),
+        *_swapped(wanted, 1 if yes_or_no else 3),
+        (f"is {factor:.3g} times the right one in every number", factor * wanted, enough),
+        ("is the softmax of what is asked for: a step too many?", _softmax(wanted), enough),
+        ("has lost its signs", wanted.abs(), 3),
+        (f"is shifted: {shift:.3g} was added to every number", wanted + shift, 99 if whole else 3),
+    ]
+    for words, other, least in relations:
+        if sizes >= least and other.shape == values.shape and close(values, other, decimals).all():
+            return words if values.any() else None
+    if not wanted.dim():
+        return None
+    if sizes > 1 + whole and close(values.flatten().sort()[0], wanted.flatten().sort()[0], decimals).all():
+        return "has the right numbers, but not in their places"
+    return None if whole else _sums(values, wanted, decimals)
+
+
+def _softmax(numbers):
+    return torch.softmax(numbers, -1) if numbers.dim() else numbers
+
+
+def _swapped(wanted, least):
+    for axis, other in itertools.combinations(range(wanted.dim()), 2):
+        words = "is transposed: its rows stand where its columns belong"
+        last_two = (axis, other) == (wanted.dim() - 2, wanted.dim() - 1)
+        words = words if last_two else f"has axes {axis} and {other} swapped, counted from 0"
+        yield words, wanted.transpose(axis, other), least
+
+
+def _sums(values, wanted, decimals):
+    """Say where numbers add up to 1 that should do so in each row."""
+    if close(_softmax(values), wanted, decimals).all():
+        return "would be right after a softmax along its last axis: is that step missing?"
+    if not close(wanted.sum(-1), ONE, decimals).any():
+        return None
+    if close(values / values.sum(-1, keepdim=True), wanted, decimals or 4).all():
+        rows = "has rows that are right but for their sum: each"
+        return f"{rows if wanted.dim() > 1 else 'is right but for its sum: weights'} should add up to 1"
+    for axis in range(wanted.dim() - 2, -1, -1):
+        if close(values.sum(axis), ONE, 3).all():
+            name = "each column" if axis == wanted.dim() - 2 else f"axis {axis}, counted from 0"
+            return f"adds up to 1 along {name}: which axis holds the keys of one query?"
+    return None
