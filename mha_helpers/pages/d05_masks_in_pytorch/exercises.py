@@ -1,0 +1,99 @@
+"""The exercise of the deeper page on PyTorch's masks: padding in front, from lengths to (b, 1, 1, n)."""
+
+import torch
+
+from mha_helpers.exercises import FunctionExercise, case
+
+
+def _real(lengths, n):
+    """True = a word, where padding stands in front, (b, n)."""
+    return torch.arange(n) >= n - lengths[:, None]
+
+
+def _behind(lengths, n):
+    return torch.arange(n) < lengths[:, None]
+
+
+def _added(lengths, n):
+    return torch.zeros(len(lengths), 1, 1, n).masked_fill(~_real(lengths, n)[:, None, None, :], -torch.inf)
+
+
+padding_in_front = FunctionExercise(
+    "D5.1",
+    "Padding in front",
+    stars=2,
+    minutes=6,
+    reference=lambda lengths, n: _real(lengths, n)[:, None, None, :],
+    axes=("sentence", "head", "query", "key"),
+    cases=lambda: [
+        case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5"),
+        case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
+        case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word"),
+    ],
+    task="""
+    A model that goes on writing needs the last word of every sentence at the end, so sentences are
+    padded in front. Make their mask for `F.scaled_dot_product_attention` from the numbers of real words:
+    `lengths` (b) and n → bool, (b, 1, 1, n).
+    """,
+    stub="""
+def my_mask(lengths, n):
+    # (b) -> (b, 1, 1, n)
+    ...
+""",
+    mistakes=[
+        (
+            lambda lengths, n: _behind(lengths, n)[:, None, None, :],
+            "You hide what stands behind the words: here the padding stands in front of them.",
+        ),
+        (
+            lambda lengths, n: ~_real(lengths, n)[:, None, None, :],
+            "Your True marks the padding: what does True mean to F.scaled_dot_product_attention?",
+        ),
+        (
+            lambda lengths, n: _real(n - lengths, n)[:, None, None, :],
+            "You take lengths for the padding: it counts the words, so where does the first one stand?",
+        ),
+        (
+            lambda lengths, n: _real(lengths - 1, n)[:, None, None, :],
+            "You hide the first word of each sentence, too: at which position does it stand?",
+        ),
+        (
+            lambda lengths, n: _real(lengths + 1, n)[:, None, None, :],
+            "One place of the padding may be seen: at which position does the first word stand?",
+        ),
+        (_real, "Your mask is (b, n), and would be taken for (n, n) where b = n: give it all four axes."),
+        (
+            lambda lengths, n: _real(lengths, n)[:, None, :],
+            "Your mask is (b, 1, n), and would be taken for (h, 1, n) where b = h: give it all four axes.",
+        ),
+        (
+            lambda lengths, n: _real(lengths, n)[:, None, :, None],
+            "Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.",
+        ),
+        (
+            lambda lengths, n: _real(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
+            "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
+        ),
+        (_added, "Your mask is one that is added, of 0 and −∞: a bool mask is asked for."),
+        (
+            lambda lengths, n: torch.ones(len(lengths), 1, 1, n, dtype=torch.bool),
+            "Your mask hides nothing: what has lengths to say about the positions?",
+        ),
+        (
+            lambda lengths, n: _real(torch.where(lengths == 0, n, lengths), n)[:, None, None, :],
+            "Of the sentence without words all may be seen: [-0:] is [0:], the whole row.",
+        ),
+    ],
+    praise="The first word stands at n − length; the two axes of size 1 serve all heads and queries.",
+    hints=[
+        "Which positions hold words? With n = 5 and two words: 3 and 4.",
+        "Compare torch.arange(n), (n), with one number for each sentence, (b, 1).",
+        "Indexing with None makes an axis of size 1: the heads and the queries share one row.",
+    ],
+    solution="""
+def my_mask(lengths, n):
+    first_word = n - lengths  # (b)
+    real = torch.arange(n) >= first_word[:, None]  # (n), (b, 1) -> (b, n)
+    return real[:, None, None, :]  # (b, n) -> (b, 1, 1, n)
+""",
+)

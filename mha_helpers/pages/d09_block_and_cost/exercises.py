@@ -1,0 +1,65 @@
+"""The exercise of the deeper page on block and cost: the whole block counted."""
+
+from mha_helpers.exercises import ValueExercise
+
+whole_block = ValueExercise(
+    "D9.1",
+    "What a whole block costs",
+    stars=2,
+    minutes=6,
+    right={"FFN": 2 * 100 * 512 * 2048, "equal at n": 6 * 512},
+    task="""
+    The page counts attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take
+    d_model = 512 and d_ff = 2048. How many multiply-adds has the FFN for 100 words? And at how many words
+    do scores and values cost as much as all four projections and the FFN together?
+    """,
+    stub="""
+block = {
+    "FFN": ...,
+    "equal at n": ...,
+}
+""",
+    mistakes=[
+        (
+            {"FFN": 100 * 512 * 2048},
+            "“FFN” counts one of its two matrices: a word goes to d_ff and comes back.",
+        ),
+        ({"FFN": 2 * 512 * 2048}, "“FFN” counts one word: how many go through it?"),
+        (
+            {"FFN": 4 * 100 * 512 * 2048},
+            "“FFN” counts multiplications and additions apart: one multiply-add is both.",
+        ),
+        (
+            {"FFN": 100 * (512 + 2048)},
+            "“FFN” adds the widths up: how many products does (n, a) @ (a, m) need?",
+        ),
+        ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
+        ({"FFN": 2 * 100**2 * 512}, "“FFN” counts pairs of words: does the FFN look at two words at once?"),
+        (
+            {"equal at n": 1024},
+            "“equal at n” is where the projections alone cost as much: the FFN is missing.",
+        ),
+        (
+            {"equal at n": 2048},
+            "“equal at n” leaves something out: the projections, or a matrix of the FFN?",
+        ),
+        ({"FFN": 2 * 100 * 512**2, "equal at n": 1536}, "Both take d_ff to be as wide as d_model."),
+        ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
+        ({"equal at n": 2304}, "“equal at n” counts one projection: how many has attention?"),
+        ({"equal at n": 6144}, "“equal at n” counts the scores or the values: both need n² · d_model."),
+    ],
+    praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",
+    hints=[
+        "(n, d_model) @ (d_model, d_ff) needs n · d_model · d_ff multiply-adds, and the way back as many.",
+        "Scores and values: 2 · n² · d_model. The rest: n · (4 · d_model² + 2 · d_model · d_ff).",
+        "Set both equal and divide by n · d_model.",
+    ],
+    solution="""
+d_model, d_ff = 512, 2048
+rest_per_word = 4 * d_model**2 + 2 * d_model * d_ff
+block = {
+    "FFN": 2 * 100 * d_model * d_ff,
+    "equal at n": rest_per_word / (2 * d_model),  # 2 · n² · d_model = n · rest
+}
+""",
+)

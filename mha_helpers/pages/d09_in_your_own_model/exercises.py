@@ -1,0 +1,129 @@
+"""The exercise of the deeper page on one's own model: cross-attention, who asks, who answers, which mask."""
+
+import math
+
+import torch
+
+from mha_helpers.attention import scaled_dot_product_attention
+from mha_helpers.exercises import FunctionExercise, case, numbers
+
+
+def _cross(target, source, is_pad, w_q, w_k, w_v):
+    keys = ~is_pad[:, None, :]  # (b, n_source) -> (b, 1, n_source)
+    return scaled_dot_product_attention(target @ w_q, source @ w_k, source @ w_v, keys)[0]
+
+
+def _wrong(
+    asks=0, answers=1, hidden=lambda is_pad, scores: is_pad[:, None, :], fill=-math.inf, dim=-1, scale=None
+):
+    """The right steps but for what is named: who asks (0 the target), who answers, what is hidden, …"""
+
+    def cross(target, source, is_pad, w_q, w_k, w_v):
+        asking, answering = (target, source)[asks], (target, source)[answers]
+        scores = asking @ w_q @ (answering @ w_k).mT / (scale or w_q.shape[1] ** 0.5)
+        if hidden:
+            scores = scores.masked_fill(hidden(is_pad, scores), fill)
+        return torch.softmax(scores, dim=dim) @ (answering @ w_v)
+
+    return cross
+
+
+def _future(is_pad, scores):
+    return torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+
+
+def _zeroed(target, source, is_pad, w_q, w_k, w_v):
+    scores = target @ w_q @ (source @ w_k).mT / w_q.shape[1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return weights.masked_fill(is_pad[:, None, :], 0.0) @ (source @ w_v)
+
+
+def _silenced(target, source, is_pad, *matrices):
+    return _wrong(hidden=None)(target, source.masked_fill(is_pad[..., None], 0.0), is_pad, *matrices)
+
+
+def _case(n_target, n_source, lengths, **rest):
+    lengths = torch.tensor(lengths)
+    is_pad = torch.arange(n_source) >= lengths[:, None]
+    tokens = numbers(len(lengths), n_target, 6), numbers(len(lengths), n_source, 6, seed=1)
+    matrices = numbers(6, 4, seed=2), numbers(6, 4, seed=3), numbers(6, 8, seed=4)
+    return case(*tokens, is_pad, *matrices, **rest)
+
+
+cross_attention = FunctionExercise(
+    "D9.3",
+    "Who asks, who answers?",
+    stars=2,
+    minutes=8,
+    reference=_cross,
+    axes=("sentence", "word", "number"),
+    cases=lambda: [
+        _case(
+            *(3, 5, [5, 5]),
+            label="without padding",
+            mistakes=[(_wrong(scale=8**0.5), "You divide by √d_v: do the values take part in a score?")],
+        ),
+        _case(
+            *(3, 5, [2, 4]),
+            label="with padding in the source",
+            mistakes=[
+                (_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")
+            ],
+        ),
+        _case(7, 3, [1, 3, 2], label="with a target longer than the source"),
+    ],
+    task="""
+    One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`
+    (b, n_source, d_model). In `is_pad` (b, n_source) True = padding, as in PyTorch's
+    `memory_key_padding_mask`. Return what each word of the target brings home.
+    """,
+    stub="""
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    # -> (b, n_target, d_v)
+    ...
+""",
+    mistakes=[
+        (_wrong(1, 0, None), "The source asks and the target answers: whose words want something here?"),
+        (_wrong(0, 0, None), "The target asks itself, as in self-attention: who answers here?"),
+        (_wrong(1, 1), "The source asks itself, as in self-attention: who asks here?"),
+        (
+            _wrong(hidden=lambda is_pad, _: ~is_pad[:, None, :]),
+            "You hide the words and keep the padding: what does True mean in is_pad?",
+        ),
+        (_wrong(hidden=None), "Padding of the source gets weight: which columns must be hidden?"),
+        (
+            _wrong(hidden=_future),
+            "Your mask is causal: is a later word of the source in the future of the target?",
+        ),
+        (
+            _wrong(hidden=lambda is_pad, scores: _future(is_pad, scores) | is_pad[:, None, :]),
+            "Your mask is causal, too: is a later word of the source in the future of the target?",
+        ),
+        (_wrong(fill=0.0), "You hide with a score of 0: what does softmax make of it?"),
+        (
+            _zeroed,
+            "You hide after softmax, or set the values of padding to 0: who gets the share that is lost?",
+        ),
+        (
+            _wrong(dim=-2),
+            "Your softmax runs over the words that ask: along which axis are those that answer?",
+        ),
+        (_wrong(scale=1.0), "The division by √d_k is missing."),
+        (_wrong(scale=6**0.5), "You divide by √d_model: how many features have a query and a key?"),
+    ],
+    praise="The target asks, the source answers, and of the source only the padding is hidden.",
+    hints=[
+        "Whoever asks gives the queries. Whoever answers gives keys and values.",
+        "The scores are (b, n_target, n_source): give is_pad an axis of size 1 for the targets.",
+        "Hide before softmax: masked_fill with −∞ where is_pad is True.",
+    ],
+    solution="""
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    q = target @ w_q  # (b, n_target, d_k)
+    k, v = source @ w_k, source @ w_v  # (b, n_source, d_k), (b, n_source, d_v)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (b, n_target, n_source)
+    scores = scores.masked_fill(is_pad[:, None, :], -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v  # (b, n_target, n_source) @ (b, n_source, d_v) -> (b, n_target, d_v)
+""",
+)

@@ -1,0 +1,133 @@
+"""The exercise of the deeper page on today's models: grouped heads without copies."""
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from mha_helpers.exercises import FunctionExercise, case, numbers
+
+
+def _repeated(q, k, v):
+    group = q.shape[1] // k.shape[1]
+    return _attention(q, k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1))
+
+
+def _attention(q, k, v, scale=None, dim=-1):
+    scores = q @ k.transpose(-2, -1) / (scale or q.shape[-1] ** 0.5)
+    return (scores if dim is None else torch.softmax(scores, dim=dim)) @ v
+
+
+def _grouped(q, k, v, **options):
+    groups = q.unflatten(1, (k.shape[1], -1))  # (b, h, n, d_k) -> (b, h_kv, group, n, d_k)
+    return _attention(groups, k[:, :, None], v[:, :, None], **options)
+
+
+def _flat(**options):
+    return lambda q, k, v: _grouped(q, k, v, **options).flatten(1, 2)
+
+
+def _turned(q, k, v):
+    """The groups counted the other way round, as repeat does it."""
+    groups = q.unflatten(1, (-1, k.shape[1])).transpose(1, 2)
+    return _attention(groups, k[:, :, None], v[:, :, None]).transpose(1, 2).flatten(1, 2)
+
+
+def _case(h, kv_heads, n_q=5, n_k=5, **rest):
+    sizes = [(h, n_q, 4), (kv_heads, n_k, 4), (kv_heads, n_k, 3)]  # q, k and v, which is narrower
+    return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
+
+
+class _Copies(TorchFunctionMode):
+    """Notes which function of torch made a tensor of such a size from one that requires a gradient.
+
+    A view does not count: it keeps the smaller storage that it looks at.
+    """
+
+    def __init__(self, sizes):
+        super().__init__()
+        self.sizes, self.made_by = sizes, None
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        learned = isinstance(result, torch.Tensor) and result.requires_grad
+        if learned and result.numel() in self.sizes and result.untyped_storage().nbytes() >= result.nbytes:
+            self.made_by = self.made_by or func.__name__.replace("__getitem__", "indexing")
+        return result
+
+
+class WithoutCopies(FunctionExercise):
+    def _broken_rule(self, answer, cases, outcomes):
+        q, k, v = cases[-1].args  # of sizes that only a copy for every query head has
+        with _Copies({part.numel() // k.shape[1] * q.shape[1] for part in (k, v)}) as copies:
+            answer(q.clone(), *(part.clone().requires_grad_() for part in (k, v)))
+        if copies.made_by:
+            return f"{copies.made_by} makes a copy of the keys or values for every query head."
+        return super()._broken_rule(answer, cases, outcomes)
+
+
+without_copies = WithoutCopies(
+    "D9.2",
+    "Grouped heads without a copy",
+    stars=2,
+    minutes=8,
+    reference=_repeated,
+    axes=("sentence", "head", "word", "number"),
+    cases=lambda: [
+        _case(6, 2, label="with six query heads and two of keys"),
+        _case(6, 3, label="with six query heads and three of keys"),
+        _case(4, 1, label="with one head of keys"),
+        _case(3, 3, label="with as many heads of keys as of queries"),
+        _case(6, 2, n_q=2, n_k=7, label="with two new words and seven keys"),
+    ],
+    without=["scaled_dot_product_attention"],
+    task="""
+    `repeat_interleave` copies every key. Do without it, and without PyTorch's
+    `scaled_dot_product_attention`: cut the axis of the query heads in two,
+    (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; the output is
+    (b, h, n, d_v).
+    """,
+    stub="""
+def my_grouped(q, k, v):
+    # (b, h, n, d_k), (b, h_kv, n, d_k), (b, h_kv, n, d_v) -> (b, h, n, d_v)
+    ...
+""",
+    mistakes=[
+        (_turned, "Neighbouring query heads read different keys: which comes first, h_kv or the group?"),
+        (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
+        (_flat(scale=1.0), "The division by √d_k is missing."),
+        (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
+        (_flat(dim=2), "Your softmax runs over a group: along which axis do the keys of one query lie?"),
+        (_flat(dim=None), "The softmax is missing."),
+        (
+            lambda q, k, v: _flat(scale=v.shape[-1] ** 0.5)(q, k, v),
+            "You divide by √d_v: do the values take part in a score?",
+        ),
+        (
+            lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
+            "Your heads come out in another order: which of the two axes of heads counts the groups?",
+        ),
+        (
+            lambda q, k, v: _attention(q, *(part.mean(1, keepdim=True) for part in (k, v))),
+            "All query heads read the mean of the key heads: which one belongs to each of them?",
+        ),
+        (
+            lambda q, k, v: _attention(q, k[:, :1], v[:, :1]),
+            "All your query heads read the first head of keys: where do the other groups read?",
+        ),
+        (lambda q, k, v: _flat()(q, k, k), "Your output mixes keys: what does a word bring home?"),
+    ],
+    praise="Broadcasting lets a whole group read one head of keys, and the numbers are the same.",
+    hints=[
+        "q.unflatten(1, (h_kv, group)) cuts axis 1 in two; neighbours stay in one group.",
+        "k[:, :, None] has an axis of size 1 where q has the group.",
+        "At the end .flatten(1, 2) puts the groups back in a row.",
+    ],
+    solution="""
+def my_grouped(q, k, v):
+    kv_heads = k.shape[1]
+    q = q.unflatten(1, (kv_heads, -1))  # (b, h, n, d_k) -> (b, h_kv, group, n, d_k)
+    k, v = k[:, :, None], v[:, :, None]  # (b, h_kv, 1, n, d_k)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return (weights @ v).flatten(1, 2)  # (b, h_kv, group, n, d_v) -> (b, h, n, d_v)
+""",
+)

@@ -1,0 +1,52 @@
+"""The one exercise of page 00: what “fish” brings home, and how an exercise works."""
+
+import torch
+
+from mha_helpers.exercises import ValueExercise
+
+VALUES = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])
+FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
+
+fish_brings_home = ValueExercise(
+    "0.1",
+    "What “fish” brings home",
+    stars=1,
+    minutes=3,
+    right=FISH @ VALUES,
+    decimals=2,
+    task="""
+    In head 1 the row of “fish” is 0.576, 0.140, 0.284. The values are those of the table above: (2, 2)
+    from “cat”, (0, −1) from “eats” and (−1, 1) from “fish” itself. Which two numbers does “fish” bring
+    home, to two decimals at least? Put them in place of the dots, as in `[1.23, 4.56]`, and run the cell.
+    If you are stuck, remove a `#` in the cell below.
+    """,
+    stub="fish_brings_home = ...  # two numbers, as a list",
+    mistakes=[
+        (EATS @ VALUES, "That is what “eats” brings home: which row of weights has “fish”?"),
+        (VALUES.sum(0), "That adds up whole values: how much of each does “fish” take?"),
+        (VALUES.mean(0), "That takes a third of each value: the shares of “fish” differ."),
+        (
+            FISH[:2] @ VALUES[:2],
+            "What “fish” takes from its own value is missing: a word may look at itself.",
+        ),
+        (FISH[0] * VALUES[0], "That is what “fish” takes from “cat” alone: two words more have a share."),
+        (VALUES[0], "That is the whole value of “cat”, and its share here is 0.576."),
+        (VALUES[2], "That is what “fish” offers; the task asks what it takes from all three words."),
+        (FISH @ VALUES.abs(), "A minus sign is lost: the values of “eats” and “fish” have negative numbers."),
+        (
+            VALUES @ VALUES[2],
+            "Those are products of two values: which numbers say how much of each is taken?",
+        ),
+        (FISH[:, None] * VALUES, "Those are the three rows of the last column: what is their sum?"),
+    ],
+    praise="You have computed an output of attention: a mix of values, in the shares of one row.",
+    hints=[
+        "Do as the table for “eats” does: weight · value for each word, then add up.",
+        "The first number: 0.576 · 2 + 0.140 · 0 + 0.284 · (−1).",
+    ],
+    solution="""
+weights = torch.tensor([0.576, 0.140, 0.284])  # how much “fish” takes from cat, eats, fish
+values = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # what cat, eats, fish offer
+fish_brings_home = weights @ values  # (3) @ (3, 2) -> (2)
+""",
+)

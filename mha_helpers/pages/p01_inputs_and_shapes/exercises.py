@@ -1,0 +1,209 @@
+"""The exercises of page 01: what order is made of, from token numbers to x, axes in the wrong place."""
+
+import torch
+
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+
+without_positions = ValueExercise(
+    "1.1",
+    "What can be told apart without positions?",
+    stars=1,
+    minutes=3,
+    right={"a", "c"},
+    task="""
+    A model adds no positions: x is made of the word table only. For which of these pairs does it
+    get **the same rows**, perhaps in another order? Answer with a set of letters, such as `{"b", "d"}`.
+
+    - **a** “dog bites man” and “man bites dog”
+    - **b** “cat eats fish” and “cat eats cat”
+    - **c** “not good but cheap” and “cheap but not good”
+    - **d** “the cat” and “cat”
+    """,
+    stub="same_rows = ...",
+    mistakes=[
+        ("b", "In pair b “cat” comes twice in one sentence: are there three equal rows in both?"),
+        ("d", "In pair d one sentence has a row more. Can two rows be the same as one?"),
+        (
+            "a",
+            "Pair a has the same words in another order: which of its rows would differ without positions?",
+        ),
+        (
+            "c",
+            "Pair c has the same words in another order: which of its rows would differ without positions?",
+        ),
+    ],
+    praise="Without positions a sentence is a bag of words, whatever the words say about each other.",
+    hints=[
+        "Each word gives one row, and the row depends on the word only. Write them down.",
+        "Two sentences of the same words, each as often, give the same rows.",
+    ],
+    solution='same_rows = {"a", "c"}',
+)
+
+
+def _tokens_to_x(token_ids, table, positions):
+    return table[token_ids] + positions[: token_ids.shape[-1]]
+
+
+def _cases():
+    table = numbers(5, 4)
+    return [
+        case(
+            torch.tensor([3, 0, 3]),
+            table,
+            numbers(7, 4, seed=1),
+            label="with more positions in the table than tokens",
+            mistakes=[
+                (
+                    lambda token_ids, table, positions: table[token_ids] + positions[token_ids],
+                    "You look up the positions by the number of the word. What says where a word stands?",
+                ),
+                (
+                    lambda token_ids, table, positions: table[token_ids] + positions[-token_ids.shape[-1] :],
+                    "You take the last positions of the table. Where does a sentence begin?",
+                ),
+                (
+                    lambda token_ids, table, positions: (
+                        table[token_ids] + positions[1 : token_ids.shape[-1] + 1]
+                    ),
+                    "Every position is one too late: which row belongs to the first token?",
+                ),
+            ],
+        ),
+        case(
+            torch.tensor([[4, 1], [0, 2], [1, 1]]),
+            table,
+            numbers(7, 4, seed=1),
+            label="with three sentences of two tokens",
+        ),
+        case(
+            torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]),
+            table,
+            numbers(7, 4, seed=1),
+            label="with two axes in front",
+        ),
+    ]
+
+
+tokens_to_x = FunctionExercise(
+    "1.2",
+    "From token numbers to x",
+    stars=2,
+    minutes=5,
+    reference=_tokens_to_x,
+    cases=_cases,
+    task="""
+    In a real model every token has a number, and `table` has one row for each number. Write the step from
+    token numbers `(…, n)` to x `(…, n, d_model)`; the dots stand for any axes in front, or none. `positions`
+    has a row for each position, and usually more rows than your sentence needs.
+    """,
+    axes=("sentence", "token", "feature"),
+    stub="""
+def tokens_to_x(token_ids, table, positions):
+    # tensors: (…, n) -> (…, n, d_model)
+    ...
+""",
+    mistakes=[
+        (
+            lambda token_ids, table, positions: table[token_ids],
+            "The words are right. Where is their position?",
+        ),
+        (
+            lambda token_ids, table, positions: positions[: token_ids.shape[-1]].expand(*token_ids.shape, -1),
+            "The positions are right. Where are the words?",
+        ),
+        (
+            lambda token_ids, table, positions: table[token_ids] + positions[0],
+            "Every token gets the first position: which row of `positions` belongs to the second?",
+        ),
+        (
+            lambda token_ids, table, positions: table[token_ids] - positions[: token_ids.shape[-1]],
+            "You subtract the position: how does the page join word and position?",
+        ),
+        (
+            lambda token_ids, table, positions: torch.cat(
+                [table[token_ids], positions[: token_ids.shape[-1]].expand(table[token_ids].shape)], dim=-1
+            ),
+            "You put word and position side by side: how does the first Transformer join them?",
+        ),
+        (
+            lambda token_ids, table, positions: torch.cat(
+                [table[token_ids], positions[: token_ids.shape[-1]]], dim=-1
+            ),
+            "You put word and position side by side: how does the first Transformer join them?",
+        ),
+        (
+            lambda token_ids, table, positions: table[token_ids] * positions[: token_ids.shape[-1]],
+            "You multiply word and position, so a zero in one deletes the other. How are they joined here?",
+        ),
+    ],
+    praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
+    hints=[
+        "A table indexed by a tensor of numbers gives one row for each number: table[token_ids].",
+        "A sentence of n tokens uses the first n positions. The number of tokens is token_ids.shape[-1].",
+    ],
+    solution="""
+def tokens_to_x(token_ids, table, positions):
+    n = token_ids.shape[-1]
+    return table[token_ids] + positions[:n]  # (..., n, d_model) + (n, d_model) -> (..., n, d_model)
+""",
+)
+
+axes_mixed_up = ValueExercise(
+    "1.3",
+    "Who looks at whom?",
+    stars=2,
+    minutes=4,
+    right={"shape": (7, 5, 5), "look at each other": "sentences"},
+    task="""
+    A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. Which
+    shape do her weights have? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
+    look at each other?
+    """,
+    stub="""
+mix_up = {
+    "shape": ...,
+    "look at each other": ...,
+}
+""",
+    mistakes=[
+        ({"shape": (5, 7, 7)}, "“shape” is what she should have got. Which axis does her module take for n?"),
+        (
+            {"shape": (7, 7, 5)},
+            "“shape” does not end with two equal axes: rows and columns count the same things.",
+        ),
+        (
+            {"shape": (5, 7, 64)},
+            "“shape” is that of her x: weights have a row and a column for whatever looks at each other.",
+        ),
+        (
+            {"shape": (7, 8, 5, 5)},
+            "“shape” has an axis for heads, and the module returns the average of their weights.",
+        ),
+        ({"shape": (16, 4, 4)}, "“shape” is that of the page's example: she has 5 sentences of 7 tokens."),
+        ({"shape": (64, 5, 5)}, "“shape” begins with the features. Which axis does she lose to the batch?"),
+        (
+            {"look at each other": "tokens"},
+            "The tokens are what should look at each other: see which axis is twice there.",
+        ),
+        (
+            {"look at each other": "heads"},
+            "“look at each other” is not right: the module averages its heads away.",
+        ),
+        (
+            {"look at each other": "features"},
+            "“look at each other” is not right: a score adds up all features. What is there five times?",
+        ),
+    ],
+    praise="The third words of all sentences have looked at each other, and nothing raised an error.",
+    hints=[
+        "Without batch_first the module reads the first axis as tokens and the second as sentences.",
+        "It makes one table for each “sentence” it sees, and the table's rows and columns are its “tokens”.",
+    ],
+    solution="""
+mix_up = {
+    "shape": (7, 5, 5),  # for each of the 7 positions, 5 sentences look at 5 sentences
+    "look at each other": "sentences",
+}
+""",
+)

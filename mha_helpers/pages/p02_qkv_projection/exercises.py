@@ -1,0 +1,198 @@
+"""The exercises of page 02: a word that moves, a question of your own design, three matrices in one."""
+
+import torch
+
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_helpers.exercises.compare import as_numbers
+from mha_helpers.golden import golden_example
+
+moved_verb = ValueExercise(
+    "2.1",
+    "The verb moves",
+    stars=1,
+    minutes=3,
+    right={"heads": {3}, "query": [0, 2]},
+    task="""
+    In “cat fish eats” the verb comes third, so its row of x is (0, 1, 0, 0, 0, 1). The matrices stay as they
+    are. Which heads, counted from 1, now get another query from “eats”? And what does it ask in head 3?
+    Print `example.w_q`: its last two columns belong to head 3.
+    """,
+    stub="""
+moved = {
+    "heads": ...,  # a set, such as {1, 2}
+    "query": ...,  # two numbers, as a list
+}
+""",
+    given="example = golden_example()",
+    mistakes=[
+        ({"query": [2, 0]}, "“query” is that of the second position: where does the verb stand now?"),
+        ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
+        (
+            {"query": [0, 0]},
+            "“query” counts the feature “what happens” only: which other feature is not zero?",
+        ),
+        ({"query": [-1, 0, 2]}, "“query” has one number too many: how many columns does one head own?"),
+        ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
+        ({"query": [1, -1, 0, 2]}, "“query” has numbers of two heads: which two columns belong to head 3?"),
+        ({"heads": {2}}, "“heads” counts from 0; here heads are counted from 1, as on the page."),
+        ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
+        ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
+        ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
+    ],
+    praise="A query comes from the word's own row, so a head that reads no position asks the same anywhere.",
+    hints=[
+        "Two features of the new row are 1, so the query is the sum of two rows of W_Q.",
+        "The rows “what happens” and “2nd” made the old query, “what happens” and “3rd” make the new one.",
+        "Compare the rows “2nd” and “3rd” of W_Q: in which columns do they differ?",
+    ],
+    solution="""
+new_row = torch.tensor([0.0, 1, 0, 0, 0, 1])
+all_heads = new_row @ example.w_q  # compare with example.x[1] @ example.w_q
+moved = {
+    "heads": {3},
+    "query": all_heads[4:6].tolist(),
+}
+""",
+)
+
+
+_HEADS = {"cat": ((2, 0, 0), (0.0, 0.0)), "eats": ((0, 1, 0), (0.0, 0.0)), "fish": ((1, 0, 2), (0.0, 1.0))}
+
+
+class _Question(ValueExercise):
+    """What the words ask is judged, ``x @ W_Q`` wherever they stand, so every matrix that works is right."""
+
+    def _judge(self, answer):
+        sentence = super()._judge(answer)
+        matrix = as_numbers(answer)
+        if sentence is None or matrix is None or matrix.shape != (6, 2) or not matrix.isfinite().all():
+            return sentence
+        for position, ordinal in ((2, "third"), (0, "first"), (1, "second")):
+            for word, (features, wanted) in _HEADS.items():
+                x = torch.tensor([*features, *torch.eye(3)[position]]).double()  # (d_model)
+                query, wanted = x @ matrix, torch.tensor(wanted).double()
+                if not torch.allclose(query, wanted, atol=2e-3):
+                    asks = f"“{word}” asks with ({query[0]:.4g}, {query[1]:.4g}) where it stands {ordinal}"
+                    needs = f"and should ask {'with (0, 1)' if wanted.any() else 'nothing, (0, 0)'}"
+                    return f"{asks}, {needs}: which of its features do your rows read?".replace("-", "−")
+        return None
+
+
+own_question = _Question(
+    "2.2",
+    "Design a question",
+    stars=2,
+    minutes=6,
+    right=[[0, 0], [0, 0], [0, 0.5], [0, 0], [0, 0], [0, 0]],
+    rows=golden_example().features,
+    task="""
+    Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
+    that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever
+    the words stand, so it may not read the places. Fill in all six rows of $W_Q$.
+    """,
+    stub="""
+my_w_q = [
+    ...,  # who acts: two numbers, as a list
+    ...,  # what happens
+    ...,  # what is eaten
+    ...,  # 1st
+    ...,  # 2nd
+    ...,  # 3rd
+]
+""",
+    praise="A row of W_Q says what one feature asks, and the feature in x says how loudly.",
+    hints=[
+        "Each row of W_Q says what one feature asks. Places left out, which feature has only “fish”?",
+        "All other rows are [0, 0], so that the other two words ask nothing.",
+        "In x this feature of “fish” is 2, and 2 times your row must be (0, 1).",
+    ],
+    solution="""
+my_w_q = [
+    [0, 0],  # who acts: cat and fish have it, and cat must ask nothing
+    [0, 0],
+    [0, 0.5],  # what is eaten: it is 2 in “fish”, and 2 · 0.5 = 1
+    [0, 0],
+    [0, 0],
+    [0, 0],
+]
+""",
+)
+
+
+def _interleaved(x, w_qkv):
+    return tuple((x @ w_qkv)[..., first::3] for first in range(3))
+
+
+def _rows_cut(x, w_qkv):
+    return (x @ w_qkv).chunk(3, dim=-2)
+
+
+three_in_one = FunctionExercise(
+    "2.3",
+    "Three matrices in one",
+    stars=2,
+    minutes=5,
+    reference=lambda x, w_qkv: (x @ w_qkv).chunk(3, dim=-1),
+    cases=lambda: [
+        case(numbers(6, 4), numbers(4, 9, seed=1), label="with one sentence of 6 tokens and d_k = 3"),
+        case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
+        case(numbers(2, 3, 6, seed=4), numbers(6, 12, seed=5), label="with two sentences"),
+        case(numbers(1, 2, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
+    ],
+    returns=("q", "k", "v"),
+    axes=("sentence", "token", "column"),
+    task="""
+    GPT-2 keeps $W_Q$, $W_K$ and $W_V$ of all heads side by side; `w_qkv` (d_model, 3 · d_k) is one head's.
+    Return its q, k and v for x (…, n, d_model), with any axes in front.
+    """,
+    stub="""
+def my_projections(x, w_qkv):
+    # x (…, n, d_model), w_qkv (d_model, 3 · d_k) -> tensors q, k, v, each (…, n, d_k)
+    ...
+""",
+    mistakes=[
+        (
+            _interleaved,
+            "You deal the columns out in turn: the matrices lie side by side, so which belong to W_Q?",
+        ),
+        (_rows_cut, "You cut between tokens: which axis holds the features?"),
+        (
+            lambda x, w_qkv: (x @ w_qkv).reshape(3, *x.shape[:-1], -1).unbind(0),
+            "A reshape reads row by row, so it mixes q, k and v of several tokens: which axis is to be cut?",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv).tensor_split((3, 6), dim=-1),
+            "You cut at columns 3 and 6 for every d_k: how wide is each part when there are 3 · d_k columns?",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv).split(3, dim=-1),
+            "You cut pieces of 3 columns: split takes the width of a piece, not how many there are.",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
+            "You cut after d_model columns: how many of the 3 · d_k columns belong to each part?",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv).tensor_split(
+                (w_qkv.shape[-1] // 3, w_qkv.shape[-1] * 2 // 3), dim=1
+            ),
+            "You cut along axis 1, which holds the features only if there is no axis in front.",
+        ),
+        (
+            lambda x, w_qkv: (x @ w_qkv,) * 3,
+            "You return all columns three times: which third of them belongs to q?",
+        ),
+    ],
+    praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
+    hints=[
+        "Multiply first: the last axis of x @ w_qkv holds the numbers of q, then of k, then of v.",
+        "d_k is a third of the last axis: w_qkv.shape[-1] // 3.",
+        "A slice such as [..., :d_k] cuts the last axis, however many are in front; so does .chunk.",
+    ],
+    solution="""
+def my_projections(x, w_qkv):
+    together = x @ w_qkv  # (…, n, d_model) @ (d_model, 3 · d_k) -> (…, n, 3 · d_k)
+    q, k, v = together.chunk(3, dim=-1)  # three of (…, n, d_k)
+    return q, k, v
+""",
+)

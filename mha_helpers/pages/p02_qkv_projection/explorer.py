@@ -1,0 +1,106 @@
+"""A row of x meets a column of W, on "cat eats fish", for notebook 02."""
+
+import ipywidgets as widgets
+
+from mha_helpers.golden import golden_example
+from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.style import head_label, number
+from mha_helpers.svg import Drawing
+from mha_helpers.tables import cell_sum
+
+EXAMPLE = golden_example()
+MATRICES = {"query": EXAMPLE.w_q, "key": EXAMPLE.w_k, "value": EXAMPLE.w_v}
+SAYS = {"query": "asks with", "key": "offers", "value": "gives"}
+COLUMNS = ("no. 1", "no. 2")
+X, W, RESULT = range(3)  # the three heatmaps, as a click names them
+
+
+def projection_explorer():
+    """Return a ``Panel`` that multiplies a row of x by the columns of a matrix. Used in notebook 02.
+
+    ``state()`` holds, for the chosen head: x ``(3, 6)``, w ``(6, 2)``, result ``(3, 2)``; and what is chosen,
+    counted from 0: token, feature and column.
+
+    >>> panel = projection_explorer()
+    >>> panel.set(token=0, matrix="key")
+    >>> panel.state()["result"][0].tolist()
+    [2.0, 0.0]
+    """
+    tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
+    heads = [(head_label(head, EXAMPLE.head_names), head) for head in range(EXAMPLE.num_heads)]
+    return Panel(
+        "One word becomes a query, a key or a value",
+        controls={
+            "token": widgets.SelectionSlider(options=tokens, value=1),
+            "matrix": widgets.Dropdown(options=list(MATRICES)),
+            "head": widgets.Dropdown(options=heads),
+        },
+        more={"feature": index_menu("feature", start=1), "column": index_menu("column of W")},
+        compute=compute,
+        draw=draw,
+        words=words,
+        adjust=adjust,
+        click=click,
+    )
+
+
+def adjust(controls, values):
+    offer(controls["feature"], EXAMPLE.features)
+    offer(controls["column"], [""] * EXAMPLE.d_k)
+
+
+def click(values, map, row, column):
+    chosen = {X: ("token", "feature"), W: ("feature", "column"), RESULT: ("token", "column")}[map]
+    return dict(zip(chosen, (row, column), strict=True))
+
+
+def compute(token, matrix, head, feature, column):
+    w = MATRICES[matrix][:, EXAMPLE.d_k * head : EXAMPLE.d_k * (head + 1)]  # (d_model, d_k)
+    return {
+        "x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "matrix": matrix, "name": f"W_{matrix[0].upper()}",
+        "head": head, "token": token, "feature": feature, "column": column,
+    }  # fmt: skip
+
+
+def draw(state):
+    drawing = Drawing(WIDTH, 366)
+    token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
+    style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
+    # Cells of 46 pixels in all three, so that a row of x and the same row of the result stand on one line.
+    cell = drawing.heatmap(
+        (0, 5, 346, 310), state["x"], EXAMPLE.tokens, EXAMPLE.features, (token, feature), title="x", map=X,
+        colour="positive", **style,
+    )  # fmt: skip
+    _frame(drawing, cell(token, 0), cell(token, len(EXAMPLE.features) - 1))
+    cell = drawing.heatmap(
+        (386, 5, 231, 358), state["w"], EXAMPLE.features, COLUMNS, (feature, column), map=W, colour=role,
+        title=f"{state['name']}, head {state['head'] + 1}", **style,
+    )  # fmt: skip
+    _frame(drawing, cell(0, column), cell(len(EXAMPLE.features) - 1, column))
+    drawing.heatmap(
+        (666, 115, 154, 200), state["result"], EXAMPLE.tokens, COLUMNS, (token, column), map=RESULT,
+        colour=role, **style | {"axes": ("", role)},
+    )  # fmt: skip
+    drawing.text(376, 229, "@", 22, "middle")
+    drawing.text(652, 229, "=", 22, "middle")
+    return drawing
+
+
+def _frame(drawing, first, last):
+    """Frame the cells from the first to the last."""
+    (left, top, _, _), (x, y, width, height) = first, last
+    drawing.rect(left, top, x + width - left, y + height - top, "lit", outline=True)
+
+
+def words(state):
+    token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
+    word, row, w = EXAMPLE.tokens[token], state["x"][token], state["w"]
+    has, turns = number(row[feature]), number(w[feature, column])
+    result = ", ".join(number(value) for value in state["result"][token])
+    meaning = (EXAMPLE.value_names if role == "value" else EXAMPLE.key_names)[state["head"]][column]
+    return [
+        f"{head_label(state['head'], EXAMPLE.head_names).capitalize()}. “{word}” {SAYS[role]} ({result}).",
+        f"Its number {column + 1} is about “{meaning}”: {cell_sum(row, w[:, column])}.",
+        f"Framed: “{EXAMPLE.features[feature]}” is {has} in “{word}”, times {turns} in {state['name']},"
+        f" gives {number(row[feature] * w[feature, column])} of this sum.",
+    ]

@@ -1,0 +1,239 @@
+"""The exercises of page 03: a new key, the products inside a score, a head that finds the next word."""
+
+import torch
+
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_helpers.exercises.compare import as_numbers
+from mha_helpers.exercises.running import AnswerError, run
+
+new_key = ValueExercise(
+    "3.1",
+    "A fourth word answers",
+    stars=1,
+    minutes=3,
+    right={"new column": [2, 5, 1], "new row": [2, 1, 3], "finds it": {"eats"}},
+    rows=("cat", "eats", "fish"),
+    task="""
+    “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
+    (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). Which numbers stand in its row and its column? Leave out
+    its score with itself. For which old words is “dog” now the best answer?
+    """,
+    stub="""
+dog = {
+    "new column": ...,  # three numbers, as a list
+    "new row": ...,  # three numbers, as a list
+    "finds it": ...,  # a set of words, such as {"cat", "fish"}
+}
+""",
+    mistakes=[
+        (
+            {"new column": [2, 1, 3], "new row": [2, 5, 1]},
+            "Row and column have changed places: a row belongs to the word that asks.",
+        ),
+        ({"new column": [2, -1, 1]}, "“new column”: at “eats” a sign is lost. What is −1 times −3?"),
+        ({"new column": [2, 2, 1]}, "“new column” counts the first feature only: which query has a second?"),
+        ({"new column": [2, -3, -5]}, "“new column” holds key times key: which of the two words asks?"),
+        ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
+        ({"new row": [2, -3, -5]}, "“new row” holds key times key: with what does “dog” ask?"),
+        ({"finds it": {"fish"}}, "“finds it”: “dog” finds “fish” in its row; which word finds “dog”?"),
+        ({"finds it": "dog"}, "“finds it”: the three words of the old sentence are asked for."),
+        ({"finds it": "cat"}, "“finds it”: what did “cat” score with itself before, and what with “dog”?"),
+        ({"finds it": "fish"}, "“finds it”: what did “fish” score with “cat” before, and what with “dog”?"),
+        ({"finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old ones."),
+    ],
+    praise="A new word asks in a row and answers in a column; no old score changes.",
+    hints=[
+        "In its column “dog” is asked: multiply each query with its key (1, −3), and add the two products.",
+        "In its row “dog” asks: multiply its query (1, 1) with the key of each word.",
+        "The old rows are (4, 0, 2), (4, −1, 0) and (2, 0, 1): in which is the new score the largest?",
+    ],
+    solution="""
+queries = torch.tensor([[2, 0], [2, -1], [1, 0]])
+keys = torch.tensor([[2, 0], [0, 1], [1, 2]])
+dog_query, dog_key = torch.tensor([1, 1]), torch.tensor([1, -3])
+dog = {
+    "new column": queries @ dog_key,  # (3, d_k) @ (d_k) -> (3)
+    "new row": keys @ dog_query,
+    "finds it": {"eats"},  # its largest score was 4, with “cat”
+}
+""",
+)
+
+
+def _products(q, k):
+    return q[..., :, None, :] * k[..., None, :, :]
+
+
+products = FunctionExercise(
+    "3.2",
+    "The products inside every score",
+    stars=2,
+    minutes=6,
+    reference=_products,
+    axes=("head", "query", "key", "feature"),
+    cases=lambda: [
+        case(numbers(3, 2), numbers(4, 2, seed=1), label="with 3 queries, 4 keys and d_k = 2"),
+        case(numbers(5, 3, seed=2), numbers(2, 3, seed=3), label="with 5 queries, 2 keys and d_k = 3"),
+        case(numbers(2, 6, 4, seed=4), numbers(2, 5, 4, seed=5), label="with two heads"),
+        case(numbers(1, 2, 6, 4, seed=6), numbers(1, 2, 5, 4, seed=7), label="with two axes in front"),
+    ],
+    task="""
+    The bars of the explorer show the products of one query with one key. Compute those of all pairs at
+    once: for n_q queries q (…, n_q, d_k) and n_k keys k (…, n_k, d_k) return a tensor (…, n_q, n_k, d_k).
+    Added up over its last axis, it gives the scores.
+    """,
+    stub="""
+def my_products(q, k):
+    # q (…, n_q, d_k), k (…, n_k, d_k) -> (…, n_q, n_k, d_k)
+    ...
+""",
+    mistakes=[
+        (
+            lambda q, k: k[..., :, None, :] * q[..., None, :, :],
+            "Your rows are the keys: which of the two asks, and so comes first?",
+        ),
+        (
+            lambda q, k: q @ k.transpose(-2, -1),
+            "These are the scores, already added up: the products are what @ has before it adds.",
+        ),
+        (
+            lambda q, k: q[:, None, :] * k[None, :, :],
+            "With an axis in front the new axes go to the wrong place: count them from the end.",
+        ),
+        (
+            lambda q, k: q[..., None] * k.transpose(-2, -1)[..., None, :, :],
+            "The features are on the last axis but one: which axis is to be added up at the end?",
+        ),
+        (
+            lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
+            "You repeat each score d_k times: the entries must differ, and only their sum is the score.",
+        ),
+        (
+            lambda q, k: _products(q, k) / q.shape[-1] ** 0.5,
+            "You divide by √d_k, which is the step of page 04.",
+        ),
+        (
+            lambda q, k: q[..., :, None, :] + k[..., None, :, :],
+            "Every pair is there, but its numbers are added: what does a score do with two numbers first?",
+        ),
+    ],
+    praise="A score is a sum over features, and before the sum you can see which feature decided.",
+    hints=[
+        "Every query meets every key, so q needs an axis for the keys and k an axis for the queries.",
+        "q[..., :, None, :] is (…, n_q, 1, d_k). Which shape does k need, so that `*` pairs them all?",
+        "k[..., None, :, :] has the shape (…, 1, n_k, d_k), and `*` stretches the axes of size 1.",
+    ],
+    solution="""
+def my_products(q, k):
+    asks = q[..., :, None, :]  # (…, n_q, 1, d_k)
+    answers = k[..., None, :, :]  # (…, 1, n_k, d_k)
+    return asks * answers  # (…, n_q, n_k, d_k)
+""",
+)
+
+
+class _Design(FunctionExercise):
+    """The answer makes two matrices. Which key wins is compared, so every design that works is right."""
+
+    def _run(self, answer, case):
+        return run(lambda x: _winners(x, answer()), case.args)
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        if not sentence or not torch.is_tensor(outcome.value):
+            return sentence
+        wrong = outcome.value != right.value
+        word, winner = int(wrong.int().argmax()), int(outcome.value[wrong][0])
+        which = (
+            f"has its highest score with word {winner + 1}" if winner >= 0 else "has no single highest score"
+        )
+        return f"word {word + 1} of the sentence {which}, and it should find word {word + 2}."
+
+
+def _winners(x, matrices):
+    """Return for each word but the last the key that scores strictly highest, −1 where two tie, −2 for 0."""
+    if matrices is None:
+        return None
+    parts = list(map(as_numbers, matrices)) if isinstance(matrices, tuple | list) else []
+    shapes = {tuple(getattr(part, "shape", ())) for part in parts}  # one, of 11 rows and any width
+    if len(parts) != 2 or len(shapes) != 1 or len(next(iter(shapes))) != 2 or next(iter(shapes))[0] != 11:
+        raise AnswerError("your function should return two matrices, w_q and w_k, each of shape (11, 6).")
+    scores = (x.double() @ parts[0]) @ (x.double() @ parts[1]).T
+    if not scores.any():
+        return torch.full((len(x) - 1,), -2)
+    best, winners = scores.topk(2)
+    margin = 1e-4 * scores.abs().amax()
+    return winners[:, 0].masked_fill(best[:, 0] - best[:, 1] <= margin, -1)[:-1]
+
+
+def _sentence(n, seed, spread=1.0):
+    """Return x (n, 11): five random numbers for the word, then a 1 in the column of its place."""
+    return torch.cat([spread * numbers(n, 5, seed=seed), torch.eye(6)[:n]], dim=-1)
+
+
+def _design(ahead, first_row=5, key=1.0):
+    """Return a function whose queries equal the key of the place that is so many places ahead."""
+    w_q, w_k = torch.zeros(11, 6), torch.zeros(11, 6)
+    for position in range(6):
+        w_k[first_row + position, position] = key
+        if 0 <= position + ahead < 6:
+            w_q[first_row + position, position + ahead] = 1
+    return lambda: (w_q, w_k)
+
+
+next_word = _Design(
+    "3.3",
+    "Design a head that finds the next word",
+    stars=3,
+    minutes=10,
+    reference=_design(ahead=1),
+    cases=lambda: [
+        case(_sentence(6, seed=0), label="with six words"),
+        case(_sentence(4, seed=1), label="with four words"),
+        case(_sentence(5, seed=2, spread=30.0), label="with five words of large numbers"),
+    ],
+    task="""
+    Every row of x has 11 features: five random numbers for the word, then six for its place, with a 1 in the
+    column of that place and 0 elsewhere. Return a `w_q` and a `w_k`, each (11, 6), so that every word scores
+    highest with the word after it, whatever the words are. The check computes `(x @ w_q) @ (x @ w_k).T` for
+    sentences of its own, without their last words.
+    """,
+    stub="""
+def my_matrices():
+    # two tensors of shape (11, 6): w_q and w_k
+    ...
+""",
+    mistakes=[
+        (_design(ahead=0), "Each word finds itself: whose key must its query be equal to?"),
+        (
+            _design(ahead=-1),
+            "Each word finds the word before it: which way must a query be ahead of its key?",
+        ),
+        (
+            _design(ahead=2),
+            "Each word looks two places ahead: how far is a query from the key of its own place?",
+        ),
+        (
+            _design(1, key=0),
+            "All scores are 0, so no key wins: which matrix is still empty?",
+        ),
+        (_design(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
+        (_design(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
+    ],
+    praise="“Look one word ahead” means a query that equals the key of the next place.",
+    hints=[
+        "Rows 0 to 4 of both matrices stay 0, so that the words do not count. Which rows meet the places?",
+        "Let the key of a place be a 1 in the column of that place: w_k[5 + position, position] = 1.",
+        "A query fits best where it equals the key: which column must hold the 1 of w_q[5 + position]?",
+    ],
+    solution="""
+def my_matrices():
+    w_q = torch.zeros(11, 6)
+    w_k = torch.zeros(11, 6)
+    for position in range(6):
+        w_k[5 + position, position] = 1  # I am in this place
+        if position < 5:
+            w_q[5 + position, position + 1] = 1  # I look for the place after mine
+    return w_q, w_k
+""",
+)

@@ -1,0 +1,205 @@
+"""The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
+
+import math
+
+import torch
+
+from mha_helpers.exercises import TestExercise, ValueExercise
+
+
+def _first(*scores):
+    return torch.softmax(torch.tensor(scores).double(), dim=-1)[0]
+
+
+MOVES = {"scaled": _first(3.1, 1) - _first(3, 1), "not scaled": _first(24.8, 8) - _first(24, 8)}
+
+stands_still = ValueExercise(
+    "4.1",
+    "A row that stands still",
+    stars=1,
+    minutes=3,
+    right=MOVES,
+    decimals=3,
+    task="""
+    In a head with d_k = 64 a query scores 24 with one word and 8 with another, before any scale. Training
+    nudges the first score up, from 24 to 24.8. By how much does the weight of the first word grow, to three
+    decimals, if the scores are scaled, and if they are not? `torch.softmax` may help.
+    """,
+    stub="""
+grows_by = {
+    "scaled": ...,
+    "not scaled": ...,
+}
+""",
+    mistakes=[
+        (
+            {"scaled": _first(3.1, 1) / _first(3, 1), "not scaled": 1.0},
+            "A number above 1 is no weight. You divide the new weight by the old: how much is added?",
+        ),
+        ({"scaled": _first(3.1, 1)}, "“scaled” is the new weight: by how much is it above the old one?"),
+        ({"scaled": _first(3.0, 1)}, "“scaled” is the weight before the nudge: by how much does it grow?"),
+        (
+            {"scaled": _first(3.8, 1) - _first(3, 1)},
+            "“scaled”: the nudge is on the score, so what becomes of it?",
+        ),
+        (
+            {"scaled": _first(24.8 / 64, 8 / 64) - _first(24 / 64, 8 / 64)},
+            "“scaled” divides by d_k, not its root.",
+        ),
+        ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
+        ({"scaled": 0.8}, "“scaled” is the nudge itself: by how much does the weight grow?"),
+        ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
+        ({"not scaled": 1.0}, "“not scaled” is the weight itself: how much more can it get?"),
+        ({"not scaled": 0.8}, "“not scaled” is how far the score moves: what does softmax make of that?"),
+    ],
+    praise="Not scaled, the row is saturated: the same nudge changes nothing, so training gets no answer.",
+    hints=[
+        "Scaled means divided by √64 = 8: the scores are 3 and 1, and after the nudge 3.1 and 1.",
+        "Take the softmax of both rows, before and after, and subtract the first weights.",
+    ],
+    solution="""
+def weight(first, second):
+    return torch.softmax(torch.tensor([first, second]), dim=-1)[0]
+
+
+grows_by = {
+    "scaled": weight(24.8 / 8, 8 / 8) - weight(24 / 8, 8 / 8),  # √64 = 8
+    "not scaled": weight(24.8, 8.0) - weight(24.0, 8.0),
+}
+""",
+)
+
+wrong_root = ValueExercise(
+    "4.2",
+    "A colleague takes the wrong root",
+    stars=2,
+    minutes=5,
+    right={"spread": 8 / math.sqrt(512), "rows": "flatter"},
+    decimals=2,
+    task="""
+    A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and
+    spread 1, so correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of
+    √d_k. Which spread do her scores have, to two decimals at least? And will her rows of weights be
+    `"flatter"` or `"sharper"` than they should be?
+    """,
+    stub="""
+colleague = {
+    "spread": ...,
+    "rows": ...,
+}
+""",
+    mistakes=[
+        ({"spread": 8**0.5}, "“spread” is upside down: she divides by more than she should."),
+        (
+            {"spread": 1 / 8},
+            "“spread” is the ratio of two sizes: does she divide by sizes, or by their roots?",
+        ),
+        ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
+        ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how much larger is hers?"),
+        ({"spread": 512**-0.5}, "“spread” forgets what is divided: which spread has a sum of 64 products?"),
+        ({"spread": 512**0.5}, "“spread” is her divisor: which spread do the scores have that she divides?"),
+        ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
+        ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
+    ],
+    praise="Her scores come out √8 times too small, so her heads can hardly decide for one word.",
+    hints=[
+        "How many products does a score of one head add up, and which spread has that sum?",
+        "Divide this spread by √512.",
+        "The smaller the spread, the closer the scores: what does softmax make of equal ones?",
+    ],
+    solution="""
+d_k = 512 // 8
+colleague = {
+    "spread": math.sqrt(d_k) / math.sqrt(512),  # 8 / 22.6
+    "rows": "flatter",
+}
+""",
+)
+
+
+class _FirstRoot:
+    """Right at every single d_k. Each call of a learner's test gets a new copy."""
+
+    d_k = None
+
+    def __call__(self, scores, d_k):
+        self.d_k = self.d_k or d_k
+        return scores / self.d_k**0.5
+
+
+def _first_only(axis):
+    """Return a scale that divides the first row (axis −2) or column (−1) only, of a list one number."""
+
+    def scale(scores, d_k):
+        scores = torch.as_tensor(scores)
+        if scores.dim() == 0:
+            return scores / d_k**0.5
+        along = max(axis, -scores.dim())
+        first, rest = scores.tensor_split([1], dim=along)
+        return torch.cat([first / d_k**0.5, rest], dim=along)
+
+    return scale
+
+
+scale_test = TestExercise(
+    "4.3",
+    "Write the test that catches a wrong scale",
+    stars=3,
+    minutes=8,
+    candidates=[
+        ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True, "the spread of its random scores is near 1."),
+        ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True, "it divides by √d_k, too."),
+        ("no scale", lambda scores, d_k: scores, False, "its scores have the spread √d_k."),
+        ("÷d_k", lambda scores, d_k: scores / d_k, False, "its scores have the spread 1/√d_k."),
+        ("×√d_k", lambda scores, d_k: scores * d_k**0.5, False, "its scores have the spread d_k."),
+        ("÷8, whatever d_k is", lambda scores, d_k: scores / 8, False, "it is right at d_k = 64 only."),
+        ("÷√512, whatever d_k is", lambda scores, d_k: scores / 512**0.5, False, "it is right at 512 only."),
+        ("÷ the root of the first d_k that it meets", _FirstRoot(), False, "the second d_k shows it."),
+        (
+            "÷(4 · √d_k)",
+            lambda scores, d_k: scores / (4 * d_k**0.5),
+            False,
+            "its spread is 0.25 for every d_k.",
+        ),
+        (
+            "÷√(d_k + 8)",
+            lambda scores, d_k: scores / (d_k + 8) ** 0.5,
+            False,
+            "at d_k = 4 its spread is 0.58.",
+        ),
+        (
+            "only the first row divided",
+            _first_only(-2),
+            False,
+            "all its other rows keep their spread of √d_k.",
+        ),
+        ("only the first column divided", _first_only(-1), False, "its other columns keep their spread."),
+    ],
+    times=3,
+    task="""
+    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
+    every size of head, else `False`. The check hands your test twelve scales, two of which are right. A few
+    hundred queries and keys are enough.
+    """,
+    stub="""
+def my_test(scale):
+    # scale(scores, d_k) -> True or False
+    ...
+""",
+    praise="A divisor that never changes shows only where two sizes are tested.",
+    hints=[
+        "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
+        "Which spread, .std(), has the result if the scale is right? It is measured, so allow some distance.",
+        "A divisor that never changes is right for one d_k: test two that lie far apart, and ask for both.",
+    ],
+    solution="""
+def my_test(scale):
+    for d_k in [4, 256]:
+        q = torch.randn(500, d_k)
+        k = torch.randn(500, d_k)
+        scores = q @ k.transpose(-2, -1)  # (500, d_k) @ (d_k, 500) -> (500, 500)
+        if not 0.8 < scale(scores, d_k).std() < 1.25:
+            return False
+    return True
+""",
+)

@@ -1,0 +1,135 @@
+"""Who may look at whom, and what that does to the weights of a head, for notebook 05."""
+
+import ipywidgets as widgets
+import torch
+
+from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
+from mha_helpers.masks import causal_mask, sliding_window_mask
+from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors
+from mha_helpers.style import head_label, number
+from mha_helpers.svg import Drawing
+
+SENTENCE = "the old cat eats the fish [pad] [pad]"
+MASKS = ("none", "causal", "padding", "causal and padding", "sliding window", "your own")
+D_K, WINDOW, MOST_TOKENS, HEIGHT = 16, 1, 24, 334
+MASK = len(HAND_MADE_NAMES)  # which of the maps is the mask; the others are the heads
+
+
+def mask_explorer():
+    """Return a ``Panel`` in which a click on a cell of the mask allows or forbids it. Used in notebook 05.
+
+    ``state()`` holds, for n tokens: mask ``(n, n)``, True = may attend; before and weights ``(n, n)``: those
+    of the chosen head without and with the mask; chosen: query and key.
+
+    >>> panel = mask_explorer()
+    >>> panel.click(MASK, 0, 0)  # the first word may no longer look at itself, the only word it saw
+    >>> panel.state()["weights"][0].sum()
+    tensor(0.)
+    """
+    return _MaskPanel()
+
+
+class _MaskPanel(Panel):
+    """The mask shown is kept: each click changes one cell of it."""
+
+    def __init__(self):
+        self._mask = torch.zeros(0, 0, dtype=torch.bool)
+        self._box_is_about = None  # cell, tokens and name of the mask when the box was last set
+        controls = {
+            "sentence": widgets.Text(SENTENCE),
+            "mask": widgets.Dropdown(options=MASKS, value="causal"),
+            "head": index_menu("head", start=2),
+        }
+        more = {
+            "query": index_menu("query", start=3),
+            "key": index_menu("key", start=4),
+            "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
+        }
+        super().__init__(
+            "Choose a mask, or make your own cell by cell",
+            controls,
+            self._weights,
+            draw,
+            words,
+            more,
+            adjust=self._follow,
+            click=self._cell_clicked,
+            asks="a click allows or forbids",
+        )
+
+    def _follow(self, controls, values):
+        """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
+        tokens, _ = sentence_vectors(values["sentence"])
+        for name, options in (("head", HAND_MADE_NAMES), ("query", tokens), ("key", tokens)):
+            offer(controls[name], options)
+        cell, box = (controls["query"].value, controls["key"].value), controls["allowed"]
+        mask = named_mask(values["mask"], tokens, self._mask)
+        if self._box_is_about == (cell, tokens, values["mask"]) and box.value != mask[cell]:
+            mask = mask.clone()  # nothing but the box has changed
+            mask[cell] = box.value
+            controls["mask"].value = "your own"
+        box.value = bool(mask[cell])
+        self._mask, self._box_is_about = mask, (cell, tokens, controls["mask"].value)
+
+    def _cell_clicked(self, values, map, row, column):
+        if map != MASK:
+            return {"query": row, "key": column}
+        self._box_is_about = ((row, column), *self._box_is_about[1:])
+        return {"query": row, "key": column, "allowed": not self._mask[row, column]}
+
+    def _weights(self, sentence, mask, head, query, key, allowed):
+        tokens, x = sentence_vectors(sentence)
+        w_q, w_k, _, names = hand_made_heads(MASK, D_K)
+        scaled = scale_scores(attention_scores(x @ w_q[head], x @ w_k[head]), D_K)
+        weights = attention_weights(mask_scores(scaled, self._mask))
+        return {
+            "tokens": tokens, "name": mask, "mask": self._mask, "head": head, "names": names,
+            "chosen": (query, key), "before": attention_weights(scaled), "weights": weights,
+        }  # fmt: skip
+
+
+def named_mask(name, tokens, own):
+    """Return the mask of this name; one's own, as long as it fits, is the one that was shown."""
+    n = len(tokens)
+    if n > MOST_TOKENS:
+        raise ValueError(f"The sentence has {n} words, and this picture holds {MOST_TOKENS}: shorten it.")
+    real = torch.tensor([token != "[pad]" for token in tokens]).expand(n, n)  # (n) -> (n, n): by key
+    return {
+        "none": torch.ones(n, n, dtype=torch.bool), "causal": causal_mask(n), "padding": real,
+        "causal and padding": causal_mask(n) & real, "sliding window": sliding_window_mask(n, WINDOW),
+        "your own": own if own.shape == (n, n) else causal_mask(n),
+    }[name]  # fmt: skip
+
+
+def draw(state):
+    drawing, tokens, mask, head = Drawing(WIDTH, HEIGHT), state["tokens"], state["mask"], state["head"]
+    shared = {"chosen": state["chosen"], "mask": mask}
+    title = f"mask: {state['name']}"
+    drawing.heatmap((0, 0, 420, HEIGHT), mask, tokens, tokens, kind="mask", title=title, map=MASK, **shared)
+    title = head_label(head, state["names"])
+    drawing.heatmap((440, 0, 420, HEIGHT), state["weights"], tokens, tokens, title=title, map=head, **shared)
+    return drawing
+
+
+def words(state):
+    tokens, mask, (query, _) = state["tokens"], state["mask"], state["chosen"]
+    row, before, allowed = state["weights"][query], state["before"][query], mask[query]
+    lost, most = before[~allowed].sum(), int((row - before).argmax())
+    if not allowed.any():
+        moved = "It has no key left. Computed naively its row becomes NaN; here all weights are 0."
+    elif allowed.all():
+        moved = "Nothing is hidden from it."
+    elif lost < 0.005:
+        moved = "What is hidden from it had hardly any weight."
+    else:
+        share, old, new = (number(value, trim=False) for value in (lost, before[most], row[most]))
+        moved = f"The hidden words had {share} of its weight. “{tokens[most]}” gained most: {old} → {new}."
+    later = int(mask.triu(1).any(dim=-1).sum())
+    words_may = {0: "No word may", 1: "1 word may"}.get(later, f"{later} words may")
+    leak = ": a leak, if the model writes word after word" if later else ""
+    return [
+        f"“{tokens[query]}” may look at {int(allowed.sum())} of {len(tokens)} words.",
+        moved,
+        f"{words_may} look at a later word{leak}.",
+    ]

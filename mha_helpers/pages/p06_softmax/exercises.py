@@ -1,0 +1,222 @@
+"""The exercises of page 06: a row with a hidden key, how sharp a factor makes it, softmax for every row."""
+
+import math
+
+import torch
+
+from mha_helpers.attention import attention_weights
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+
+
+def _weights(*scores):
+    return torch.softmax(torch.tensor(scores, dtype=torch.float32), dim=-1)
+
+
+row_by_hand = ValueExercise(
+    "6.1",
+    "A row with a hidden key",
+    stars=1,
+    minutes=3,
+    right=_weights(1, 0, -math.inf, 1),
+    decimals=2,
+    task="""
+    A mask has hidden the third word, so one row of scores is [1, 0, −∞, 1]. Compute its four weights
+    with a pocket calculator and e ≈ 2.718, to two decimals at least.
+    """,
+    stub="my_weights = ...  # four numbers, as a list",
+    mistakes=[
+        (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
+        (
+            _weights(1, 0, 1),
+            "The three shares are right. Which weight does the hidden word get, in its own place?",
+        ),
+        (
+            [math.e, 1, 0, math.e],
+            "These are the powers of e. What do they add up to, and which share is each?",
+        ),
+        ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
+        (
+            [0.366, 0.134, 0, 0.366],
+            "The hidden word took its share before it was hidden: do your weights add up to 1?",
+        ),
+        ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
+        ([0.731, 0.184, 0, 0.731], "You divide by the others only: the sum is that of the whole row."),
+        ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
+        ([0.25, 0.25, 0.25, 0.25], "You share out equally, and with a hidden word: what do the scores say?"),
+        ([1 / 3, 1 / 3, 0, 1 / 3], "You share out equally: which of the three scored less?"),
+    ],
+    praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
+    hints=[
+        "Write e to the power of each score below it: 2.718, 1, 0 and 2.718.",
+        "Add these four numbers up, and divide each of them by the sum.",
+    ],
+    solution="""
+powers = [2.718, 1, 0, 2.718]  # e to the power of 1, 0, −∞ and 1
+my_weights = [power / sum(powers) for power in powers]
+""",
+)
+
+how_sharp = ValueExercise(
+    "6.2",
+    "How sharp does a factor make it?",
+    stars=2,
+    minutes=5,
+    right=math.log(9) / 2,
+    decimals=2,
+    task="""
+    A row holds two scores, 5 and 3, and the larger weight is 0.881. By which factor must both scores be
+    multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until
+    it fits; give two decimals.
+    """,
+    stub="my_factor = ...",
+    mistakes=[
+        (math.log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
+        (
+            2 / math.log(9),
+            "That is the number to divide by, also called temperature. Which factor does the same?",
+        ),
+        (
+            0.9 / 0.881,
+            "That factor would turn the old weight into the new one: here the scores are multiplied.",
+        ),
+        (1.0, "A factor of 1 leaves the weight at 0.881: which ratio of weights belongs to 0.900?"),
+        (-math.log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
+        (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
+        (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
+        (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
+        (math.log(9) / 8, "You divide by the sum of the scores: what of them does softmax depend on?"),
+        (math.log(9) / 5, "You divide by the larger score: what of the two does softmax depend on?"),
+        (
+            math.log10(9) / 2,
+            "That is a logarithm to the base of 10: which number does softmax raise to a power?",
+        ),
+        (
+            math.log2(9) / 2,
+            "That is a logarithm to the base of 2: which number does softmax raise to a power?",
+        ),
+    ],
+    praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
+    hints=[
+        "If the larger weight is 0.9, what is the smaller one, and what is their ratio?",
+        "The ratio of two weights is e to the power of the difference of their scores.",
+        "After the factor the difference is 2 times the factor; math.log leads from the ratio back to it.",
+    ],
+    solution="my_factor = math.log(0.9 / 0.1) / (5 - 3)",
+)
+
+
+def _shares(exponentials, axis=-1):
+    return exponentials / exponentials.sum(dim=axis, keepdim=True)
+
+
+def _softmax(scores):
+    return torch.softmax(scores, dim=-1)
+
+
+def _masked_rows():
+    scores = numbers(3, 5, seed=3)
+    scores[0, 2:] = scores[1, 0] = -math.inf
+    return scores
+
+
+def _empty_rows():
+    scores = numbers(2, 3, 4, seed=4)
+    scores[0, 1] = scores[1, 0, 1:] = -math.inf
+    return scores
+
+
+def _large_scores():
+    scores = 60 * numbers(2, 3, 5, seed=5)
+    scores[0, 0, :2] = torch.tensor([300.0, 299.0])
+    scores[1, 2, :] -= 2000.0
+    return scores
+
+
+def _no_key(scores):
+    return scores.isneginf().all(dim=-1, keepdim=True)
+
+
+_FOR_LARGE_SCORES = [
+    (
+        lambda s: _shares(s.exp()),
+        "e to the power of a score of 300 is ∞: what may you take from a whole row first?",
+    ),
+    (
+        lambda s: _shares(s.clamp(max=80).exp()),
+        "You cut large scores off, so that 300 and 299 get equal weights.",
+    ),
+    (
+        lambda s: _shares((s - s.max()).exp()),
+        "You take one maximum from all rows, and a row far below it is lost.",
+    ),
+]
+_FOR_EMPTY_ROWS = [
+    (_softmax, "A row without any key becomes NaN: what is −∞ − (−∞), or 0/0, and where is it computed?"),
+    (
+        lambda s: _softmax(s.masked_fill(_no_key(s), 0.0)),
+        "A row without any key shares out equally: which weights would say that it looks nowhere?",
+    ),
+]
+
+softmax_for_every_row = FunctionExercise(
+    "6.3",
+    "Softmax for every row",
+    stars=3,
+    minutes=10,
+    reference=attention_weights,
+    without=("softmax", "log_softmax", "softmin", "attention_weights", "scaled_dot_product_attention"),
+    cases=lambda: [
+        case(numbers(2, 3), label="with a small table"),
+        case(numbers(2, 3, 4, 5, seed=1), label="with a batch and heads in front"),
+        case(numbers(1, 4, 3, seed=2), label="with one table in a batch"),
+        case(_masked_rows(), label="with some scores of −∞"),
+        case(_large_scores(), label="with scores of several hundred", mistakes=_FOR_LARGE_SCORES),
+        case(_empty_rows(), label="with a row without any key", mistakes=_FOR_EMPTY_ROWS),
+    ],
+    task="""
+    Write softmax over the keys for tables of any shape (…, n_q, n_k), without PyTorch's own softmax. It has
+    to do what the page's three lines cannot. Scores may be as large as 1000, and some are −∞. A row in which
+    all are −∞ belongs to a word that may look nowhere, and gets weights of 0.
+    """,
+    stub="""
+def my_softmax(scores):
+    # tensor (…, n_q, n_k) -> tensor (…, n_q, n_k)
+    ...
+""",
+    mistakes=[
+        (
+            lambda s: _shares(s.exp(), -2),
+            "Your columns add up to 1, not your rows: which axis holds the keys of one query?",
+        ),
+        (lambda s: s.exp() / s.exp().sum(), "All cells together add up to 1: each row has a sum of its own."),
+        (
+            lambda s: _shares(s.exp(), 1),
+            "You add up along axis 1, which holds the keys only if nothing stands in front.",
+        ),
+        (
+            lambda s: _shares((-s).exp()),
+            "The largest score gets the smallest weight: which is taken from which?",
+        ),
+        (lambda s: s.exp(), "These are the powers of e: they are not yet shares of their row."),
+        (lambda s: _shares(2**s), "You take 2 to the power of the scores; softmax takes e."),
+        (lambda s: _shares(s), "You divide the scores by their sum: which step makes them positive first?"),
+        (
+            lambda s: s.exp() / s.exp().sum(-1),
+            "The sum of a row has lost its axis, so that it meets a column.",
+        ),
+    ],
+    praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
+    hints=[
+        "Which number can you take from all scores of a row so that none overflows and no weight changes?",
+        "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
+        "In a row without any key this number is −∞, and −∞ − (−∞) is NaN: put 0 in its place there.",
+        "Such a row now has powers of 0 and a sum of 0; torch.nan_to_num turns 0/0 into 0.",
+    ],
+    solution="""
+def my_softmax(scores):
+    largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
+    largest = largest.masked_fill(largest == -torch.inf, 0.0)  # a row without any key
+    powers = (scores - largest).exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).nan_to_num()
+""",
+)

@@ -1,0 +1,132 @@
+"""One row of scores becomes weights, in three steps that can be watched, for notebook 06."""
+
+import math
+
+import ipywidgets as widgets
+import torch
+
+from mha_helpers.golden import golden_example
+from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.style import number
+from mha_helpers.svg import Drawing
+
+NOBODY, ALL = -1, -2
+LABELS, BARS, TOP, STEP, BAR = 62, 190, 60, 58, 40  # pixels
+
+
+def softmax_explorer():
+    """Return a ``Panel`` in which one row of "cat eats fish" goes through softmax. Used in notebook 06.
+
+    ``state()`` holds scores, exponentials and weights ``(n)`` and the sum of the exponentials, total. All
+    are computed plainly in float32, so they overflow as they would in a learner's cell.
+
+    >>> panel = softmax_explorer()
+    >>> panel.click(0, 1, 2)  # "fish" is hidden
+    >>> [round(weight, 3) for weight in panel.state()["weights"].tolist()]
+    [0.972, 0.028, 0.0]
+    """
+    example = golden_example()
+    heads, tokens = ([*enumerate(names)] for names in (example.head_names, example.tokens))
+    hide = [("nobody", NOBODY), *((token, i) for i, token in tokens), ("all three", ALL)]
+    controls = {
+        "cat": widgets.FloatSlider(0, min=-6, max=6, step=0.25, description="add to cat"),
+        # At 50 nothing changes; at 86 the largest power overflows, at 90 all do.
+        "every": widgets.SelectionSlider(options=(0, 50, 86, 90), description="add to all"),
+        "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
+        "shift": widgets.Checkbox(False, description="subtract the largest first", indent=False),
+    }
+    more = {
+        "head": widgets.Dropdown(options=[(f"{i + 1} {name}", i) for i, name in heads]),
+        "query": widgets.Dropdown(options=[(token, i) for i, token in tokens], value=1),
+        "hide": widgets.Dropdown(options=hide),
+    }
+    title = "One row of scores becomes weights"
+    asks = "click on a word to hide it"
+    return Panel(title, controls, compute, draw, words, more, click=click, asks=asks)
+
+
+def click(values, head, row, column):
+    return {"hide": NOBODY if values["hide"] == column else column}
+
+
+def compute(cat, every, temperature, shift, head, query, hide):
+    example = golden_example()
+    with torch.no_grad():
+        scores = example.attention().trace(example.x).scaled[head, query]  # (n)
+    scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
+    hidden = torch.tensor([hide in (i, ALL) for i in range(len(scores))])
+    scores = scores.masked_fill(hidden, -torch.inf)
+    if shift:
+        scores = scores - scores.max()
+    exponentials = scores.exp()
+    total = exponentials.sum()
+    return {
+        "tokens": example.tokens, "query": query, "head": head, "temperature": temperature, "hide": hide,
+        "shift": shift, "scores": scores, "exponentials": exponentials, "total": total,
+        "weights": exponentials / total,
+    }  # fmt: skip
+
+
+def draw(state):
+    drawing, head, tokens = Drawing(WIDTH, 316), f"head {state['head'] + 1}", state["tokens"]
+    drawing.text(0, 14, f"“{tokens[state['query']]}” asks, in {head}", 14, bold=True)
+    divided = "" if round(state["temperature"], 2) == 1 else f" ÷ {number(state['temperature'])}"
+    drawing.text(LABELS, 40, f"score{divided}{' − largest' if state['shift'] else ''}", 14, bold=True)
+    _bars(drawing, 160, state["scores"], 4, "positive", BARS / 2)
+    drawing.text(345, 40, "e to its power", 14, bold=True)
+    _bars(drawing, 345, state["exponentials"], 1 if state["shift"] else 20, "label")
+    drawing.text(345, TOP + 3 * STEP + 10, f"sum {_written(state['total'])}", 14, bold=True)
+    drawing.text(610, 40, "÷ sum = weight", 14, bold=True)
+    _bars(drawing, 610, state["weights"], 1, head)
+    left = LABELS
+    for i, (token, weight) in enumerate(zip(tokens, state["weights"].tolist(), strict=True)):
+        width = 0 if math.isnan(weight) else (610 + BARS - LABELS) * weight
+        drawing.rect(left, 270, width - 2, 34, head)  # the whole, cut in shares
+        if width > 50:
+            drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
+        left += width
+        y, is_hidden = TOP + i * STEP, state["hide"] in (i, ALL)
+        drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
+        shown = f"{token}: {'hidden' if is_hidden else _written(weight)}"
+        drawing.rect(0, y - 6, WIDTH, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
+    return drawing
+
+
+def _bars(drawing, zero, values, least, colour, longest=BARS):
+    """Draw one step; the scale ends at ``least`` or at the largest value, if that is larger."""
+    limit = max([least, *values[values.isfinite()].abs().tolist()])
+    for i, value in enumerate(values.tolist()):
+        y, length = TOP + i * STEP, longest * value / limit if math.isfinite(value) else 0
+        drawing.rect(zero + min(length, 0), y, max(abs(length), 1), BAR, colour if value >= 0 else "negative")
+        drawing.text(zero + max(length, 0) + 6, y + 25, _written(value), 14)
+    drawing.line(zero, TOP - 8, zero, TOP + 3 * STEP - 10, "ink", 1)
+
+
+def _written(value, decimals=2):
+    """Write a number of any size: 18.41, 2.1e11, ∞, NaN."""
+    value = float(value)
+    if value and math.isfinite(value) and not 0.005 <= abs(value) < 10_000:
+        return f"{value:.1e}".replace("e+", "e").replace("e-0", "e-").replace("-", "−")
+    return number(value, decimals, trim=value == 0).replace("nan", "NaN")
+
+
+def words(state):
+    tokens, scores, weights, total = (state[name] for name in ("tokens", "scores", "weights", "total"))
+    if total == math.inf:
+        return [
+            "The powers add up to ∞, because their sum is too large for float32.",
+            "∞ ÷ ∞ is NaN, not a number; any other power ÷ ∞ is 0.",
+        ]
+    if not total > 0:
+        cause = "All powers are 0, and 0 ÷ 0" if total == 0 else "The largest score is −∞, and −∞ − (−∞)"
+        return [f"{cause} is NaN, not a number."]
+    best, second = weights.argsort(descending=True)[:2].tolist()
+    difference = (scores[best] - scores[second]).item()
+    leads = "has the largest weight" if difference else "has as much weight as any other"
+    lead, ratio = number(difference, 3), _written(math.exp(difference), 1)
+    return [
+        f"The three powers add up to {_written(total)}, and each weight is a share of this sum.",
+        f"“{tokens[best]}” {leads}, {number(weights[best], 3, trim=False)}.",
+        f"Its score is {lead} above that of “{tokens[second]}”, and e to the power of {lead} is {ratio},"
+        f" so its weight is {ratio} times as large.",
+    ]

@@ -1,0 +1,238 @@
+"""The exercises of page 07: what no mix can reach, weights made visible, one more word for a mix."""
+
+import torch
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+
+out_of_reach = ValueExercise(
+    "7.1",
+    "What no query can take home",
+    stars=1,
+    minutes=4,
+    right={"b", "c", "e"},
+    task="""
+    Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
+    each of them a share above 0. Work on paper: which of these points can be the output of **no** query?
+
+    **a** (1, 2.5) · **b** (2.5, 2.5) · **c** (2, 2) · **d** (1, 1) · **e** (4, 0)
+    """,
+    stub='my_points = ...  # a set of letters, such as {"a", "b"}',
+    mistakes=[
+        ("d", "(1, 1) lies inside the triangle: can the three corners be mixed so that they balance there?"),
+        ("a", "Point a: draw the triangle. Does its long edge pass above (1, 2.5), or below?"),
+        ("b", "Point b: draw the triangle. Is it enough that both numbers lie between 0 and 4?"),
+        ("c", "Point c lies on an edge: which weights would the words have that are not its two ends?"),
+        ("e", "Point e is a corner: which weights would the other three words need?"),
+    ],
+    praise="With every weight above 0 an output lies inside the hull, never on its edge; (1, 1) is inside.",
+    hints=[
+        "Draw the four values and join the outer three. Where does (1, 1) lie?",
+        "The long edge holds the points whose two numbers add up to 4.",
+        "A point on an edge is a mix of its two ends only. Which weight do the other words have then?",
+    ],
+    solution="""
+my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 0; a corner, which needs three
+""",
+)
+
+
+def _weights(q, k):
+    identity = torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1)
+    return F.scaled_dot_product_attention(q, k, identity)
+
+
+class _TwiceAsSharp(TorchFunctionMode):
+    """Lets PyTorch's attention answer as if every query were twice as long."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        options = dict(kwargs or {})
+        if func is F.scaled_dot_product_attention:
+            query = args[0] if args else options["query"]
+            options["scale"] = 2 * (options.get("scale") or query.shape[-1] ** -0.5)
+        return func(*args, **options)
+
+
+class WeightsOfOneCall(FunctionExercise):
+    """What comes from PyTorch's call follows it: how the values are made, and undone, is free."""
+
+    def _broken_rule(self, answer, cases, outcomes):
+        q, k = cases[0].args
+        with _TwiceAsSharp():
+            weights = answer(q, k)
+        own = "it does not come out of that call: a score or a softmax is computed in your code."
+        follows = torch.allclose(weights, self.reference(2 * q, k), atol=1e-4)
+        return super()._broken_rule(answer, cases, outcomes) or (None if follows else own)
+
+
+hidden_weights = WeightsOfOneCall(
+    "7.2",
+    "Make hidden weights visible",
+    stars=2,
+    minutes=5,
+    reference=_weights,
+    once="scaled_dot_product_attention",
+    axes=("sentence", "head", "query", "key"),
+    cases=lambda: [
+        case(numbers(1, 3, 4), numbers(1, 5, 4, seed=1), label="with one head"),
+        case(numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=1), label="with a batch and heads in front"),
+    ],
+    task="""
+    PyTorch’s `F.scaled_dot_product_attention(q, k, v)` returns its output and keeps its weights to
+    itself. But you choose v! Return the weights for q (…, n_q, d_k) and k (…, n_k, d_k) by calling it
+    once, with values of your own, and without computing a score or a softmax yourself.
+    """,
+    stub="""
+def my_weights(q, k):
+    # (…, n_q, d_k), (…, n_k, d_k) -> (…, n_q, n_k)
+    ...
+""",
+    mistakes=[
+        (
+            lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones(*k.shape[:-1], k.shape[-2])),
+            "With ones you see only that the weights add up to 1: which values tell the words apart?",
+        ),
+        (
+            lambda q, k: F.scaled_dot_product_attention(q, k, k),
+            "You mix the keys: which values would leave each weight in a column of its own?",
+        ),
+        (
+            lambda q, k: F.scaled_dot_product_attention(
+                q, k, torch.arange(k.shape[-2]).float()[:, None].expand(*k.shape[:-1], -1)
+            ),
+            "One number a word gives one sum a query: how many numbers keep all the weights apart?",
+        ),
+        (
+            lambda q, k: F.scaled_dot_product_attention(
+                q, k, torch.eye(k.shape[-2]).flip(0).expand(*k.shape[:-1], -1)
+            ),
+            "Your weights come out in reverse: which of its numbers should be 1 for the first word?",
+        ),
+        (
+            lambda q, k: F.scaled_dot_product_attention(
+                q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), is_causal=True
+            ),
+            "A causal mask hides words that these queries may see.",
+        ),
+    ],
+    praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
+    hints=[
+        "An output is weight 1 · value 1 + weight 2 · value 2 + …: which values let you read off weight 1?",
+        "Give the first word (1, 0, 0, …), the second (0, 1, 0, …), and so on: torch.eye makes that table.",
+        "There is one such table for each head: .expand(*k.shape[:-1], -1) repeats it.",
+    ],
+    solution="""
+def my_weights(q, k):
+    one_for_each_word = torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1)  # (…, n_k, n_k)
+    return torch.nn.functional.scaled_dot_product_attention(q, k, one_for_each_word)
+""",
+)
+
+
+def _update(output, total, score, value):
+    power = score.exp()
+    return (total * output + power * value) / (total + power), total + power
+
+
+one_more_word = FunctionExercise(
+    "7.3",
+    "One more word",
+    stars=3,
+    minutes=9,
+    reference=_update,
+    returns=("output", "total"),
+    cases=lambda: [
+        case(
+            *map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0])),
+            mistakes=[
+                (
+                    lambda o, t, s, v: (o + (v - o) * s.exp() / t, t + s.exp()),
+                    "The new share is a part of the old total: whose power is missing in it?",
+                ),
+            ],
+        ),
+        case(
+            *(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
+            mistakes=[
+                (
+                    lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
+                    "The new word counts 1, whatever its score: what does softmax make of a score?",
+                ),
+                (
+                    lambda o, t, s, v: ((t * o + v) / (t + s.exp()), t + s.exp()),
+                    "The new value is added once, and not as often as the power of its score says.",
+                ),
+            ],
+        ),
+        case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
+    ],
+    task="""
+    A model has mixed the values of all words so far. It kept two things only: the `output`, and `total`,
+    the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
+    (d_v). Return the new output and the new total, as if softmax had seen all words at once.
+    """,
+    stub="""
+def my_update(output, total, score, value):
+    # (d_v), one number, one number, (d_v) -> the new output (d_v), the new total
+    ...
+""",
+    mistakes=[
+        (
+            lambda o, t, s, v: ((o + v) / 2, t + s.exp()),
+            "You count all earlier words together as much as the new one: how much of the total is theirs?",
+        ),
+        (
+            lambda o, t, s, v: (_update(v, t, s, o)[0], t + s.exp()),
+            "The new word gets the share of all earlier ones, and they get its share.",
+        ),
+        (
+            lambda o, t, s, v: (o + s.exp() / (t + s.exp()) * v, t + s.exp()),
+            "The new word takes its share, but the earlier shares have not shrunk.",
+        ),
+        (
+            lambda o, t, s, v: ((t * o + s * v) / (t + s), t + s),
+            "You weigh with the score itself: what does softmax make of a score first?",
+        ),
+        (
+            lambda o, t, s, v: (t * o + s.exp() * v, t + s.exp()),
+            "That is a sum, not yet a mix: by what must it be divided?",
+        ),
+        (
+            lambda o, t, s, v: ((o + s.exp() * v) / (t + s.exp()), t + s.exp()),
+            "The old output has been divided by the old total: undo that before you add to it.",
+        ),
+        (
+            lambda o, t, s, v: (_update(o, t, s, v)[0], t),
+            "The output is right; does the total still hold all words?",
+        ),
+        (
+            lambda o, t, s, v: (_update(o, t, s, v)[0], t + s),
+            "The output is right; the total is a sum of powers, not of scores.",
+        ),
+        (
+            lambda o, t, s, v: (_update(o, t.exp(), s, v)[0], t + s.exp()),
+            "The total is a sum of powers already: you raise e to it once more.",
+        ),
+        (
+            lambda o, t, s, v: (o + s.exp() * v, t + s.exp()),
+            "You add the new word with its whole power: shares must still add up to 1.",
+        ),
+        (
+            lambda o, t, s, v: ((t * o + s.exp() * v) / t, t + s.exp()),
+            "You divide by the old total: whose power is missing in it?",
+        ),
+    ],
+    praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",
+    hints=[
+        "total · output is the sum of power · value over all words so far, before it was divided.",
+        "Add the new word to this sum: e to the power of its score, times its value.",
+        "Then divide by the new total, which has grown by e to the power of the new score.",
+    ],
+    solution="""
+def my_update(output, total, score, value):
+    power = score.exp()
+    new_total = total + power
+    return (total * output + power * value) / new_total, new_total
+""",
+)

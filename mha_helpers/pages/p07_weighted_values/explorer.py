@@ -1,0 +1,133 @@
+"""One output of "cat eats fish", put together from weighted values and seen among them, for notebook 07."""
+
+import math
+
+import ipywidgets as widgets
+import torch
+
+from mha_helpers.attention import attention_weights
+from mha_helpers.golden import golden_example
+from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.style import head_label, number
+from mha_helpers.svg import Drawing
+
+OWN, SWAPPED, ONES = "as they are", "cat and fish swapped", "1 from every word"
+LEFT, BOTTOM, UNIT = 582, 242, 86  # pixels: of the point (0, 0); of a step of 1
+
+
+def values_explorer():
+    """Return a ``Panel`` with one output, its pieces and the hull of the values. Used in notebook 07.
+
+    ``state()`` holds weights ``(n, n)``, v ``(n, 2)``, pieces ``(n, 2)``, each weight · value of the chosen
+    query, output ``(2)``, their sum, and chosen: head, query and key.
+
+    >>> panel = values_explorer()
+    >>> panel.set(query=1)
+    >>> [round(value, 3) for value in panel.state()["output"].tolist()]
+    [1.784, 1.865]
+    """
+    return Panel(
+        "What one word takes home",
+        controls={
+            "query": index_menu("query", start=2),
+            "values": widgets.Dropdown(options=[OWN, SWAPPED, ONES]),
+            "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
+        },
+        more={"head": index_menu("head"), "key": index_menu("key", start=-1)},
+        compute=compute,
+        draw=draw,
+        words=words,
+        adjust=adjust,
+        asks="click on a row to let that word ask",
+    )
+
+
+def adjust(controls, values):
+    example = golden_example()
+    offer(controls["head"], example.head_names)
+    offer(controls["query"], example.tokens)
+    offer(controls["key"], example.tokens, strongest=True)
+
+
+def compute(query, values, temperature, head, key):
+    example = golden_example()
+    with torch.no_grad():
+        trace = example.attention().trace(example.x)
+    weights = attention_weights(trace.scaled[head] / temperature)
+    own = trace.v[head]
+    v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]
+    key = int(weights[query].argmax()) if key < 0 else key
+    return {
+        "tokens": example.tokens, "names": example.head_names, "weights": weights, "v": v, "values": values,
+        "value_names": example.value_names[head],
+        "pieces": weights[query][:, None] * v, "output": weights[query] @ v, "chosen": (head, query, key),
+    }  # fmt: skip
+
+
+def draw(state):
+    drawing, tokens, (head, query, key) = Drawing(WIDTH, 366), state["tokens"], state["chosen"]
+    title = head_label(head, state["names"])
+    drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, (query, key), title=title, map=head)
+    legend = (
+        ("value", "a value, and all that can be mixed from the three"),
+        ("lit", "weight · value of each word, one after the other"),
+        ("output", f"output of “{tokens[query]}”: {_pair(state['output'])}"),
+    )
+    for i, (colour, meaning) in enumerate(legend):
+        drawing.point(14, 304 + 23 * i, 7, colour)
+        drawing.text(28, 309 + 23 * i, meaning, 14, bold=colour == "output")
+    _draw_plane(drawing)
+    corners = [_pixels(*value) for value in state["v"].tolist()]
+    drawing.polygon(corners, "value", 0.15)
+    start = (0.0, 0.0)
+    for j, piece in enumerate(state["pieces"].tolist()):
+        end = (start[0] + piece[0], start[1] + piece[1])
+        is_long = math.hypot(*piece) * UNIT > 11  # a shorter one has no room for its head
+        drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == key else 3, arrow=is_long)
+        start = end
+    middle = [sum(side) / len(corners) for side in zip(*corners, strict=True)]
+    for j, ((x, y), token) in enumerate(zip(corners, tokens, strict=True)):
+        away = math.hypot(x - middle[0], y - middle[1])
+        right, down = ((x - middle[0]) / away, (y - middle[1]) / away) if away > 1 else (1.0, j - 1.0)
+        side = "start" if right > 0 else "end"
+        is_on_axis = abs(y - BOTTOM) < 1 and abs(down) < 0.5  # which would strike its words out
+        below = 16 * down + (-4 if is_on_axis else 5)
+        drawing.text(x + 12 * right, y + below, f"{token} {_pair(state['v'][j])}", 14, side)
+        drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
+    drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
+    return drawing
+
+
+def _draw_plane(drawing):
+    for step in range(-1, 3):
+        x, y = _pixels(step, step)
+        drawing.line(x, 14, x, 346, "faint", 0.6 if step else 1.5)
+        drawing.line(LEFT - 1.6 * UNIT, y, LEFT + 2.5 * UNIT, y, "faint", 0.6 if step else 1.5)
+        if step > 0:
+            drawing.text(x - 4, BOTTOM + 14, str(step), 12, "end", "label")
+            drawing.text(LEFT - 4, y + 14, str(step), 12, "end", "label")
+
+
+def _pixels(first, second):
+    return LEFT + UNIT * first, BOTTOM - UNIT * second
+
+
+def _pair(vector, decimals=2):
+    return f"({', '.join(number(value, decimals) for value in vector)})"
+
+
+def words(state):
+    tokens, (_, query, key) = state["tokens"], state["chosen"]
+    pairs = list(zip(state["weights"][query], state["v"], strict=True))
+    terms = [f"{number(weight, 3, trim=False)} · {_pair(value)}" for weight, value in pairs]
+    first, second = state["value_names"]
+    remark = {
+        OWN: f"The first number says “{first}”, the second “{second}”.",
+        SWAPPED: "No weight has moved, because values play no part in them.",
+        ONES: "The weights add up to 1, so any mix of ones is 1.",
+    }
+    return [
+        f"“{tokens[query]}” takes home {' + '.join(terms)} = {_pair(state['output'], 3)}.",
+        f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {_pair(state['pieces'][key], 3)}.",
+        remark[state["values"]],
+    ]

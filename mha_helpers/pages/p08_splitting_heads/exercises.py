@@ -1,0 +1,197 @@
+"""The exercises of page 08: which number goes where, a cut from slices, a test that catches a scramble."""
+
+import torch
+
+from mha_helpers.attention import split_heads
+from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case, numbers
+from mha_helpers.golden import golden_example
+from mha_helpers.pages.p08_splitting_heads.scrambles import SPLIT_CANDIDATES
+
+where_it_goes = ValueExercise(
+    "8.1",
+    "Where does this number go?",
+    stars=1,
+    minutes=5,
+    right={"columns": [4, 5, 6, 7], "after transpose": (2, 1, 1), "view only": (0, 5, 1)},
+    task="""
+    `q` has 6 words and 12 columns, cut into 3 heads of 4. Answers are Python indices, counted from 0.
+
+    - **columns**: which columns of `q` does `q_heads[1]` hold?
+    - **after transpose**: at which three indices of `q_heads` is the number `q[1, 9]`?
+    - **view only**: at which of `q.view(3, 6, 4)`?
+    """,
+    stub="""
+indices = {
+    "columns": ...,  # a list
+    "after transpose": ...,  # (head, word, number)
+    "view only": ...,  # (head, word, number)
+}
+""",
+    mistakes=[
+        ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
+        ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
+        ({"columns": [5, 6, 7, 8]}, "“columns” are one too far: Python counts columns from 0."),
+        ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
+        (
+            {"after transpose": (1, 2, 1)},
+            "“after transpose” is where `view` has it: what does `transpose` do?",
+        ),
+        ({"after transpose": (3, 2, 2)}, "“after transpose” counts from 1: Python counts from 0."),
+        (
+            {"after transpose": (3, 1, 0)},
+            "“after transpose” takes heads of three columns: how wide are they?",
+        ),
+        (
+            {"after transpose": (2, 1, 9)},
+            "“after transpose” ends with the column of q: how many numbers has a row of a head?",
+        ),
+        (
+            {"after transpose": (2, 1, 2)},
+            "“after transpose” has the right head and word: at which column of q does this head begin?",
+        ),
+        (
+            {"view only": (2, 1, 1)},
+            "“view only” is where `transpose` brings it: how many numbers come before it in q?",
+        ),
+        (
+            {"view only": (0, 4, 1)},
+            "“view only” has the right head and number: how many full rows of 4 come before it?",
+        ),
+        ({"view only": (1, 2, 1)}, "“view only” is where view(6, 3, 4) has it: here heads are first."),
+    ],
+    praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
+    hints=[
+        "Head 0 owns the first four columns, the next head the next four.",
+        "Column 9: which head owns it, and which of its four columns is it? The word stays the word.",
+        "`view` fills (3, 6, 4) in the order in which q is read. 12 + 9 numbers come before q[1, 9];"
+        " a head takes 6 · 4 of them, and a row of a head takes 4.",
+    ],
+    solution="""
+indices = {
+    "columns": [4, 5, 6, 7],
+    "after transpose": (9 // 4, 1, 9 % 4),  # column 9 = 2 · 4 + 1
+    "view only": (21 // 24, 21 // 4, 21 % 4),  # 21 numbers before it; a head holds 24, a row 4
+}
+""",
+)
+
+
+RELATIVES_OF_VIEW = (
+    *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"),
+    *("as_strided", "view_as", "reshape_as", "unfold", "numpy", "mT", "T", "split_heads"),
+)
+
+
+def _overlapping(q, num_heads):
+    d_k = q.shape[-1] // num_heads
+    return torch.stack([q[..., head : head + d_k] for head in range(num_heads)], dim=1)
+
+
+cut_from_slices = FunctionExercise(
+    "8.2",
+    "The cut without view",
+    stars=2,
+    minutes=6,
+    reference=lambda q, num_heads: split_heads(q, num_heads),  # the argument's name that sentences say
+    cases=lambda: [
+        case(numbers(2, 5, 12), 3, label="with two sentences of five words"),
+        case(numbers(3, 4, 10), 2, label="with two heads"),
+        case((golden_example().x @ golden_example().w_q)[None], 3, label="with “cat eats fish”"),
+        case(numbers(4, 3, 6), 1, label="with one head"),
+    ],
+    without=RELATIVES_OF_VIEW,
+    axes=("sentence", "head", "word", "number"),
+    task="""
+    A colleague does not trust `view` and `transpose`. Write the cut for a batch, (b, n, h·d_k) →
+    (b, h, n, d_k), without them or their relatives, from slices such as `q[..., 2:4]`, columns 2 and 3
+    of every word.
+    """,
+    stub="""
+def my_cut(q, num_heads):
+    # (b, n, h·d_k) -> (b, h, n, d_k)
+    ...
+""",
+    mistakes=[
+        (_overlapping, "Your heads overlap: where does head i begin if each of them is d_k wide?"),
+        (
+            lambda q, num_heads: torch.stack([q[..., head::num_heads] for head in range(num_heads)], dim=1),
+            "Your heads take every num_heads-th column: a head owns columns that lie side by side.",
+        ),
+        (
+            lambda q, num_heads: torch.stack(q.split(num_heads, dim=-1), dim=1),
+            "You have d_k heads of num_heads columns: which of the two counts the heads?",
+        ),
+        (
+            lambda q, num_heads: torch.cat(q.split(q.shape[-1] // num_heads, dim=-1), dim=1),
+            "Your heads stand below each other on the axis of the words: they need an axis of their own.",
+        ),
+        (
+            lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1), dim=2),
+            "Your axis of heads stands behind the words: which place has h in (b, h, n, d_k)?",
+        ),
+        (
+            lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)),
+            "Your axis of heads stands before the sentences: which place has h in (b, h, n, d_k)?",
+        ),
+        (
+            lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)[::-1], dim=1),
+            "Your heads come in reverse order: which columns does the first one own?",
+        ),
+        (
+            lambda q, num_heads: q.reshape(len(q), num_heads, q.shape[1], -1),
+            "Your heads mix numbers of several words: each word keeps its row in every head.",
+        ),
+    ],
+    praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
+    hints=[
+        "How wide is a head, and at which column does head i begin?",
+        "The three dots stand for all axes in front: q[..., start:stop] cuts columns only.",
+        "Collect the slices in a list. torch.stack(slices, dim=…) makes the new axis: which place has h?",
+    ],
+    solution="""
+def my_cut(q, num_heads):
+    d_k = q.shape[-1] // num_heads
+    slices = []
+    for head in range(num_heads):
+        start = head * d_k
+        slices.append(q[..., start : start + d_k])  # (b, n, d_k)
+    return torch.stack(slices, dim=1)  # h of (b, n, d_k) -> (b, h, n, d_k)
+""",
+)
+
+
+scramble_test = TestExercise(
+    "8.3",
+    "Write the test that catches a scramble",
+    stars=2,
+    minutes=8,
+    candidates=SPLIT_CANDIDATES,
+    times=2,
+    task="""
+    Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,
+    and return `True` if every number is where it belongs, else `False`. The check hands your test
+    fifteen such functions, two of which are right.
+    """,
+    stub="""
+def my_test(split):
+    # split(q, num_heads) -> (h, n, d_k)
+    ...
+""",
+    praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
+    hints=[
+        "Make a small table whose numbers all differ, with torch.arange. Take more than one word, head, d_k.",
+        "You know where each number belongs: exercise 8.1 asked for it. Which slice of q must heads[i] be?",
+        "Compare every head with its slice, and return False at the first that differs.",
+    ],
+    solution="""
+def my_test(split):
+    n, num_heads, d_k = 4, 3, 2
+    q = torch.arange(24).view(n, num_heads * d_k)
+    heads = split(q, num_heads)  # (n, h·d_k) -> (h, n, d_k)
+    for head in range(num_heads):
+        own_columns = q[:, head * d_k : (head + 1) * d_k]
+        if not torch.equal(heads[head], own_columns):
+            return False
+    return True
+""",
+)

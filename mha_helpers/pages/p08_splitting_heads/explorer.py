@@ -1,0 +1,128 @@
+"""Where the numbers of a token go when q is cut into heads, rightly and wrongly, for notebook 08."""
+
+import ipywidgets as widgets
+import torch
+
+from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.svg import Drawing
+
+HEIGHT = 338
+PART = (402, 146)  # each of the four tensors, with its title
+CELL, GAP, NAMES = (60, 25), 10, 62  # at most; between two blocks; what a row is called
+
+
+def splitting_explorer():
+    """Return a ``Panel`` that follows a token, or a head, from q into the heads. Used in notebook 08.
+
+    A number is known by its position in q, token · (h · d_k) + feature, counted from 0. ``state()`` holds
+    these positions: q ``(n, h·d_k)``, viewed ``(n, h, d_k)``, right and wrong ``(h, n, d_k)``; followed is a
+    set of them.
+
+    >>> panel = splitting_explorer()
+    >>> panel.set(tokens=2, heads=2, d_k=1)
+    >>> panel.state()["right"].tolist(), panel.state()["wrong"].tolist()
+    ([[[0], [2]], [[1], [3]]], [[[0], [1]], [[2], [3]]])
+    """
+    controls = {
+        "tokens": widgets.IntSlider(3, 1, 4),
+        "heads": widgets.IntSlider(3, 1, 4),
+        "d_k": widgets.IntSlider(2, 1, 3),
+    }
+    more = {"follow": widgets.Dropdown(options=[("token 2", ("token", 1))])}
+    title = "A token, or a head, followed from q into the heads"
+    asks = "click a number, then again"
+    return Panel(title, controls, compute, draw, words, more, adjust, click, asks)
+
+
+def adjust(controls, values):
+    menu, counts = controls["follow"], {"token": values["tokens"], "head": values["heads"]}
+    what, index = menu.value
+    menu.options = [(f"{name} {i + 1}", (name, i)) for name, count in counts.items() for i in range(count)]
+    menu.value = (what, min(index, counts[what] - 1))
+
+
+def click(values, head, token, feature):
+    is_followed = values["follow"] == ("token", token)
+    return {"follow": ("head", head) if is_followed else ("token", token)}
+
+
+def compute(tokens, heads, d_k, follow):
+    q = torch.arange(tokens * heads * d_k).view(tokens, heads * d_k)
+    viewed = q.view(tokens, heads, d_k)
+    right, (what, index) = viewed.transpose(0, 1), follow
+    return {
+        "q": q, "viewed": viewed, "right": right, "wrong": q.view(heads, tokens, d_k), "follow": follow,
+        "followed": set((viewed[index] if what == "token" else right[index]).flatten().tolist()),
+    }  # fmt: skip
+
+
+def draw(state):
+    drawing, (n, h, d_k) = Drawing(WIDTH, HEIGHT), state["viewed"].shape
+    (width, height), right, below = PART, WIDTH - PART[0], PART[1] + 34
+    for corner, name, title, block_is, row_is in (
+        ((0, 0), "q", f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
+        ((right, 0), "viewed", f"q.view({n}, {h}, {d_k})", "token", "head"),
+        ((right, below), "right", f"then .transpose(0, 1): ({h}, {n}, {d_k})", "head", "token"),
+        ((0, below), "wrong", f"the wrong way: q.view({h}, {n}, {d_k})", "head", "token"),
+    ):
+        drawing.text(corner[0], corner[1] + 14, title, 14, bold=True)
+        _draw_blocks(drawing, state, corner, state[name].view(-1, *state[name].shape[-2:]), block_is, row_is)
+    drawing.line(width - 150, 9, right - 12, 9, "label", 2, arrow=True)
+    drawing.line(right + 30, height + 2, right + 30, below - 4, "label", 2, arrow=True)
+    drawing.line(30, height + 2, 30, below - 4, "masked", 2, arrow=True, dashed=True)
+    return drawing
+
+
+def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):
+    """Draw (blocks, rows, d) side by side; a number has the colour of the head it belongs to."""
+    (count, _, columns), (_, h, d_k) = blocks.shape, state["viewed"].shape
+    wide = min(CELL[0], (PART[0] - NAMES - GAP * (count - 1)) / (count * columns))
+    top = corner[1] + 46
+    for block, row, column in torch.cartesian_prod(*map(torch.arange, blocks.shape)).tolist():
+        left = corner[0] + NAMES + block * (columns * wide + GAP)
+        x, y = left + column * wide, top + row * CELL[1]
+        if block == column == 0:
+            drawing.text(left - 8, y + 17, f"{row_is} {row + 1}", 13, "end")
+        if block_is and row == column == 0:
+            colour = f"head {block + 1}" if block_is == "head" else "ink"
+            drawing.text(left, top - 8, f"{block_is} {block + 1}", 13, colour=colour, bold=True)
+        position = int(blocks[block, row, column])
+        token, feature = divmod(position, h * d_k)
+        head, lit = feature // d_k, position in state["followed"]
+        hover = f"token {token + 1}, feature {feature + 1}: it belongs to head {head + 1}"
+        marks = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
+        drawing.rect(x + 1, y + 1, wide - 2, CELL[1] - 2, *marks)
+        names = [f"t{token + 1} f{feature + 1}"] if wide > 44 else [f"t{token + 1}", f"f{feature + 1}"]
+        for line, name in enumerate(names):
+            baseline = y + 17 if len(names) == 1 else y + 11 + 11 * line
+            drawing.text(x + wide / 2, baseline, name, 11, "middle", "#ffffff" if lit else "ink", lit)
+
+
+def words(state):
+    (n, h, d_k), (what, index), wrong = state["viewed"].shape, state["follow"], state["wrong"]
+    if what == "token":
+        kept = f"Token {index + 1} has a row in each head, with {d_k} of its {h * d_k} numbers."
+        held = [head for head in range(h) if state["followed"] & set(wrong[head].flatten().tolist())]
+        lost = f"its numbers are in {_listed('head', held)}"
+    else:
+        owned = _listed("feature", range(index * d_k, (index + 1) * d_k)).removesuffix(" only")
+        kept = f"Head {index + 1} owns {owned} of every token."
+        seen = sorted(set((wrong[index] // (h * d_k)).flatten().tolist()))
+        lost = f"head {index + 1} is filled with numbers of {_listed('token', seen)}"
+    count = int((state["right"] != wrong).sum())
+    if not count:
+        return [kept, "With one head, or with one token, the wrong way gives the same: no test can tell."]
+    total = n * h * d_k
+    return [
+        kept,
+        f"The wrong way: {lost}.",
+        f"Same shape, and {count} of {total} numbers in a wrong place.",
+    ]
+
+
+def _listed(name, indices):
+    """Write indices, counted from 0, as a person would: "head 2 only", "heads 1, 2 and 3"."""
+    first, *others = [str(index + 1) for index in indices]
+    if not others:
+        return f"{name} {first} only"
+    return f"{name}s {', '.join([first, *others[:-1]])} and {others[-1]}"

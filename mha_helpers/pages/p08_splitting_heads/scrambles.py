@@ -1,0 +1,123 @@
+"""What the test of exercise 8.3 is handed: splits, all but two of which scramble."""
+
+import torch
+
+from mha_helpers.attention import split_heads
+from mha_helpers.exercises.compare import kind_of
+from mha_helpers.exercises.running import AnswerError
+
+
+def _one_word_late(*index):
+    """A wrong split: the rows, or the numbers, of one place come a word too late."""
+
+    def split(q, num_heads):
+        heads = split_heads(q, num_heads).clone()
+        heads[index] = heads[index].roll(1, dims=-2 if len(index) == 1 else -1)
+        return heads
+
+    return split
+
+
+def _second_head_one_word_late(q, num_heads):
+    return _one_word_late(min(1, num_heads - 1))(q, num_heads)
+
+
+def _last_words_swapped(q, num_heads):
+    return split_heads(torch.cat([q[:-2], q[-2:].flip(0)]), num_heads)
+
+
+def _right_where_n_is_h(q, num_heads):
+    heads = q.reshape(num_heads, len(q), -1).transpose(0, 1)  # (n, h, d_k): the axes of the wrong names
+    return heads.reshape(num_heads, len(q), -1)
+
+
+def _right_where_h_is_d_k(q, num_heads):
+    d_k = q.shape[-1] // num_heads
+    return torch.stack(q.chunk(d_k, dim=-1)).reshape(num_heads, len(q), d_k)
+
+
+_ONE_HEAD = "only one of its heads is scrambled."
+_SWAPPED = "two words have changed places, and the others are right."
+
+
+def _of_a_table(scramble):
+    """The same split, which takes what the task promises and says so of all else."""
+
+    def split(q, num_heads):
+        if not isinstance(q, torch.Tensor) or q.dim() != 2:
+            raise AnswerError(f"hands over {kind_of(q)}: q is a tensor of shape (n, h·d_k)")
+        return scramble(q, num_heads)
+
+    split.__qualname__ = "split"
+    return split
+
+
+_SPLITS = [
+    ("view, then transpose", split_heads, True, "it is the cut of this page."),
+    (
+        "slices, stacked",
+        lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)),
+        True,
+        "so is this.",
+    ),
+    (
+        "view only",
+        lambda q, num_heads: q.reshape(num_heads, len(q), -1),
+        False,
+        "its shape is right, and its heads hold numbers of several words.",
+    ),
+    (
+        "transpose, then view",
+        lambda q, num_heads: q.mT.reshape(num_heads, len(q), -1),
+        False,
+        "it is right only where d_k or the number of words is 1.",
+    ),
+    (
+        "view (h, d_k, n), then transpose",
+        lambda q, num_heads: q.reshape(num_heads, -1, len(q)).mT,
+        False,
+        "its heads hold numbers of several words.",
+    ),
+    (
+        "view (h, n, d_k), then transpose",
+        _right_where_n_is_h,
+        False,
+        "it is right only where there are as many words as heads, or one of either.",
+    ),
+    (
+        "d_k heads of h numbers",
+        _right_where_h_is_d_k,
+        False,
+        "it is right only where d_k is the number of heads, or one of the two is 1.",
+    ),
+    ("first head one word late", _one_word_late(0), False, _ONE_HEAD),
+    ("last head one word late", _one_word_late(-1), False, _ONE_HEAD),
+    ("second head one word late", _second_head_one_word_late, False, _ONE_HEAD),
+    (
+        "words in reverse order",
+        lambda q, num_heads: split_heads(q.flip(0), num_heads),
+        False,
+        "each head has the right rows, the last word first.",
+    ),
+    ("last two words swapped", _last_words_swapped, False, _SWAPPED),
+    (
+        "last number of each head one word late",
+        _one_word_late(..., -1),
+        False,
+        "the last number of every row comes from another word.",
+    ),
+    (
+        "numbers of each head in reverse order",
+        lambda q, num_heads: split_heads(q, num_heads).flip(-1),
+        False,
+        "each row of a head holds the right numbers, the last one first.",
+    ),
+    (
+        "heads in reverse order",
+        lambda q, num_heads: split_heads(q, num_heads).flip(0),
+        False,
+        "each head is right, the last one first.",
+    ),
+]
+
+SPLIT_CANDIDATES = [(name, _of_a_table(split), *rest) for name, split, *rest in _SPLITS]

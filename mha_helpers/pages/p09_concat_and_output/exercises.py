@@ -1,0 +1,240 @@
+"""The exercises of page 09: a head to take out, the class from a blank cell, three bugs in a class."""
+
+import inspect
+
+import torch
+
+from mha_helpers.attention import MultiHeadAttention
+from mha_helpers.exercises import case, numbers
+from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
+from mha_helpers.pages.p09_concat_and_output.attention_classes import (
+    COURSE_STEPS,
+    Layers,
+    attention_class,
+    head_mistakes,
+    layer_mistakes,
+    mask_mistakes,
+    reshaped,
+    upside_down,
+    usual_mistakes,
+)
+from mha_helpers.pages.p09_concat_and_output.judges import (
+    BugHunt,
+    ModuleExercise,
+    Pruning,
+    owned,
+    without_head,
+)
+
+take_out = Pruning(
+    "9.1",
+    "Take one head out",
+    stars=2,
+    minutes=6,
+    reference=lambda concat, w_o, num_heads, head: without_head(concat, w_o, owned(w_o, num_heads, head)),
+    returns=("concat", "w_o"),
+    cases=lambda: [
+        case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
+        case(numbers(4, 12, seed=2), numbers(12, 7, seed=3), 4, 0),
+        case(numbers(5, 8, seed=4), numbers(8, 3, seed=5), 2, 1),
+    ],
+    task="""
+    To make a trained layer faster, people *prune* it: they take out heads that help little. Return concat
+    and $W_O$ without one head, both **smaller** than before, so that their product is the sum of what the
+    other heads write. `head` is counted from 0.
+    """,
+    stub="""
+def my_pruned(concat, w_o, num_heads, head):
+    # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
+    ...
+""",
+    mistakes=[
+        (
+            lambda concat, w_o, h, head: without_head(concat, w_o, owned(w_o, h, head - 1)),
+            "Another head is gone, the one before it: does your count begin at 0 or at 1?",
+        ),
+        (
+            lambda concat, w_o, h, head: without_head(concat, w_o, ~owned(w_o, h, head)),
+            "You keep this head and take out all the others.",
+        ),
+        (
+            lambda concat, w_o, h, head: without_head(concat, w_o, torch.arange(len(w_o)) % h == head),
+            "You take every num_heads-th number: which numbers of concat does one head have, and where?",
+        ),
+        (
+            lambda concat, w_o, h, head: (concat * ~owned(w_o, h, head), w_o),
+            "The head is silent, and nothing has become smaller: what do its zeros still multiply?",
+        ),
+        (
+            lambda concat, w_o, h, head: (concat[:, ~owned(w_o, h, head)], w_o),
+            "concat has become narrower, W_O not: which of its rows did the missing numbers meet?",
+        ),
+    ],
+    praise="A head owns columns of concat and rows of W_O; real layers are pruned in this way.",
+    hints=[
+        "d_v = concat.shape[-1] // num_heads. At which number does this head begin, and where does it end?",
+        "Those columns of concat meet rows of W_O. Which?",
+        "torch.cat puts together what stands before the head and what stands behind it.",
+    ],
+    solution="""
+def my_pruned(concat, w_o, num_heads, head):
+    d_v = concat.shape[-1] // num_heads
+    start, end = head * d_v, (head + 1) * d_v
+    smaller = torch.cat([concat[:, :start], concat[:, end:]], dim=-1)
+    return smaller, torch.cat([w_o[:start], w_o[end:]])
+""",
+)
+
+
+def _input(d_model, num_heads, *mask, n=5, **rest):
+    x = numbers(3, n, d_model, seed=d_model)  # three sentences: not as many as there are values returned
+    return case(x, *mask, build={"d_model": d_model, "num_heads": num_heads}, **rest)
+
+
+_AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
+_NO_SCALE = (
+    attention_class(MultiHeadAttention, root=lambda d_k, d_model: 1),
+    "The weights are too sharp: what happens to the scores first?",
+)
+
+the_class = ModuleExercise(
+    "9.2",
+    "The class, from a blank cell",
+    stars=3,
+    minutes=15,
+    reference=MultiHeadAttention,
+    axes=_AXES,
+    without=[*COURSE_STEPS, "forward", "multi_head_attention_forward"],
+    cases=lambda: [
+        _input(
+            6,
+            1,
+            label="with one head, without a mask",
+            mistakes=[*layer_mistakes(MultiHeadAttention), _NO_SCALE],
+        ),
+        _input(3, 3, n=4, label="with d_k = 1, without a mask"),
+        _input(12, 3, label="with three heads, without a mask", mistakes=head_mistakes(MultiHeadAttention)),
+        _input(8, 2, causal_mask(4), n=4, label="with a mask", mistakes=mask_mistakes(MultiHeadAttention)),
+        _input(6, 3, padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+    ],
+    task="""
+    Close the pages and write every step of multi-head attention, with torch and nn only. Make four
+    `nn.Linear` layers with bias, `w_q`, `w_k`, `w_v` and `w_o`; x is (b, n, d_model); True in the mask
+    means “may attend”.
+    """,
+    stub="""
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        ...
+
+    def forward(self, x, mask=None):
+        # -> output (b, n, d_model), weights (b, h, n, n)
+        ...
+""",
+    mistakes=[
+        *usual_mistakes(MultiHeadAttention),
+        (
+            attention_class(MultiHeadAttention, cut=reshaped),
+            "A head mixes numbers of several words: does your first cut leave the axis of the words alone?",
+        ),
+    ],
+    praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
+    hints=[
+        "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
+        "Split: (b, n, d_model) -> (b, n, h, d_k) with view, then transpose(1, 2) -> (b, h, n, d_k).",
+        "Merge is the way back: transpose(1, 2) -> (b, n, h, d_v), then reshape(b, n, d_model).",
+    ],
+    solution="""
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads, self.d_k = num_heads, d_model // num_heads
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        b, n, d_model = x.shape
+        cut = (b, n, self.num_heads, self.d_k)
+        q = self.w_q(x).view(cut).transpose(1, 2)  # (b, n, d_model) -> (b, h, n, d_k)
+        k = self.w_k(x).view(cut).transpose(1, 2)
+        v = self.w_v(x).view(cut).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / self.d_k**0.5  # -> (b, h, n, n)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = torch.softmax(scores, dim=-1)
+        heads = weights @ v  # -> (b, h, n, d_v)
+        concat = heads.transpose(1, 2).reshape(b, n, d_model)
+        return self.w_o(concat), weights
+""",
+)
+
+_NEAR = sliding_window_mask(5, window=1)
+
+three_bugs = BugHunt(
+    "9.3",
+    "Three bugs in a colleague's class",
+    stars=2,
+    minutes=10,
+    reference=attention_class(Layers),
+    planted=attention_class(Layers, root=lambda d_k, d_model: 1, cut=reshaped, masked=upside_down),
+    axes=_AXES,
+    cases=lambda: [
+        _input(
+            6,
+            1,
+            mistakes=layer_mistakes(Layers),
+            bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
+        ),
+        _input(3, 3, n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
+        _input(
+            1,
+            1,
+            _NEAR,
+            mistakes=mask_mistakes(Layers)[:-1],
+            bug="The mask allows neighbours: who gets the weight, they or the others?",
+        ),
+        _input(12, 3, _NEAR, mistakes=mask_mistakes(Layers)[:-1]),
+    ],
+    task="""
+    A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has
+    three bugs. Repair them in place; the check counts those you found.
+    """,
+    stub="""
+class Suspect(Layers):
+    def forward(self, x, mask=None):  # True in the mask = may attend
+        b, n, d_model = x.shape
+        parts = self.w_qkv(x).chunk(3, dim=-1)  # 3 of (b, n, d_model)
+        q, k, v = [part.reshape(b, self.num_heads, n, -1) for part in parts]
+        scores = q @ k.transpose(-2, -1)
+        if mask is not None:
+            scores = scores.masked_fill(mask, -torch.inf)
+        weights = torch.softmax(scores, dim=-1)
+        concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
+        return self.w_o(concat), weights
+""",
+    given=inspect.getsource(Layers),
+    mistakes=usual_mistakes(Layers),
+    praise="You found all three by what they do: no error message pointed at any of them.",
+    hints=[
+        "Go through the steps of the pages with a finger: which one is missing here?",
+        "One bug is in how the heads are cut: which axis must stay whole in the first cut?",
+        "One shows only with a mask: give it a causal mask and look at the first row of the weights.",
+    ],
+    solution="""
+class Suspect(Layers):
+    def forward(self, x, mask=None):
+        b, n, d_model = x.shape
+        parts = self.w_qkv(x).chunk(3, dim=-1)  # 3 of (b, n, d_model)
+        # words keep their axis while the features are cut; then the heads come forward
+        q, k, v = [part.reshape(b, n, self.num_heads, -1).transpose(1, 2) for part in parts]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # the scale was missing
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)  # −∞ where the mask is False
+        weights = torch.softmax(scores, dim=-1)
+        concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
+        return self.w_o(concat), weights
+""",
+)

@@ -1,0 +1,150 @@
+"""How answers of page 09 are judged: a head taken out of concat and W_O, a class, bugs in a class."""
+
+import inspect
+
+import torch
+from torch import nn
+
+from mha_helpers.exercises import FunctionExercise
+from mha_helpers.exercises.kinds import hand_over
+from mha_helpers.exercises.running import AnswerError, Outcome, agree, run
+
+
+def without_head(concat, w_o, gone):
+    return concat[:, ~gone], w_o[~gone]
+
+
+def owned(w_o, num_heads, head):
+    """Say which of the h·d_v numbers belong to a head."""
+    return torch.arange(len(w_o)) // (len(w_o) // num_heads) == head
+
+
+class Pruning(FunctionExercise):
+    """Sizes and product are judged: in which order the heads that stay are kept is free."""
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        parts = outcome.value if isinstance(outcome.value, tuple | list) else ()
+        shapes = [part.shape for part in parts if isinstance(part, torch.Tensor)]
+        if not sentence or shapes != [part.shape for part in right.value]:
+            return sentence
+        products = [concat @ w_o for concat, w_o in (parts, right.value)]
+        kept = (parts[0][:, :, None] == right.value[0][:, None]).all(0).any(1)  # columns that concat had
+        return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
+
+
+class ModuleExercise(FunctionExercise):
+    """The answer is a class, an ``nn.Module``, built and called for every input.
+
+    ``reference``: the right class. Both get the same weights, so the class must name its layers as the
+    reference does. Every case is ``case(x, mask, build={"d_model": 6, "num_heads": 3})``;
+    an answer whose arguments have other names gets these in their order.
+    """
+
+    kind = "forward"
+
+    def _run(self, answer, case):
+        return run(lambda *args: self._built(answer, case.build)(*args), case.args)
+
+    def _wrong_kind(self, answer):
+        if isinstance(answer, type) and not issubclass(answer, nn.Module):
+            return f"{answer.__name__} is a class, but no nn.Module: what stands in brackets behind its name?"
+        return None if isinstance(answer, type) else hand_over(self, answer, "the class, by its name only")
+
+    def _broken_rule(self, answer, cases, outcomes):
+        if issubclass(answer, self.reference):
+            return f"{self.reference.__name__} of the course computes it: inherit from nn.Module only."
+        idle = self._idle_layers(answer, max(cases, key=lambda case: sum(case.build.values())))
+        if idle:
+            return f"no gradient reaches {', '.join(idle)}: without one nothing is learnt. What cuts it off?"
+        return super()._broken_rule(answer, cases, outcomes)
+
+    def _idle_layers(self, answer, case):
+        """Name the layers that the output's gradient does not reach, or not in all rows of their weight."""
+        module, idle = self._built(answer, case.build), []
+        value = module(*case.args)
+        total = (value[0] if isinstance(value, tuple | list) else value).square().sum()
+        if total.requires_grad:
+            total.backward()
+        for name in self._wanted(case.build):
+            layer, _, part = name.rpartition(".")
+            gradient = module.get_parameter(name).grad
+            if part == "weight" and (gradient is None or not gradient.any(dim=-1).all()):
+                some = gradient is not None and gradient.any()
+                idle.append(f"{'a part of ' if some else ''}self.{layer}")
+        return idle
+
+    def _wanted(self, sizes):
+        return dict(self.reference(**sizes).named_parameters())
+
+    def _built(self, answer, sizes):
+        by_name = sizes.keys() <= inspect.signature(answer).parameters.keys()  # else in their order
+        module = answer(**sizes) if by_name else answer(*sizes.values())
+        generator, wanted = torch.Generator().manual_seed(0), self._wanted(sizes)
+        mine = dict(module.named_parameters(remove_duplicate=False))
+        for name, parameter in wanted.items():
+            layer, _, part = name.partition(".")
+            if name not in mine and part == "bias" and f"{layer}.weight" in mine:
+                raise AnswerError(f"self.{layer} has no bias, and the task asks for one.")
+            if name not in mine:
+                others = ", ".join(f"self.{other}" for other, _ in module.named_children())
+                others = f"; your layers are {others}" if others else ""
+                raise AnswerError(f"self.{name} is missing{others}: does __init__ make what the task names?")
+            twin = next(other for other in wanted if mine.get(other) is mine[name])
+            if twin != name:
+                raise AnswerError(f"self.{name} is self.{twin}: each layer needs numbers of its own.")
+            got, shape = tuple(mine[name].shape), tuple(parameter.shape)
+            if got != shape:
+                raise AnswerError(f"self.{name} has shape {got} instead of {shape}: how many go in and out?")
+            with torch.no_grad():
+                mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
+        return module
+
+
+class BugHunt(ModuleExercise):
+    """A class to repair: the check counts the bugs found, and says of the first that is left what it does.
+
+    ``planted``: the class as it is handed out; cases with ``bug="…"`` isolate one of its bugs each.
+    """
+
+    def __init__(self, *names, planted, **rest):
+        super().__init__(*names, **rest)
+        self.planted = planted
+
+    def _untouched(self, answer):
+        cases = self.cases() if callable(answer) else ()
+        as_planted = cases and all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
+        return as_planted or super()._untouched(answer)
+
+    def _as_planted(self, outcome, case):
+        """Tell whether the weights are those of the class as handed out: each bug shows in them."""
+        planted = self._run(self.planted, case)
+        if not isinstance(outcome.value, tuple | list) or len(outcome.value) != 2:
+            return agree(outcome, planted)
+        return agree(Outcome(outcome.value[1]), Outcome(planted.value[1]))
+
+    def _mistake(self, cases, outcomes, failing):
+        first = failing[0]
+        bug = getattr(cases[first], "bug", None) if self._as_planted(outcomes[first], cases[first]) else None
+        return super()._mistake(cases, outcomes, failing) or bug
+
+    def _failure(self, answer, cases, outcomes, sentences):
+        words = super()._failure(answer, cases, outcomes, sentences)
+        return self._bugs_found(cases, outcomes, sentences) + words
+
+    def _bugs_found(self, cases, outcomes, sentences):
+        """Count the planted bugs: found where the input that isolates one comes out right, left where it does
+        as planted; else something new hides it. One known mistake that explains the rest leaves none of it.
+        """
+        explained = any(
+            all(map(agree, outcomes, self._runs(mistake, cases)))
+            for mistake, _ in (*cases[0].mistakes, *self.mistakes)
+        )
+        isolated = [index for index, case in enumerate(cases) if hasattr(case, "bug")]
+        left = [index for index in isolated if self._as_planted(outcomes[index], cases[index])]
+        wrong = [index for index in isolated if index in left or (sentences[index] and not explained)]
+        count = f"{len(isolated) - len(wrong)} of {len(isolated)} bugs found"
+        if len(left) < len(wrong):
+            hidden = "Something new is wrong, so that the bugs cannot be counted yet. "
+            return f"At least {count}, and something new is wrong. " if len(wrong) < len(isolated) else hidden
+        return f"{count}. " if wrong else f"{count}, but something new is wrong. "

@@ -1,0 +1,237 @@
+"""The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
+
+from functools import partial
+
+import torch
+
+from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
+from mha_helpers.models.tiny import LENGTH, positions_after_copies, trained_model
+
+direct_path = FunctionExercise(
+    "10.1",
+    "Straight to the logits",
+    stars=2,
+    minutes=6,
+    reference=lambda parts, w_guess, letters: (parts * w_guess[letters]).sum(dim=-1),
+    axes=("part", "position"),
+    cases=lambda: [
+        case(numbers(2, 3, 4), numbers(26, 4, seed=1), torch.tensor([7, 0, 25])),
+        case(numbers(6, 5, 8, seed=2), numbers(26, 8, seed=3), torch.tensor([3, 11, 3, 20, 2])),
+        case(numbers(4, 7, 3, seed=4), numbers(26, 3, seed=5), torch.tensor([1, 2, 3, 1, 2, 3, 1])),
+    ],
+    task="""
+    Each part of x also goes straight to the logits, on its *direct path*. The logits of x are
+    `x @ w_guess.T`, so that `w_guess` has a row for each of 26 letters. `letters` holds the number of the
+    letter that comes next at each position. Return what each part adds to the logit of that letter.
+    """,
+    stub="""
+def my_direct_path(parts, w_guess, letters):
+    # (p, n, d_model), (26, d_model), (n) -> (p, n)
+    ...
+""",
+    mistakes=[
+        (
+            lambda parts, w_guess, letters: parts @ w_guess.T,
+            "You return all 26 logits of each part: at each position one of them is asked for.",
+        ),
+        (
+            lambda parts, w_guess, letters: (parts * w_guess[letters]).sum(dim=(0, -1)),
+            "The parts are added up, so this is the logit itself: who gave how much to it?",
+        ),
+        (
+            lambda parts, w_guess, letters: parts * w_guess[letters],
+            "These are products that nobody has added up: a logit is a sum over d_model.",
+        ),
+        (
+            lambda parts, w_guess, letters: (parts @ w_guess.T)[..., letters],
+            "Every position gets the letters of all positions: only its own next letter counts there.",
+        ),
+        (
+            lambda parts, w_guess, letters: (parts @ w_guess.T).amax(dim=-1),
+            "You take the largest logit of each part: is it always that of the next letter?",
+        ),
+        (
+            lambda parts, w, letters: (parts @ w.T).softmax(dim=-1)[:, range(len(letters)), letters],
+            "A softmax of one part is not its share of anything: which numbers of the parts add up?",
+        ),
+        (
+            lambda parts, w_guess, letters: parts @ w_guess[letters[0]],
+            "All positions get the logit of one and the same letter: each has a next letter of its own.",
+        ),
+    ],
+    praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
+    hints=[
+        "w_guess[letters] is (n, d_model): at each position the row of the letter that comes next.",
+        "A dot product is a product, number by number, then a sum over the last axis.",
+    ],
+    solution="""
+def my_direct_path(parts, w_guess, letters):
+    rows = w_guess[letters]  # (26, d_model) -> (n, d_model)
+    return (parts * rows).sum(dim=-1)  # (p, n, d_model) -> (p, n)
+""",
+)
+
+
+def _one_hot(*letters):
+    return torch.eye(6)[list(letters)]  # (n, 6): a vector with a single 1 for each letter
+
+
+def _before(letter):
+    return torch.cat([torch.zeros_like(letter[:1]), letter[:-1]])
+
+
+circuit_by_hand = FunctionExercise(
+    "10.2",
+    "The circuit by hand",
+    stars=2,
+    minutes=8,
+    reference=lambda letter: letter @ _before(letter).T,
+    cases=lambda: [
+        case(_one_hot(0, 1, 2, 0), label="with the letters A B C A"),
+        case(_one_hot(3, 0, 4, 1, 3, 0, 4), label="with the letters D A E B D A E"),
+        case(_one_hot(2, 2, 5, 2, 1), label="with the letters C C F C B"),
+    ],
+    task="""
+    `letter` is (n, 6): each row has a single 1, in the column of its letter. A perfect head 1.3 brings each
+    position the letter before it, and zeros to position 0. A head of layer 2 takes the letter as query, and
+    as key only what 1.3 wrote. Return its scores (n, n), unscaled and without a mask.
+    """,
+    stub="""
+def circuit_scores(letter):
+    # (n, 6) -> (n, n)
+    ...
+""",
+    mistakes=[
+        (
+            lambda letter: letter @ letter.T,
+            "Your keys hold their own letter, so a letter finds its copies: what did head 1.3 write there?",
+        ),
+        (
+            lambda letter: _before(letter) @ letter.T,
+            "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",
+        ),
+        (
+            lambda letter: _before(letter) @ _before(letter).T,
+            "Your queries take from head 1.3 as well: does a query look for its own letter or another?",
+        ),
+        (
+            lambda letter: letter @ letter.roll(1, dims=0).T,
+            "Position 0 gets the last letter of the line: does any letter come before it?",
+        ),
+        (
+            lambda letter: letter @ torch.cat([letter[1:], torch.zeros_like(letter[:1])]).T,
+            "Your head 1.3 brings the letter after: which of its weights are 1, above or below the diagonal?",
+        ),
+        (
+            lambda letter: letter @ (letter + _before(letter)).T,
+            "Your keys hold their own letter too: the task takes only what head 1.3 wrote.",
+        ),
+        (
+            lambda letter: letter @ torch.cat([letter[:1], letter[:-1]]).T,
+            "Position 0 gets its own letter: nothing comes before it, so what does head 1.3 write there?",
+        ),
+        (
+            lambda letter: (letter @ _before(letter).T).tril(),
+            "The right scores, with those after the query set to 0: the task asks for them without a mask.",
+        ),
+    ],
+    praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
+    hints=[
+        "What does each position hold after head 1.3? Write it down for A B C A: nothing, A, B, C.",
+        "Weights that are 1 right below the diagonal do that: torch.ones(n - 1).diag(-1) @ letter.",
+        "Query times key, as on page 03: which of the two tensors is the query?",
+    ],
+    solution="""
+def circuit_scores(letter):
+    weights = torch.ones(len(letter) - 1).diag(-1)  # (n, n): head 1.3, the previous letter
+    before = weights @ letter  # (n, n) @ (n, 6) -> (n, 6); position 0 gets zeros
+    return letter @ before.T  # (n, 6) @ (6, n) -> (n, n)
+""",
+)
+
+
+def _guesses_of(run):
+    model = trained_model(run)
+    return lambda letters: model(letters)[0].argmax(dim=-1)
+
+
+def _after_a_copy(letters, latest):
+    n = letters.shape[-1]
+    rank = torch.arange(n) if latest else n - torch.arange(n)
+    return letters.gather(1, (positions_after_copies(letters) * rank).argmax(dim=-1))
+
+
+def _by_position(letters, distances):
+    """Guess the letter as far before the next one as the largest distance that fits into the line so far."""
+    following = torch.arange(1, letters.shape[-1] + 1)  # the position that is guessed
+    back = torch.stack([distance * (following >= distance) for distance in distances]).amax(dim=0)
+    return letters[:, (following - back) * (back > 0)]
+
+
+RULES = {f"always the letter {back} back": [back] for back in range(1, LENGTH)}
+for back in range(1, LENGTH // 2):
+    name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
+    RULES[name] = [back * 2**times for times in range(5)]
+
+catch_the_shortcut = TestExercise(
+    "10.3",
+    "Catch the shortcut",
+    stars=3,
+    minutes=10,
+    times=2,
+    candidates=[
+        (
+            "the model of many distances",
+            _guesses_of("varying"),
+            True,
+            "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22.",
+        ),
+        *(
+            (
+                f"the letter after the {order} copy",
+                partial(_after_a_copy, latest=order == "latest"),
+                True,
+                "it compares letters, and guesses all that can be predicted.",
+            )
+            for order in ("earliest", "latest")
+        ),
+        (
+            "the model of distance 12",
+            _guesses_of("fixed"),
+            False,
+            "on random letters it guesses, from position 12 on, the letter 12 before the next one.",
+        ),
+        *(
+            (
+                name,
+                partial(_by_position, distances=distances),
+                False,
+                "it never compares letters. In which of your lines is it right all the same?",
+            )
+            for name, distances in RULES.items()
+        ),
+    ],
+    given="from mha_helpers.models import predictable, repeated_sequences",
+    task="""
+    Write a test that is handed `guess`, a function from letters (b, n) to guesses of what comes
+    after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its
+    distance. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
+    """,
+    stub="""
+def compares_letters(guess):
+    # True if it compares letters, False if it goes by position
+    ...
+""",
+    praise="Distances that do not divide each other, and a high mark: no rule by position has both.",
+    hints=[
+        "At its own distance a rule by position is right. What if the lines have two different distances?",
+        "guess(letters)[:, :-1] are the guesses for letters[:, 1:]; only those that are predictable count.",
+        "Compare, pick with [predictable(letters, distance)], take the mean, and ask for more than 0.9.",
+    ],
+    solution="""
+def compares_letters(guess):
+    letters, distance = repeated_sequences(100, [7, 9], seed=0)  # (b, n), (b)
+    right = guess(letters)[:, :-1] == letters[:, 1:]  # (b, n - 1)
+    return right[predictable(letters, distance)].float().mean() > 0.9
+""",
+)

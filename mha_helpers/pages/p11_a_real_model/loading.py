@@ -1,0 +1,56 @@
+"""What exercise 11.1 compares: the tensors of one layer, under the names of a BERT and under ours."""
+
+from mha_helpers.exercises import FunctionExercise, compare, numbers
+
+THEIRS = {
+    "w_q": "attention.self.query",
+    "w_k": "attention.self.key",
+    "w_v": "attention.self.value",
+    "w_o": "attention.output.dense",
+}
+
+
+def random_state(d_model, layers=5):
+    """Return a state dict with the names of a BERT and random numbers."""
+    sizes = dict.fromkeys(THEIRS.values(), (d_model, d_model))
+    sizes |= {"intermediate.dense": (4 * d_model, d_model), "output.dense": (d_model, 4 * d_model)}
+    sizes |= {"attention.output.LayerNorm": (d_model,), "output.LayerNorm": (d_model,)}
+    state = {}
+    for layer in range(layers):
+        for index, (name, shape) in enumerate(sizes.items()):
+            seed = 2 * (len(sizes) * layer + index)
+            state[f"encoder.layer.{layer}.{name}.weight"] = numbers(*shape, seed=seed)
+            state[f"encoder.layer.{layer}.{name}.bias"] = numbers(shape[0], seed=seed + 1)
+    return state
+
+
+def layer_of(state, layer, names=THEIRS):
+    """Return the eight tensors of one layer under our names."""
+    return {
+        f"{ours}.{kind}": state[f"encoder.layer.{layer}.{theirs}.{kind}"]
+        for ours, theirs in names.items()
+        for kind in ("weight", "bias")
+    }
+
+
+class Loading(FunctionExercise):
+    """An exercise whose result is a dict of tensors out of a state dict, and of nothing else."""
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        if sentence is None and (new := [name for name in outcome.value if name not in right.value]):
+            return (
+                f"the eight are right, but there is “{new[0]}”, too: `load_state_dict` refuses what is new."
+            )
+        return sentence
+
+    def _words(self, answer, cases, outcomes, first, difference):
+        """Say of the first wrong tensor under which name it stands in the state dict."""
+        (state, layer), got = cases[first].args, outcomes[first].value
+        for ours, right in layer_of(state, layer).items() if isinstance(got, dict) else ():
+            if ours in got and compare.difference(got[ours], right):
+                names = [name for name, tensor in state.items() if not compare.difference(got[ours], tensor)]
+                if names:
+                    return f"For layer {layer}, “{ours}” holds {names[0]}: is that the tensor it needs?"
+                break
+        return super()._words(answer, cases, outcomes, first, difference)

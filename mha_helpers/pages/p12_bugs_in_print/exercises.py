@@ -1,0 +1,211 @@
+"""The exercises of page 12: a test to write, and the verdicts of the line-up."""
+
+import itertools
+
+import torch
+
+from mha_helpers.attention import scaled_dot_product_attention
+from mha_helpers.exercises import TestExercise, ValueExercise, numbers
+from mha_helpers.exercises.compare import kind_of
+from mha_helpers.exercises.running import AnswerError
+from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
+
+
+def _weights(q, k, axis=-1):
+    return torch.softmax(q @ k.T, dim=axis)  # without a scale, which no mix needs
+
+
+def _all_but_last_doubled(q, k, v):
+    mixed = _weights(q, k) @ v
+    return torch.cat([2 * mixed[:-1], mixed[-1:]])
+
+
+def _rows_shifted(q, k, v):
+    steps = torch.arange(len(q)) - (len(q) - 1) / 2  # they add up to 0
+    return _weights(q, k) @ v + steps[:, None]
+
+
+def _features_shifted(q, k, v):
+    steps = torch.tensor([1.0, -1.0] + [0.0] * v.shape[-1])  # the first feature up, the second down
+    return _weights(q, k) @ v + steps[: v.shape[-1]]
+
+
+def _handed_tables(attend):
+    """The same head, which takes what the task promises and says so of all else."""
+
+    def head(q, k, v):
+        for name, table in {"q": q, "k": k, "v": v}.items():
+            if not isinstance(table, torch.Tensor) or table.dim() != 2:
+                raise AnswerError(
+                    f"hands over {kind_of(table)} for {name}: one row a token is needed, (n, d_k)"
+                )
+        return attend(q, k, v)
+
+    head.__qualname__ = "attend"
+    return head
+
+
+HEADS = [
+    (
+        "a healthy head",
+        lambda q, k, v: scaled_dot_product_attention(q, k, v)[0],
+        True,
+        "ones give 1, up to rounding.",
+    ),
+    (
+        "a head that scores by distance",
+        lambda q, k, v: torch.softmax(-torch.cdist(q, k), -1) @ v,
+        True,
+        "it mixes, too.",
+    ),
+    (
+        "keys in place of values",
+        lambda q, k, v: _weights(q, k) @ k,
+        False,
+        "it mixes the keys, whatever the values are.",
+    ),
+    (
+        "softmax over the queries",
+        lambda q, k, v: _weights(q, k, axis=0) @ v,
+        False,
+        "its weights add up to 1 for each key.",
+    ),
+    (
+        "weights transposed",
+        lambda q, k, v: _weights(q, k).T @ v,
+        False,
+        "an output gets the weights that its token is given.",
+    ),
+    ("no softmax", lambda q, k, v: q @ k.T @ v, False, "its weights are scores, which add up to anything."),
+    (
+        "last row doubled",
+        lambda q, k, v: torch.cat([_weights(q[:-1], k) @ v, 2 * v[-1:]]),
+        False,
+        "only its last output is wrong.",
+    ),
+    ("half of everything", lambda q, k, v: _weights(q, k) @ v / 2, False, "its weights add up to 1/2."),
+    ("all but the last row doubled", _all_but_last_doubled, False, "only its last output is right."),
+    ("rows shifted up and down", _rows_shifted, False, "its outputs are wrong, and only their sum is right."),
+    (
+        "features shifted up and down",
+        _features_shifted,
+        False,
+        "its outputs are wrong, and only the sum of each one's features is right.",
+    ),
+    (
+        "last feature of the keys",
+        lambda q, k, v: _weights(q, k) @ torch.cat([v[:, 1:], k[:, :1]], -1),
+        False,
+        "its last feature mixes keys.",
+    ),
+    (
+        "first feature of the keys",
+        lambda q, k, v: _weights(q, k) @ torch.cat([k[:, :1], v[:, 1:]], -1),
+        False,
+        "its first feature mixes keys.",
+    ),
+]
+
+
+def _equal_scores(attend):
+    return torch.allclose(attend(*torch.zeros(2, 5, 4), torch.ones(5, 4)), torch.ones(5, 4), atol=1e-5)
+
+
+def _one_token(attend):
+    return torch.allclose(attend(*numbers(2, 1, 4), torch.ones(1, 4)), torch.ones(1, 4), atol=1e-5)
+
+
+def _sum_only(attend):
+    return bool((attend(*numbers(2, 4, 3), torch.ones(4, 3)).sum() - 12).abs() < 1e-4)
+
+
+_WRONG_AXIS = (
+    "A wrong axis passes: are there several tokens, with queries that make uneven weights, do you look at "
+    "each output, and how loose is your limit?"
+)
+
+
+def _compared(attend):
+    qkv = numbers(3, 5, 4)
+    return torch.allclose(attend(*qkv), scaled_dot_product_attention(*qkv)[0], atol=1e-5)
+
+
+test_with_ones = TestExercise(
+    "12.1",
+    "A test that needs no reference",
+    stars=2,
+    minutes=6,
+    candidates=[(name, _handed_tables(head), *rest) for name, head, *rest in HEADS],
+    task="""
+    A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
+    average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
+    returns True only if it mixes rightly. Make q, k and v yourself, with as many features each; let every
+    token give 1.
+    """,
+    stub="""
+def my_test(attend):
+    # return True if attend(q, k, v) mixes rightly, else False
+    ...
+""",
+    mistakes=[
+        (_equal_scores, _WRONG_AXIS),
+        (_one_token, _WRONG_AXIS),
+        (_sum_only, _WRONG_AXIS),
+        (_compared, "It demands PyTorch's scores: need a head score like that to mix rightly?"),
+    ],
+    praise="The average of ones is 1, whatever the scores: eleven bugs cannot pass, without any reference.",
+    hints=[
+        "v = torch.ones(…), and q and k random, different from each other.",
+        "torch.allclose(output, v, atol=1e-5) looks at each number and leaves room for rounding.",
+    ],
+    solution="""
+def my_test(attend):
+    q, k, v = torch.randn(5, 4), torch.randn(5, 4), torch.ones(5, 4)
+    return torch.allclose(attend(q, k, v), v, atol=1e-5)
+""",
+)
+
+
+class LineUp(ValueExercise):
+    """A wrong verdict is answered by an experiment that speaks against it, never by which ones are right."""
+
+    def _judge(self, answer):
+        if (
+            not isinstance(answer, dict)
+            or (answer and SUSPECTS.keys() - answer)
+            or super()._judge(answer) is None
+        ):
+            return super()._judge(answer)
+        claims = {name: str(answer.get(name)).strip(" .'\"“”").lower() for name in SUSPECTS}
+        for name, claim in claims.items():
+            if claim not in SUSPECTS.values():
+                return f"{name} has none of the six words of the task: give every suspect one of them."
+            if list(claims.values()).count(claim) > 1:
+                return f"“{claim}” stands more than once: each word is needed once."
+        for name, experiment in itertools.product(claims, EXPERIMENTS):
+            if tells_apart(experiment, claims[name], SUSPECTS[name]):
+                verdict = "healthy" if claims[name] == "healthy" else f"guilty in its {claims[name]}"
+                return f"Your list makes {name} {verdict}: is that what “{experiment}” shows?"
+
+
+line_up = LineUp(
+    "12.2",
+    "Name the bug of each suspect",
+    stars=3,
+    minutes=12,
+    right=SUSPECTS,
+    task="""
+    Write for each suspect where its bug is: "mask", "scale", "softmax", "values", "heads", or
+    "healthy". Each word is needed once. A wrong list is answered by an experiment to look at again.
+    """,
+    stub='my_verdicts = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ..., "F": ...}',
+    praise="Six suspects, five experiments, no line of code: you can debug somebody else's attention.",
+    hints=[
+        "One experiment clears the healthy one at once.",
+        "Shuffling accuses the heads, a growing d_k the scale, and nothing else.",
+        "Two fail when every word gives 1; the last word tells these two apart.",
+    ],
+    solution="""
+my_verdicts = {"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"}
+""",
+)
