@@ -1,42 +1,59 @@
 #!/usr/bin/env python3
-"""The commands of this course. They need nothing but Python 3.10 or newer.
+"""The commands of this course. They need nothing but Python 3.11 or newer.
 
     python3 course.py lab      open the course in JupyterLab
     python3 course.py test     check that everything in it works
-    python3 course.py html     make pages to read without a kernel: dist/html
+    python3 course.py html     make web pages that play without a kernel: dist/html
     python3 course.py teach    make the teacher's folder: dist/teach
+    python3 course.py project  open the notebook to project, with nothing round it
+    python3 course.py collect  say what the checks told a class: collect FOLDER makes dist/collect.html
 
 The first time, each makes the folder .venv with all that the course needs; after that they start at once.
-What follows `lab` is handed to JupyterLab (lab --no-browser --port 9000), what follows `test` to pytest
-(test -k softmax).
+What follows `lab` and `project` is handed to JupyterLab (lab --no-browser --port 9000), and what follows
+`test` to pytest (test -k softmax).
 """
 
-# This file must be understood by every Python back to 2.7, or an old one could not say what is wrong.
 import hashlib
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import urllib.request
 
-if sys.version_info < (3, 10):
+if sys.version_info < (3, 11):  # nothing above or here may be newer than Python 3.6
     sys.exit(
-        "This course needs Python 3.10 or newer, and this is Python %d.%d: get a newer one from"
+        "This course needs Python 3.11 or newer, and this is Python %d.%d: get a newer one from"
         " https://www.python.org/downloads/ and run this command with it." % sys.version_info[:2]
     )
-
-import urllib.request
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
+PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
 
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
 # JupyterLab would ask for leave to fetch news: in class that is a question too many.
-NO_NEWS = '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}\n'
+NO_NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+
+# A saved page keeps its Panels, so that it shows them when it is opened again without its kernel.
+SETTINGS = {"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True}}
+
+# What `project` hides and stops; in its simple mode JupyterLab shows one notebook and no tabs.
+PROJECTOR_SETTINGS = {
+    "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
+    "@jupyterlab/statusbar-extension/plugin": {"visible": False},
+}
+HIDDEN = {"visible": False, "collapsed": True, "current": None, "widgets": []}
+BARS_HIDDEN = {"left": HIDDEN, "right": HIDDEN, "top": {"simpleVisibility": False}}
+PROJECTOR_LAYOUT = {"data": {"layout-restorer:data": BARS_HIDDEN}, "metadata": {"id": "default"}}
+DEFAULT_WORKSPACE = "default-37a8.jupyterlab-workspace"  # JupyterLab's own name of the file
 
 # All kernels name one version of Python, so that a page just opened does not show as changed.
 KERNEL_CONFIG = (
@@ -46,28 +63,44 @@ KERNEL_CONFIG = (
 
 def main(arguments):
     command, rest = "".join(arguments[:1]), arguments[1:]
-    if command == "lab":
+    if command in ("lab", "project"):
         install(COURSE)
-        return lab(rest)
+        return lab(rest) if command == "lab" else project(rest)
+    if command == "collect":
+        return run([sys.executable, "-m", "tools.collect"] + [os.path.abspath(path) for path in rest])
     if command == "test":
         install(COURSE)
         install(TESTS)
-        return run([PYTHON, "-m", "pytest"] + rest)
+        return run([PYTHON, "-m", "pytest", *rest])
     if command in ("html", "teach"):
         install(COURSE)
-        install(TESTS)  # what draws stored pictures
-        return run([PYTHON, "tools/teach.py", command] + rest)
+        install(TESTS)  # what draws stored pictures and writes formulas
+        return run([PYTHON, "-m", {"html": "tools.play", "teach": "tools.teach"}[command], *rest])
     say(__doc__)
     return 0 if command in ("-h", "--help") else 2
 
 
-def lab(arguments):
-    """Open the first page; JupyterLab itself looks for a port that is free."""
+def lab(arguments, page="/lab/tree/" + FIRST_PAGE):
+    """Open JupyterLab at a page; it looks itself for a port that is free."""
     say("Starting JupyterLab. Press Ctrl-C twice here to stop it.")
-    options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=/lab/tree/" + FIRST_PAGE]
+    options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=" + page]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
-    return run([PYTHON, "-m", "jupyterlab"] + options + arguments)
+    return run([PYTHON, "-m", "jupyterlab", *options, *arguments])
+
+
+def project(arguments):
+    """Open the page to project in a JupyterLab that hides its bars, at this start alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        return lab(projector(folder) + arguments, page="/doc/tree/" + PROJECTED_PAGE)
+
+
+def projector(folder):
+    """Write a projector's settings into a folder, and return what tells JupyterLab to use them."""
+    for name, setting in PROJECTOR_SETTINGS.items():
+        write(os.path.join(folder, name + ".jupyterlab-settings"), json.dumps(setting))
+    write(os.path.join(folder, DEFAULT_WORKSPACE), json.dumps(PROJECTOR_LAYOUT))
+    return ["--LabApp.user_settings_dir=" + folder, "--LabApp.workspaces_dir=" + folder]
 
 
 def install(requirements):
@@ -87,9 +120,18 @@ def install(requirements):
             "\nNot everything could be installed: pip says above why. If it could not reach the network,"
             "\nconnect and run this command again. If the disk is full, make room for 3 GB first."
         )
-    write(os.path.join(VENV, "etc", "jupyter", "labconfig", "page_config.json"), NO_NEWS)
-    write(os.path.join(VENV, "etc", "ipython", "ipython_kernel_config.py"), KERNEL_CONFIG)
+    configure(VENV)
     write(stamp, wanted)
+
+
+def configure(environment):
+    """Write the settings that the course wants from JupyterLab and its kernels into an environment."""
+    jupyter = os.path.join(environment, "etc", "jupyter")
+    write(os.path.join(jupyter, "labconfig", "page_config.json"), json.dumps(NO_NEWS))
+    settings = os.path.join(environment, "share", "jupyter", "lab", "settings")
+    write(os.path.join(settings, "overrides.json"), json.dumps(SETTINGS))
+    write(os.path.join(environment, "etc", "ipython", "ipython_kernel_config.py"), KERNEL_CONFIG)
+    shutil.copy(os.path.join(ROOT, "tools", "jupyter_server_config.py"), jupyter)
 
 
 def make_environment():
@@ -117,14 +159,12 @@ def install_cpu_torch():
 
 def pip(arguments):
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
-    return run([PYTHON, "-m", "pip", "install", "--disable-pip-version-check"] + quiet + arguments)
+    return run([PYTHON, "-m", "pip", "install", "--disable-pip-version-check", *quiet, *arguments])
 
 
 def run(command):
     """Run a program in the course's folder and return its exit code."""
-    signal.signal(
-        signal.SIGINT, lambda *_: None
-    )  # Ctrl-C is for the program, which may ask whether it is meant
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the program, which may ask back
     settings = dict(os.environ, PYTHONUTF8="1", PYTHONNOUSERSITE="1")
     return subprocess.call(command, cwd=ROOT, env=settings)
 

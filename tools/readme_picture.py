@@ -1,6 +1,6 @@
 """Make the moving picture of the README: the explorer of page 00 in a real JupyterLab, a slider and a mouse.
 
-    python tools/readme_picture.py      # pictures/explorer.gif
+    python -m tools.readme_picture   # pictures/explorer.gif
 
 It needs a Chromium: on the PATH, or named by the environment variable COURSE_CHROMIUM.
 """
@@ -13,13 +13,10 @@ from pathlib import Path
 import nbformat
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-
-from lab import chromium, find_chromium, jupyterlab, open_notebook, run_all  # noqa: E402
+from tools.lab import ROOT, chromium, find_chromium, jupyterlab, open_notebook, run_all
 
 PICTURE = ROOT / "pictures" / "explorer.gif"
-CODE = "from mha_helpers.explorers import attention_explorer\n\nattention_explorer()"
+CODE = "from mha_helpers.pages.p00_start_here import attention_explorer\n\nattention_explorer()"
 WIDTH, HEIGHT = 890, 520  # of the part of the page that is shown
 HOVERED = ((0, 1, 0), (0, 5, 4), (1, 4, 0), (2, 3, 4), (3, 6, 6))  # head, query, key
 SHORT, LONG = 350, 1100  # milliseconds that a frame is shown

@@ -1,11 +1,13 @@
 """Write the course's address on GitHub into its pages and the README, or take it out again.
 
-    python tools/set_repository.py owner/name
-    python tools/set_repository.py owner/name --branch trunk
-    python tools/set_repository.py --clear
+    python -m tools.set_repository owner/name
+    python -m tools.set_repository owner/name --branch trunk
+    python -m tools.set_repository --clear
 
-With an address the set-up cell installs the helpers in Colab, every page has a Colab badge below its opening
-lines, and the README has a Colab and a Binder badge below its title. Running it twice changes nothing.
+With an address the set-up cell installs the helpers in Colab. Every page has below its opening lines a Colab
+badge and a link to the page that plays without a kernel; the README has below its title a link to all of
+these, a Colab and a Binder badge. `.github/workflows/pages.yml` publishes them. Running it twice changes
+nothing.
 """
 
 import argparse
@@ -13,20 +15,32 @@ import re
 import sys
 
 import nbformat
-from refresh import ROOT, all_pages, as_text, is_setup_cell, setup_cell
 
-BADGES = re.compile(r"\n\n\[!\[Open in Colab\][^\n]*")
+from tools.notebook import ROOT, all_pages, as_text, is_setup_cell, name_of, setup_cell
+
+PLAYS, IN_COLAB = "Play with it in your browser", "Open in Colab"
+BADGES = re.compile(rf"\n\n(?:\*\*\[{PLAYS}\]|\[!\[{IN_COLAB}\])[^\n]*")
 
 
 def colab_badge(repository, branch, path):
     image = "https://colab.research.google.com/assets/colab-badge.svg"
     page = f"https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
-    return f"[![Open in Colab]({image})]({page})"
+    return f"[![{IN_COLAB}]({image})]({page})"
 
 
 def binder_badge(repository, branch):
     page = f"{repository}/{branch}?urlpath=lab/tree/notebooks/00_start_here.ipynb"
     return f"[![Open in Binder](https://mybinder.org/badge_logo.svg)](https://mybinder.org/v2/gh/{page})"
+
+
+def played_at(repository, page=""):
+    """Return where GitHub Pages shows a page, or the list of them."""
+    owner, name = repository.split("/")
+    return f"https://{owner.lower()}.github.io/{name}/{page}"
+
+
+def without_badges(text):
+    return BADGES.sub("", text)
 
 
 def page_with_address(path, repository, branch):
@@ -36,19 +50,22 @@ def page_with_address(path, repository, branch):
         if is_setup_cell(cell.source):
             cell.source = setup_cell(repository)
     opening = page.cells[0]
-    opening.source = BADGES.sub("", opening.source)
+    opening.source = without_badges(opening.source)
     if repository:
-        opening.source += "\n\n" + colab_badge(repository, branch, path.relative_to(ROOT).as_posix())
+        colab = colab_badge(repository, branch, path.relative_to(ROOT).as_posix())
+        played = played_at(repository, f"{name_of(path)}.html")
+        opening.source += f"\n\n{colab} [Play with this page in your browser]({played})"
     return as_text(page)
 
 
 def readme_with_badges(text, repository, branch):
-    text = BADGES.sub("", text)
+    text = without_badges(text)
     if not repository:
         return text
     title, rest = text.split("\n", 1)
     start = colab_badge(repository, branch, "notebooks/00_start_here.ipynb")
-    return f"{title}\n\n{start} {binder_badge(repository, branch)}\n{rest}"
+    played = f"**[{PLAYS}]({played_at(repository)})**: nothing to install, the first slider moves at once."
+    return f"{title}\n\n{played}\n\n{start} {binder_badge(repository, branch)}\n{rest}"
 
 
 def main(arguments=None):
@@ -68,6 +85,9 @@ def main(arguments=None):
     for path in changed:
         path.write_text(new[path], encoding="utf-8", newline="\n")
     print("Changed: " + ", ".join(path.name for path in changed) if changed else "Nothing to change.")
+    if repository and changed:
+        print("Push it, and choose on GitHub: Settings → Pages → GitHub Actions. The pages will play at")
+        print(played_at(repository))
     return 0
 
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import html
+import io
 import re
-import zlib
 from pathlib import Path
 
 import matplotlib
+from PIL import Image
 
 
 def bare_png(png: bytes) -> bytes:
-    """The same pixels without text, time and resolution chunks (they name versions), packed tightly."""
-    chunks, place = [], 8
-    while place < len(png):
-        length = int.from_bytes(png[place : place + 4], "big")
-        chunks.append((png[place + 4 : place + 8], png[place + 8 : place + 8 + length]))
-        place += 12 + length
-    pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
-    kept = [(kind, data) for kind, data in chunks if kind in (b"IHDR", b"PLTE", b"tRNS")]
-    kept += [(b"IDAT", zlib.compress(pixels, level=9)), (b"IEND", b"")]
-    packed = [
-        len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-        for kind, data in kept
-    ]
-    return png[:8] + b"".join(packed)
+    """The same pixels without text, time and resolution (they name versions), packed tightly."""
+    file = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as picture:
+        bare = Image.frombytes(picture.mode, picture.size, picture.tobytes())
+        if picture.mode == "P":
+            bare.putpalette(picture.getpalette())
+        bare.save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def live_picture(model_id: str, widgets: dict) -> str | None:
@@ -61,5 +56,12 @@ def stored_picture(svg: str) -> tuple[bytes, dict]:
         monospace_family="DejaVu Sans Mono",
         image_rendering="optimize_speed",
     )
+    with Image.open(
+        io.BytesIO(bytes(png))
+    ) as picture:  # of a drawing 256 colours show all, in half the bytes
+        file = io.BytesIO()
+        picture.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+            file, "PNG"
+        )
     alt = html.unescape(label.group(1)) if label else ""
-    return bytes(png), {"alt": alt, "width": width, "height": height + 26}
+    return file.getvalue(), {"alt": alt, "width": width, "height": height + 26}

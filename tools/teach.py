@@ -1,11 +1,11 @@
-"""Make what a teacher prints and shows, and pages to read without a kernel.
+"""Make what a teacher prints and shows: the teacher edition, the handout, the paper and its key.
 
-    python tools/teach.py teach     dist/teach: the teacher edition, the handout, the paper and its key
-    python tools/teach.py html      dist/html: every page as it is stored, and an index
+    python -m tools.teach           # into dist/teach
 
 The teacher edition is made from the pages and their exercises and run here: in place of each stub is the
 solution, in place of its help the hints and the wrong answers that the check names; answers stand open. The
-tool fails where a check does not say "correct". Handout, paper and key are written in ``teaching/``.
+tool fails where a check does not say "correct". Handout, paper and key are written in ``teaching/``; what to
+say at the headings of a page stands there in a file of the page's name.
 """
 
 import argparse
@@ -17,27 +17,32 @@ import shutil
 import sys
 
 import nbformat
-from nbconvert import HTMLExporter
 from nbconvert.filters import markdown2html
-from refresh import ROOT, all_pages, as_text, can_run, execute, normalise
-
-sys.path.insert(0, str(ROOT))
 
 from mha_helpers.exercises import exercises_of
-from mha_helpers.pictures import summary_picture
+from mha_helpers.pages.p09_concat_and_output import summary_picture
+from tools.notebook import (
+    ROOT,
+    all_pages,
+    as_text,
+    can_run,
+    execute,
+    exercise_cells,
+    name_of,
+    normalise,
+    with_links,
+)
 
 DIST, SOURCE = ROOT / "dist", ROOT / "teaching"
-# A page calls them `exercises`, session.ipynb has several: `exercises_03` …
-MODULE = re.compile(r"^from mha_helpers\.exercises import (\w+) as (exercises\w*)$", re.MULTILINE)
+# A page calls them `exercises`, one_sitting.ipynb has several: `exercises_03` …
+MODULE = re.compile(
+    r"^from mha_helpers\.pages\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$", re.MULTILINE
+)
+TIMED = re.compile(r"^#+ (.*?) · \d+ min\b", re.MULTILINE)  # the headings to which there is something to say
 FOLDED = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 # A solution may use what its page has not imported.
 IMPORTS = (
     "import math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *"
-)
-# Code on white and links underlined: nbconvert's own colours are too pale for some readers.
-READABLE = (
-    "<style>.jp-InputArea-editor, .highlight { background: #fff !important }"
-    " .jp-RenderedHTMLCommon a { text-decoration: underline !important }</style>"
 )
 PRINTED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>
 @page {{ size: A4; margin: 11mm }} .anchor-link {{ display: none }}
@@ -47,20 +52,6 @@ table {{ border-collapse: collapse; width: 100% }} img {{ width: 92% }} ul {{ ma
 th, td {{ border-bottom: 0.3mm solid #999; padding: 0.4mm 2mm 0.4mm 0; text-align: left }}
 </style>{body}</html>
 """
-
-
-def name_of(path):
-    """Return the name of a page in a folder that holds all of them."""
-    return path.stem if path.parent.name != "deeper" else f"deeper_{path.stem}"
-
-
-def with_links(markdown, path, form):
-    """Return Markdown of the page at ``path``, its links to other pages led to files named by ``form``."""
-
-    def link(found):
-        return "](" + form.format(name_of((path.parent / found[1]).resolve()))
-
-    return re.sub(r"\]\(([\w./]+\.ipynb)", link, markdown)
 
 
 def quoted(text):
@@ -77,25 +68,42 @@ def note_on(exercise):
     return quoted("\n".join(lines))
 
 
+def spoken_notes(path):
+    """Return a dict from headings of the page at ``path`` to what a teacher says there."""
+    file = SOURCE / f"{path.stem}.md"
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    return {heading: note.strip() for heading, _, note in (section.partition("\n") for section in sections)}
+
+
+def with_notes(page, notes):
+    """Return the page with a note below each heading that carries minutes and has one."""
+    cells = []
+    for cell in page.cells:
+        cells.append(cell)
+        for heading in TIMED.findall(cell.source) if cell.cell_type == "markdown" else []:
+            if heading in notes:
+                cells.append(nbformat.v4.new_markdown_cell(quoted(f"**Say.** {notes[heading]}")))
+    page.cells = cells
+    return page
+
+
 def with_solutions(page):
     """Return the page with its exercises solved and its answers open, not yet run."""
     cells, replaced = [], {}
     for cell in page.cells:
         found = MODULE.findall(cell.source) if cell.cell_type == "code" else []
-        for module, alias in found:
-            exercises = exercises_of(importlib.import_module(f"mha_helpers.exercises.{module}"))
+        for module, alias in ((module, alias or "exercises") for module, alias in found):
+            exercises = exercises_of(importlib.import_module(f"mha_helpers.pages.{module}.exercises"))
             for name, exercise in exercises.items():
-                stub, help_cell = (
-                    text.replace("exercises.", f"{alias}.")
-                    for text in (exercise.cell(name), exercise.help_cell(name))
-                )
+                _, stub, help_cell = exercise_cells(exercise, name, alias)
                 solved = f"{exercise.solution_code}\n\n\n{alias}.{name}.check({exercise.variable})"
                 replaced[stub] = nbformat.v4.new_code_cell(solved)
                 replaced[help_cell] = nbformat.v4.new_markdown_cell(note_on(exercise))
         if found:
             cell.source += f"\n\n{IMPORTS}"
         if cell.cell_type == "markdown":
-            cell.source = FOLDED.sub(lambda one: quoted(f"**Answer.** {one.group(1)}"), cell.source)
+            cell.source = FOLDED.sub(lambda answer: quoted(f"**Answer.** {answer.group(1)}"), cell.source)
         cells.append(replaced.get(cell.source, cell))
     page.cells = cells
     return page
@@ -103,9 +111,11 @@ def with_solutions(page):
 
 def unsolved(page):
     """Return what the checks of an executed edition say where it is not "correct"."""
-    said = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
+    printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
     return [
-        line for line in re.findall(r"^Exercise \d+\.\d+: .*", said, re.MULTILINE) if ": correct." not in line
+        line
+        for line in re.findall(r"^Exercise D?\d+\.\d+: .*", printed, re.MULTILINE)
+        if ": correct." not in line
     ]
 
 
@@ -113,7 +123,7 @@ def teacher_edition(folder):
     """Write TEACHER_….ipynb for every page that can run here; return the checks that are not passed."""
     faults = []
     for path in filter(can_run, all_pages()):
-        page = with_solutions(nbformat.read(path, as_version=4))
+        page = with_notes(with_solutions(nbformat.read(path, as_version=4)), spoken_notes(path))
         execute(page, path.parent)
         faults += unsolved(page)
         normalise(page, path.stem)
@@ -142,27 +152,6 @@ def teach():
     return teacher_edition(folder)
 
 
-def read_only():
-    """Write every page as HTML, and an index."""
-    folder = fresh(DIST / "html")
-    exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
-    rows = []
-    for path in all_pages():
-        name, page = name_of(path), nbformat.read(path, as_version=4)
-        for cell in page.cells:
-            if cell.cell_type == "markdown":
-                cell.source = with_links(cell.source, path, "{}.html")
-        text, _ = exporter.from_notebook_node(page, resources={"metadata": {"name": name}})
-        (folder / f"{name}.html").write_text(text.replace("</head>", f"{READABLE}</head>"), encoding="utf-8")
-        question = page.cells[0].source.splitlines()[0].lstrip("# ")
-        rows.append(f'<li><a href="{name}.html">{name.replace("_", " ")}</a>: {html.escape(question)}</li>')
-    body = f"<h1>Multi-head attention, step by step</h1><ul>{''.join(rows)}</ul>"
-    index = PRINTED.format(title="Multi-head attention, step by step", body=body)
-    (folder / "index.html").write_text(index, encoding="utf-8")
-    print(folder / "index.html")
-    return []
-
-
 def fresh(folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -170,10 +159,8 @@ def fresh(folder):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("teach", "html"))
-    options = parser.parse_args(arguments)
-    faults = {"teach": teach, "html": read_only}[options.what]()
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
+    faults = teach()
     return "Not solved:\n" + "\n".join(faults) if faults else 0
 
 

@@ -1,7 +1,7 @@
 """Train the two tiny models of page 10 and keep what they were along the way.
 
-    python tools/train_tiny_model.py            # writes mha_helpers/models/checkpoints/, a few minutes
-    python tools/train_tiny_model.py --check    # trains, compares with what is there, writes nothing
+    python -m tools.train_tiny_model            # writes mha_helpers/models/checkpoints/, a few minutes
+    python -m tools.train_tiny_model --check    # trains, compares with what is there, writes nothing
 
 The same seed gives the same files on one machine. Another machine adds in another order, so the last digits
 of its files differ, and its models by a hair; --check compares what the models do.
@@ -9,11 +9,8 @@ of its files differ, and its models by a hair; --check compares what the models 
 
 import argparse
 import sys
-from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mha_helpers.models.tiny import (
     CHECKPOINTS,

@@ -1,0 +1,148 @@
+"""Everything that the course draws, as SVG: each Panel at three settings, each picture that stands still.
+
+The tests compare it with what is kept, so that no drawing changes unseen.
+
+    python -m tools.drawings    # keeps today's drawings, after you have looked at what changed
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pkgutil
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from xml.etree import ElementTree
+
+import ipywidgets as widgets
+import matplotlib
+import torch
+
+from mha_helpers import golden_example, head_heatmaps, heatmap, pages, pipeline_map
+from mha_helpers.panel import Panel
+from mha_helpers.picture import Picture
+from tools.notebook import ROOT
+
+KEPT = ROOT / "tests" / "pages" / "drawings.zip"
+NEEDS_A_MODEL = "real_model_explorer"  # page 11
+SENTENCE = "the cat saw the dog"
+
+
+def explorers() -> dict[str, Callable[[], Panel]]:
+    """Every function of a page that returns a Panel, by its name."""
+    builders = {}
+    for module in pkgutil.iter_modules(pages.__path__):
+        page = importlib.import_module(f"{pages.__name__}.{module.name}")
+        for name in page.__all__:
+            if name.endswith("_explorer") or name == "cat_eats_fish_heads":
+                builders[name] = getattr(page, name)
+    return builders
+
+
+def other_values(control: widgets.Widget) -> list:
+    """Two values of a control beside today's: near its end, and near its beginning."""
+    if isinstance(control, widgets.Text):
+        return [SENTENCE, "cat eats"]
+    if isinstance(control, widgets.Checkbox):
+        return [not control.value, control.value]
+    if hasattr(control, "options"):
+        values = [option[1] if isinstance(option, tuple) else option for option in control.options]
+        return [values[-1], values[0]]
+    ends = [control.max, control.min]
+    return [control.base**end for end in ends] if isinstance(control, widgets.FloatLogSlider) else ends
+
+
+def panel_drawings(name: str) -> Iterator[tuple[str, str]]:
+    panel = explorers()[name]()
+    yield f"{name} start", panel.svg()
+    for index, setting in enumerate(("ends", "beginnings")):
+        for control in panel.controls.values():  # one after the other: the options of one follow from another
+            control.value = other_values(control)[index]
+        yield f"{name} {setting}", panel.svg()
+
+
+@torch.no_grad()
+def still_pictures() -> dict[str, Picture]:
+    example = golden_example()
+    trace = example.attention().trace(example.x)
+    p07, p08, p09, p10 = (
+        importlib.import_module(f"mha_helpers.pages.{page}")
+        for page in (
+            "p07_weighted_values",
+            "p08_splitting_heads",
+            "p09_concat_and_output",
+            "p10_trained_heads",
+        )
+    )
+    mask = torch.ones(3, 3, dtype=torch.bool).tril()
+    even, framed = mask / mask.sum(dim=-1, keepdim=True), torch.eye(3, dtype=torch.bool)
+    pieces = torch.stack([head[1] @ w for head, w in zip(trace.heads, example.w_o.split(2), strict=True)])
+    outside = torch.tensor([[3.0, 3.0]])
+    hull = (trace.v[0], trace.weights[0] @ trace.v[0], trace.heads[0], example.tokens, outside, ("a", "b"))
+    return {
+        "pipeline_map": pipeline_map(4),
+        "heatmap": heatmap(trace.scores[0], example.tokens, kind="scores", title="scores", mask=mask),
+        "head_heatmaps": head_heatmaps(trace.weights, example.tokens, example.head_names, chosen=1),
+        "value_hull": p07.value_hull(*hull),
+        "heads_cut": p08.heads_cut(example.x @ example.w_q, example.tokens, num_heads=3),
+        "contribution_bars": p09.contribution_bars(pieces, example.features, example.head_names, "eats"),
+        "summary_picture": p09.summary_picture(),
+        "model_map": p10.model_map(),
+        "circuit_maps": p10.circuit_maps(even, even, "KQW", [framed, framed]),
+    }
+
+
+def still_drawings() -> Iterator[tuple[str, str]]:
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
+        for name, picture in still_pictures().items():
+            file = io.StringIO()
+            picture.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+            yield name, file.getvalue()
+
+
+def difference(kept: str, today: str) -> str:
+    """Name the first mark that differs, or ""; numbers may differ by what another machine rounds."""
+    pairs = [list(ElementTree.fromstring(svg).iter()) for svg in (kept, today)]
+    for before, now in zip(*pairs, strict=False):
+        if before.tag != now.tag or (before.text or "").strip() != (now.text or "").strip():
+            return f"{before.tag} {before.text!r} was drawn, now {now.tag} {now.text!r}"
+        names = (before.attrib.keys() | now.attrib.keys()) - {"href", "{http://www.w3.org/1999/xlink}href"}
+        for name in sorted(names):
+            if not _alike(before.get(name, ""), now.get(name, "")):
+                return f"{name} of {now.tag} {now.text or ''} was {before.get(name)!r}, now {now.get(name)!r}"
+    return "" if len(pairs[0]) == len(pairs[1]) else f"{len(pairs[0])} marks were drawn, now {len(pairs[1])}"
+
+
+NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
+
+
+def _alike(before: str, now: str) -> bool:
+    if before == now:
+        return True
+    if NUMBER.sub("", before) != NUMBER.sub("", now):
+        return False
+    pairs = zip(NUMBER.findall(before), NUMBER.findall(now), strict=True)
+    return all(abs(float(a) - float(b)) < 0.11 if "." in a + b else a == b for a, b in pairs)
+
+
+def kept_drawings() -> dict[str, str]:
+    with zipfile.ZipFile(KEPT) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def keep() -> None:
+    names = [name for name in explorers() if name != NEEDS_A_MODEL]
+    drawings = dict(still_drawings())
+    for name in names:
+        drawings |= dict(panel_drawings(name))
+    with zipfile.ZipFile(KEPT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, svg in sorted(drawings.items()):
+            archive.writestr(
+                zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED
+            )  # a date of its own: always 1980
+    print(f"{len(drawings)} drawings, {KEPT.stat().st_size // 1000} kB")
+
+
+if __name__ == "__main__":
+    keep()

@@ -1,0 +1,127 @@
+"""A stored page taken apart and measured: for test_contract.py, and for whoever writes a page.
+
+python -m tools.page                              # the sizes of every page
+python -m tools.page notebooks/03_qk_scores.ipynb
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+
+from tools.notebook import all_pages
+
+EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · (.+)$", re.MULTILINE)
+EXPLORER = re.compile(r"^(?:\w+ = )?\w+_explorer\(", re.MULTILINE)
+READERS_TOOK = {"10_trained_heads": 45}  # minutes by the clock, where a proof is read twice
+
+
+def word_count(markdown: str) -> int:
+    """Words a reader reads: no tables, blocks of code, displayed formulas, tags and addresses of links."""
+    text = re.sub(r"^```.*?^```|\$\$.*?\$\$", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^\|.*$|<[^>\n]+>|\]\([^)]*\)", "", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"`[^`\n]*`|\$[^$\n]*\$", "one", text
+    )  # a name or a formula inside a line is read as a word
+    return len(re.findall(r"[^\W_][\w’'.,-]*", text))
+
+
+def line_count(code: str) -> int:
+    return sum(bool(line.strip()) for line in code.splitlines())
+
+
+def reading_minutes(markdown: str, code: str) -> float:
+    return word_count(markdown) / 110 + line_count(code) / 8 + 6 * len(EXPLORER.findall(code))
+
+
+class Page:
+    """One stored notebook."""
+
+    def __init__(self, path: Path):
+        self.path, self.name = path, path.stem
+        self.notebook = nbformat.read(path, as_version=4)
+        self.number = self.name.split("_")[0]  # "03"; "one"
+        # 01 … 09 keep one order of sections; those of the folder deeper/ have numbers, too.
+        self.is_step = path.parent.name == "notebooks" and "01" <= self.number <= "09"
+        self.cells = self.notebook.cells
+        self.code = [cell for cell in self.cells if cell.cell_type == "code"]
+        self.markdown = [cell for cell in self.cells if cell.cell_type == "markdown"]
+        self.text = "\n\n".join(cell.source for cell in self.markdown)
+
+    @cached_property
+    def sections(self) -> dict[str, list]:
+        """The `##` headings and their cells; "top" is what stands before the first."""
+        parts = {"top": []}
+        current = "top"
+        for cell in self.cells:
+            heading = re.match(r"## +(.+)", cell.source) if cell.cell_type == "markdown" else None
+            current = heading.group(1).strip() if heading else current
+            parts.setdefault(current, []).append(cell)
+        return parts
+
+    @cached_property
+    def minutes(self) -> dict[str, float]:
+        """Minutes of reading below each heading, up to the next of any level; the set-up cell left out."""
+        heading, minutes = "", {}
+        for cell in [self.cells[0], *self.cells[2:]]:
+            if cell.cell_type == "code":
+                minutes[heading] += reading_minutes("", cell.source)
+                continue
+            for part in re.split(r"^(?=#+ )", cell.source, flags=re.MULTILINE):
+                new = re.match(r"#+ +(.+)", part)
+                heading = new.group(1).strip() if new else heading
+                minutes[heading] = minutes.get(heading, 0) + reading_minutes(part, "")
+        return minutes
+
+    def source(self, section: str, kind: str) -> str:
+        """The text of a section's "markdown" or "code" cells."""
+        return "\n\n".join(cell.source for cell in self.sections.get(section, []) if cell.cell_type == kind)
+
+    def outputs(self) -> list[tuple]:
+        """Pairs (cell, output)."""
+        return [(cell, output) for cell in self.code for output in cell.outputs]
+
+    def stated_minutes(self) -> tuple[int, int]:
+        """What the Time line says: minutes of reading, and of the exercises."""
+        stated = re.search(r"\*\*Time\*\* (\d+) minutes(?:, and (\d+) for the exercises?)?", self.text)
+        return (int(stated.group(1)), int(stated.group(2) or 0)) if stated else (0, 0)
+
+    def exercises(self) -> list[tuple[str, str, int]]:
+        """Number, stars and minutes of each exercise."""
+        return [(number, stars, int(minutes)) for number, stars, minutes, _ in EXERCISE.findall(self.text)]
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """What is measured, the set-up cell left out. Exercises have minutes of their own."""
+        code = self.code[1:]
+        words = {cell.id: word_count(cell.source) for cell in self.markdown}
+        lines = {cell.id: line_count(cell.source) for cell in code}
+        exercises = [cell for cell in self.sections.get("Exercises", []) if cell.cell_type == "markdown"]
+        apart = set(re.findall(r"^#+ +(.+)$", "\n".join(cell.source for cell in exercises), re.MULTILINE))
+        minutes = sum(time for heading, time in self.minutes.items() if heading not in apart)
+        return {
+            "cells": len(self.cells) - 1,
+            "words": sum(words.values()),
+            "lines of code": sum(lines.values()),
+            "words in the longest cell": max(words.values(), default=0),
+            "lines in the longest cell": max(lines.values(), default=0),
+            "exercises": len(self.exercises()),
+            "minutes of reading": READERS_TOOK.get(self.name, round(minutes)),
+            "minutes of exercises": sum(minutes for _, _, minutes in self.exercises()),
+        }
+
+
+def stored_pages() -> list[Page]:
+    return [Page(path) for path in all_pages()]
+
+
+if __name__ == "__main__":
+    for page in [Page(Path(name)) for name in sys.argv[1:]] or stored_pages():
+        stated = "{} + {} stated".format(*page.stated_minutes())
+        print(
+            page.name + ":", ", ".join(f"{value} {what}" for what, value in page.sizes.items()) + ",", stated
+        )

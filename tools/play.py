@@ -1,0 +1,245 @@
+"""Make dist/html: the pages of the course as web pages whose Panels move without a kernel.
+
+    python -m tools.play                          # what `python3 course.py html` runs
+    python -m tools.play notebooks/03_qk_scores.ipynb
+
+A page opens from a file, without a network: its Panels carry their states (``tools/states.py``), which
+``play.js`` shows, and its formulas are MathML. Code is there to be read; what needs a kernel is folded.
+"""
+
+import argparse
+import ast
+import functools
+import html
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import ipywidgets as widgets
+import nbformat
+from latex2mathml.converter import convert as mathml
+from nbconvert.filters import markdown2html
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+import mha_helpers
+from mha_helpers.panel import Panel
+from mha_helpers.svg_marks import STYLE
+from tools.notebook import ROOT, all_pages, can_run, is_setup_cell, name_of, with_links
+from tools.set_repository import without_badges
+from tools.states import States, combinations
+
+TITLE = "Multi-head attention, step by step"
+# Code is left alone, so that a dollar in it is no formula; what stands between $ or $$ is one.
+FORMULA = re.compile(r"(`+)[^`].*?\1|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTALL)
+HELD = re.compile(r"<[^>]*>|heldformula(\d+)")  # in place of a formula while Markdown is read, not in a tag
+TYPED = "To type words of your own, open this page in JupyterLab."
+CLICKED = "Where the pointer is a hand, a click answers; in JupyterLab clicks also add up."
+UNDER_MORE = "What the text seeks under “more” and is not there, a click chooses."
+APART = "Not all settings combine here: where one sets another back, JupyterLab does not."
+HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><link rel="icon" href="data:,">
+<style>{style}</style></head><body>
+"""
+NOTE = """<nav><a href="index.html">All pages</a></nav>
+<p class="note">Here you can point at the pictures, move their sliders and read the code. To run the code, and
+to have your exercises checked, open the same page in JupyterLab.</p>
+"""
+
+
+def markdown_html(text):
+    """Return Markdown as HTML, its formulas as MathML."""
+    formulas = []
+
+    def hold(match):
+        if not (kind := match.lastgroup):
+            return match[0]  # code
+        formulas.append(mathml(match[kind].strip(), display=kind))
+        return f"heldformula{len(formulas) - 1}"
+
+    written = markdown2html(FORMULA.sub(hold, text))
+    written = HELD.sub(lambda match: formulas[int(match[1])] if match[1] else match[0], written)
+    return re.sub(r"<table>.*?</table>", r'<div class="scroll">\g<0></div>', written, flags=re.DOTALL)
+
+
+def code_html(source):
+    return highlight(source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
+
+
+def folded(summary, content):
+    return f"<details><summary>{summary}</summary>{content}</details>"
+
+
+# --- a Panel ----------------------------------------------------------------------------------------------
+
+
+def panel_of(source):
+    """Return the Panel that a cell shows: such a cell needs nothing that stands above it."""
+    *before, last = ast.parse(source).body
+    namespace = dict(vars(mha_helpers))
+    exec(compile(ast.Module(before, []), "a cell", "exec"), namespace)
+    panel = eval(ast.unparse(last), namespace)
+    if not isinstance(panel, Panel):
+        raise TypeError(f"this cell stores the picture of a Panel, but shows none now:\n{source}")
+    return panel
+
+
+def control_html(control, options, start):
+    """Return a control of the browser itself, switched off until its states are there."""
+    label = html.escape(control.description)
+    names = [html.escape(str(name)) for name, _ in options]
+    common = f'disabled data-control="{"|".join(names)}"'
+    if isinstance(control, widgets.Checkbox):
+        return f'<label><input type="checkbox" {common}{" checked" * start}> {label}</label>'
+    if isinstance(control, widgets.Dropdown):
+        choices = [
+            f"<option value={i}>{html.escape(str(name))}</option>" for i, (name, _) in enumerate(options)
+        ]
+        choices[start] = choices[start].replace(">", " selected>", 1)
+        return f"<label>{label} <select {common}>{''.join(choices)}</select></label>"
+    return (
+        f'<label>{label} <input type="range" min="0" max="{len(options) - 1}" value="{start}" {common}'
+        f' aria-valuetext="{names[start]}"><output>{names[start]}</output></label>'
+    )
+
+
+def panel_html(make):
+    """Return the Panel that ``make()`` returns as one that plays: with its controls and all its states."""
+    panel, states = make(), States(make)
+    seen, more = [], []
+    for (name, options), start in zip(states.live.items(), states.start, strict=True):
+        (more if name in panel.more else seen).append(control_html(panel.controls[name], options, start))
+    controls = f'<div class="controls">{"".join(seen)}</div>'
+    if more:
+        controls += folded("more", f'<div class="controls">{"".join(more)}</div>')
+    notes = [TYPED] * any(isinstance(control, widgets.Text) for control in panel.controls.values())
+    notes += [CLICKED] * any(" " in name for name in states.shown)
+    unplayed = [panel.controls[name] for name in panel.more if name not in states.live]
+    notes += [UNDER_MORE] * any(not isinstance(control, widgets.Text) for control in unplayed)
+    notes += [APART] * (sum(" " not in name for name in states.shown) < combinations(states.live))
+    title = repr(panel).splitlines()[0].removeprefix("Panel: ")
+    return (
+        f'<figure class="play"><figcaption>{html.escape(title)}</figcaption>{controls}'
+        f'<div class="scroll picture">{panel.svg()}</div>'
+        f'<p role="status">{html.escape(panel.description()).replace(chr(10), "<br>")}</p>'
+        f'<p class="note">{" ".join(notes)}</p>'
+        f'<script type="text/plain">{states.packed()}</script></figure>'
+    )
+
+
+# --- a page -----------------------------------------------------------------------------------------------
+
+
+def output_html(output):
+    data = output.get("data", {})
+    if "image/png" in data:
+        about = output.metadata.get("image/png", {})
+        alt = html.escape(about.get("alt") or data.get("text/plain", ""))
+        width = f' width="{about["width"]}"' if "width" in about else ""
+        return f'<img alt="{alt}"{width} src="data:image/png;base64,{data["image/png"].strip()}">'
+    if "text/html" in data:
+        return data["text/html"]
+    if output.output_type == "error":
+        return f"<pre>{html.escape(f'{output.ename}: {output.evalue}')}</pre>"
+    return f"<pre>{html.escape(output.get('text') or data.get('text/plain', ''))}</pre>"
+
+
+def cell_html(cell, panels):
+    if cell.cell_type == "markdown":
+        return markdown_html(cell.source)
+    if is_setup_cell(cell.source):
+        return folded("The cell that sets this page up in JupyterLab", code_html(cell.source))
+    if all(line.startswith("#") for line in cell.source.splitlines()):
+        return folded("Hints, in JupyterLab", code_html(cell.source))
+    text = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+    if text.startswith("Panel: ") and panels is not None:
+        if cell.source not in panels:
+            panels[cell.source] = panel_html(functools.partial(panel_of, cell.source))
+        return folded("The code of this picture", code_html(cell.source)) + panels[cell.source]
+    outputs = "".join(f'<div class="scroll output">{output_html(output)}</div>' for output in cell.outputs)
+    return code_html(cell.source) + outputs
+
+
+def page_html(path, panels):
+    """Return a whole page; ``panels`` keeps what is on several pages, and is None where none can be made."""
+    page = nbformat.read(path, as_version=4)
+    page.cells[0].source = without_badges(page.cells[0].source)
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_links(cell.source, path, "{}.html")
+    body = "\n".join(cell_html(cell, panels) for cell in page.cells)
+    script = f"<script>{part('play.js')}</script>"
+    return f"{head(question(path))}{NOTE}<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
+
+
+def part(name):
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def head(title):
+    light, dark = (HtmlFormatter(style=name).get_style_defs(".code") for name in ("default", "github-dark"))
+    style = f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n{part('play.css')}{STYLE}"
+    return HEAD.format(title=html.escape(title), style=style)
+
+
+def question(path):
+    """Return what a page asks: its title, without the minutes that the sitting's has."""
+    return nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ").split(" · ")[0]
+
+
+def index_html(paths):
+    """Return the list of all pages, by the three roads through them."""
+
+    def road(title, sentence, chosen):
+        links = "".join(
+            f"<li>{path.stem[:2] * path.stem[0].isdigit()}"
+            f' <a href="{name_of(path)}.html">{html.escape(question(path))}</a></li>'
+            for path in paths
+            if chosen(name_of(path))
+        )
+        return f"<h2>{title}</h2><p>{sentence}</p><ul>{links}</ul>"
+
+    roads = [
+        road("Twenty minutes", "One whole attention, computed by hand.", lambda name: name[:2] == "00"),
+        road("One sitting", "From three words to the class, in about an hour.",
+             lambda name: not name[0].isdigit() and not name.startswith("deeper")),
+        road("The course", "Every step, built so that you could have invented it.",
+             lambda name: "01" <= name[:2] <= "09"),
+        road("After it", "What heads learn, and where printed code went wrong.",
+             lambda name: "10" <= name[:2] <= "99"),
+        road("Deeper", "For those who want more.", lambda name: name.startswith("deeper")),
+    ]  # fmt: skip
+    opening = (
+        f"<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, through every step of multi-head"
+        " attention. Here each picture can be moved and pointed at, and nothing has to be installed.</p>"
+    )
+    return f"{head(TITLE)}<main>{opening}{''.join(roads)}</main></body></html>\n"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", type=Path, nargs="*", help="notebooks; without any: all, made anew")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist" / "html", help="where the pages go")
+    options = parser.parse_args(arguments)
+    chosen, folder = [path.resolve() for path in options.pages], options.out
+    began, panels, paths = time.monotonic(), {}, all_pages()
+    if not chosen:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in chosen or paths:
+        text = page_html(path, panels if can_run(path) else None)
+        (folder / f"{name_of(path)}.html").write_text(text, encoding="utf-8")
+        print(f"{name_of(path)}.html: {len(text.encode()) / 1e6:.2f} MB", flush=True)
+    (folder / "index.html").write_text(index_html(paths), encoding="utf-8")
+    size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    print(f"{folder / 'index.html'}: {size:.1f} MB in {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

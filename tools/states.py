@@ -1,0 +1,230 @@
+"""The states of a Panel, computed beforehand, so that a page without a kernel can show them.
+
+Every combination of the controls that are always seen is a state, thinned where there are too many; so is
+each option of one control alone, and what a click on a cell shows, as far as there is room for it. The
+numbers and marks are the Panel's own: ``set``, ``click``, ``svg`` and ``description`` say what is shown.
+"""
+
+import base64
+import collections
+import contextlib
+import itertools
+import json
+import re
+import zlib
+
+import ipywidgets as widgets
+from traitlets import TraitError
+
+MOST_STATES = 240  # combinations of controls
+MOST_CLICKS = 1000  # after so many no further state is clicked through
+ENOUGH = 12  # cells of a map without an answer, and the map has none
+CELL = re.compile(r'data-cell="([\d,]+)"')
+# What states share is stored once: a cell with its words, a text, any other mark.
+MARK = re.compile(r'<g class="hit".*?</g>|<text.*?</text>|<[^<]+', re.DOTALL)
+
+
+def options_of(control):
+    """Return all (label, value) of a control, in its order; none of a text field."""
+    if isinstance(control, widgets.Checkbox):
+        return [("no", False), ("yes", True)]
+    if hasattr(control, "options"):
+        return [option if isinstance(option, tuple) else (str(option), option) for option in control.options]
+    if not hasattr(control, "step"):
+        return []
+    count = round((control.max - control.min) / control.step) + 1
+    values = [control.min + i * control.step for i in range(count)]
+    if isinstance(control, widgets.FloatLogSlider):
+        values = [control.base**exponent for exponent in values]
+    nearest = min(values, key=lambda value: abs(value - control.value))
+    values[values.index(nearest)] = control.value  # no rounding error at the start
+    return [(format(value, control.readout_format), value) for value in values]
+
+
+def thinned(options, start):
+    """Return about half of the (label, value) of a slider, its ends and its start among them.
+
+    Of many whole numbers the powers of two remain, of others every second.
+    """
+    values = [value for _, value in options]
+    kept = {0, len(values) - 1, values.index(start)}
+    if all(isinstance(value, int) for value in values):
+        powers = {i for i, value in enumerate(values) if abs(value).bit_count() < 2}
+        if len(powers | kept) < len(values):
+            return [options[i] for i in sorted(powers | kept)]
+    return [option for i, option in enumerate(options) if i in kept or i % 2 == 0]
+
+
+def combined(panel):
+    """Return name -> (label, value) of the controls that combine, at most ``MOST_STATES`` of them.
+
+    First those that are always seen; then, as far as they fit, those under "more".
+    """
+    seen = {name: options_of(control) for name, control in panel.controls.items() if name not in panel.more}
+    live = {name: options for name, options in seen.items() if len(options) > 1}
+    while combinations(live) > MOST_STATES:
+        numbers = [name for name, options in live.items() if is_slider(panel, name) and len(options) > 3]
+        if not numbers:
+            raise ValueError(f"{panel!r} has {combinations(live)} states, and only sliders can be thinned.")
+        longest = max(numbers, key=lambda name: len(live[name]))
+        live[longest] = thinned(live[longest], panel.controls[longest].value)
+    for name in panel.more:
+        more = {**live, name: options_of(panel.controls[name])}
+        if len(more[name]) > 1 and combinations(more) <= MOST_STATES:
+            live = more
+    return live
+
+
+def is_slider(panel, name):
+    return isinstance(panel.controls[name], widgets.SelectionSlider) or hasattr(panel.controls[name], "step")
+
+
+def combinations(live):
+    count = 1
+    for options in live.values():
+        count *= len(options)
+    return count
+
+
+class States:
+    """The states of one Panel: of each its marks, its words, and the settings of its controls.
+
+    ``shown`` has one for each combination of settings, "0,2,1", counted in the options of each live control,
+    and one for each cell clicked there, "0,2,1 1,4,4"; a second click on the same cell, where it shows
+    something else, ends in "again".
+    """
+
+    def __init__(self, make):
+        """``make()`` returns the Panel, each time a new one: what it shows may depend on the way there."""
+        self.make, self.panel = make, make()
+        self.live = self._playing()
+        self._go(())
+        self.start = self._settings()
+        self.marks, self.shown, self._clicks = {}, {}, 0
+        reached = [settings for settings in self._grid() if self._reach(settings)]
+        for settings in reached:
+            if settings == self.start or self._clicks < MOST_CLICKS:
+                self._click_each(settings, dict.fromkeys(CELL.findall(self.svg_of(settings))))
+
+    def packed(self):
+        """Return all states as text: JSON, deflate, base64."""
+        content = {"start": self.start, "marks": list(self.marks), "states": self.shown}
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+    def svg_of(self, settings, click=""):
+        """Return the picture of a state, put together again as the page does it."""
+        marks, (runs, _, _) = list(self.marks), self.shown[key(settings, click)]
+        pairs = zip(runs[::2], runs[1::2], strict=True)
+        return "".join(mark for first, count in pairs for mark in marks[first : first + count])
+
+    def _playing(self):
+        """Return name -> options of the controls that say by themselves what is shown.
+
+        A box that ticks a cell of a mask does not, and nor does a menu whose options follow from another.
+        """
+        every = {name: options_of(control) for name, control in self.panel.controls.items()}
+        labels = {name: [label for label, _ in options] for name, options in every.items()}
+        alone, follows = set(), set()
+        for name, value in [(name, value) for name, options in every.items() for _, value in options]:
+            self._go(())
+            before = self._values()
+            with contextlib.suppress(TraitError):
+                self.panel.set(**{name: value})
+            if {other for other, now in self._values().items() if now != before[other]} == {name}:
+                alone.add(name)
+            for other, control in self.panel.controls.items():
+                if [label for label, _ in options_of(control)] != labels[other]:
+                    follows.add(other)
+        return {name: options for name, options in every.items() if name in alone - follows}
+
+    def _grid(self):
+        """Return the settings to try, the nearest first."""
+        kept = combined(self.panel)
+        counts = [
+            [options.index(option) for option in kept.get(name, [options[i]])]
+            for (name, options), i in zip(self.live.items(), self.start, strict=True)
+        ]
+        grid = set(itertools.product(*counts))
+        for k, options in enumerate(self.live.values()):
+            grid |= {(*self.start[:k], i, *self.start[k + 1 :]) for i in range(len(options))}
+        return sorted(grid, key=self._far)
+
+    def _far(self, settings):
+        """How far settings lie from the start: by controls moved, sliders and those under "more" last."""
+        moved = [name for name, i, j in zip(self.live, settings, self.start, strict=True) if i != j]
+        sliders = sum(is_slider(self.panel, name) for name in moved)
+        return len(moved), sliders, sum(name in self.panel.more for name in moved), settings
+
+    def _values(self):
+        return {name: control.value for name, control in self.panel.controls.items()}
+
+    def _settings(self):
+        """Return which option each live control shows."""
+        values = self._values()
+        offered = {name: [value for _, value in options] for name, options in self.live.items()}
+        return tuple(
+            options.index(values[name]) if values[name] in options else -1
+            for name, options in offered.items()
+        )
+
+    def _go(self, settings):
+        """Bring a new Panel to these settings."""
+        widgets.Widget.close_all()  # or ipywidgets would keep every Panel there has been
+        self.panel = self.make()
+        chosen = zip(self.live.items(), settings, self.start, strict=True) if settings else ()
+        changed = {name: options[i][1] for (name, options), i, start in chosen if i != start}
+        for more in (False, True):  # its options may follow from those that are always seen
+            names = [name for name in changed if (name in self.panel.more) == more]
+            if names:
+                self.panel.set(**{name: changed[name] for name in names})
+
+    def _reach(self, settings):
+        try:
+            self._go(settings)
+        except TraitError:  # the options of one control follow from another
+            return False
+        moved = zip(settings, self._settings(), self.start, strict=True)
+        if self.panel.message() or any(i not in (now, start) for i, now, start in moved):
+            return False
+        self._store(key(settings))
+        return True
+
+    def _click_each(self, settings, cells):
+        idle = set()  # maps in which a second click on a cell changes nothing
+        silent = collections.Counter()  # of each map, how many cells did not answer before one did
+        for cell in cells:
+            where = tuple(map(int, cell.split(",")))
+            if silent[where[0]] == ENOUGH:
+                continue
+            self._clicks += 1
+            self._go(settings)
+            before = self._values()
+            self.panel.click(*where)
+            clicked = self._values()
+            if clicked == before:
+                silent[where[0]] += 1
+                continue
+            silent[where[0]] = -len(cells)
+            self._store(key(settings, cell))
+            if where[0] in idle:
+                continue
+            self.panel.click(*where)
+            if self._values() == clicked:
+                idle.add(where[0])
+            else:
+                self._store(key(settings, f"{cell} again"))
+
+    def _store(self, name):
+        runs = []
+        for mark in MARK.findall(self.panel.svg()):
+            i = self.marks.setdefault(mark, len(self.marks))
+            if runs and i == runs[-2] + runs[-1]:
+                runs[-1] += 1
+            else:
+                runs += [i, 1]
+        self.shown[name] = runs, self.panel.description(), self._settings()
+
+
+def key(settings, click=""):
+    return f"{','.join(map(str, settings))} {click}".strip()
