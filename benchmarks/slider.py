@@ -1,6 +1,6 @@
 """How long from a key press on a slider to new pixels, in a real JupyterLab under Chromium?
 
-    python benchmarks/slider.py
+    python -m benchmarks.slider
 
 It compares the course's Panel with the usual way, ``interact`` and ``sns.heatmap``, for the same heads and
 tokens. Both stand in one notebook, with one kernel, and take turns. The time runs from the browser's own
@@ -10,17 +10,13 @@ COURSE_CHROMIUM.
 """
 
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-
-from lab import chromium, jupyterlab, open_notebook, run_all  # noqa: E402
+from tools.lab import chromium, jupyterlab, open_notebook, run_all
 
 SIZES = ((4, 16), (8, 16), (16, 64))  # heads, tokens
 TURNS = 6
@@ -31,7 +27,7 @@ import seaborn as sns
 import torch
 from ipywidgets import IntSlider, interact
 from mha_helpers import hand_made_heads, sentence_vectors
-from mha_helpers.explorers import attention_explorer
+from mha_helpers.pages.p00_start_here import attention_explorer
 """
 OURS = """
 panel = attention_explorer()
