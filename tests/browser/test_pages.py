@@ -3,16 +3,11 @@
 python -m pytest -n0 tests/browser -k 03_qk
 """
 
-import subprocess
-import sys
-
 import pytest
 
 pytest.importorskip("playwright")
 
-import refresh
-from lab import (
-    ROOT,
+from tools.lab import (
     WIDGET,
     chromium,
     error_outputs,
@@ -22,6 +17,7 @@ from lab import (
     run_all,
     watch_requests,
 )
+from tools.notebook import all_pages, can_run
 
 pytestmark = pytest.mark.skipif(
     find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
@@ -34,7 +30,7 @@ KEYS = (
     "Home",
 )  # a slider at its end cannot go on, and some steps show nothing
 PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a busy machine
-PAGES = [page for page in refresh.all_pages() if refresh.can_run(page)]
+PAGES = [page for page in all_pages() if can_run(page)]
 
 
 @pytest.fixture(scope="module")
@@ -140,23 +136,3 @@ def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):
 
 def test_nothing_is_asked_from_another_machine(opened):
     assert opened.strangers == []
-
-
-# --- the pages to read without a kernel ---------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def html():
-    subprocess.run([sys.executable, "tools/teach.py", "html"], cwd=ROOT, check=True)
-    return ROOT / "dist" / "html"
-
-
-@pytest.mark.parametrize("name", ["00_start_here", "09_concat_and_output"])
-def test_axe_finds_nothing_serious_on_an_exported_page(name, html, browser):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page = browser.new_page()
-    page.route("http*://**", lambda route: route.abort())  # it reads well without a network, too
-    page.goto((html / f"{name}.html").as_uri())
-    violations = axe.run(page).response["violations"]
-    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
-    page.close()

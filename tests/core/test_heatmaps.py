@@ -6,10 +6,11 @@ import struct
 import pytest
 import torch
 
-from mha_helpers.examples import golden_example
+from mha_helpers.golden import golden_example
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
-from mha_helpers.pictures import pipeline_map
+from mha_helpers.picture import drawable
+from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS
 from mha_helpers.tables import side_by_side
 
@@ -69,10 +70,10 @@ def test_numbers_only_where_they_fit():
 
 
 @pytest.mark.parametrize(
-    ("chosen", "frame"), [(1, (0, 1, 3, 1)), ((2, 1), (1, 2, 1, 1)), ((None, 2), (2, 0, 1, 3))]
+    ("chosen", "frame"), [(1, (0, 1, 3, 1)), ((1, 2), (2, 1, 1, 1)), ((None, 2), (2, 0, 1, 2))]
 )
 def test_the_frame_is_around_what_was_chosen(chosen, frame):
-    picture = heatmap(SCORES, TOKENS, kind="scores", chosen=chosen)
+    picture = heatmap(SCORES[:2], TOKENS[:2], TOKENS, kind="scores", chosen=chosen)
     outline = picture.figure.axes[0].patches[-1]
     assert (*outline.get_xy(), outline.get_width(), outline.get_height()) == frame
 
@@ -86,6 +87,10 @@ def test_each_head_has_its_colour_and_its_words_say_where_it_looks():
     assert len(darkest) == 3
     titles = [ax.get_title(loc="left") for ax in picture.figure.axes]
     assert titles == ["head 1: who acts", "head 2: what is eaten", "head 3: previous word"]
+
+
+def test_a_token_between_dollars_is_no_formula():
+    assert drawable(["$x$"]) == [r"\$x\$"]
 
 
 def test_words_find_the_largest_number_that_may_be_seen():

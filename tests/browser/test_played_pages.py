@@ -1,0 +1,137 @@
+"""Pages that play without a kernel, opened from a file with the network cut, on a screen and a telephone."""
+
+import pytest
+
+pytest.importorskip("playwright")
+
+from tools import play
+from tools.lab import ROOT, chromium, find_chromium
+
+pytestmark = pytest.mark.skipif(
+    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
+)
+NAMES = ("01_inputs_and_shapes", "06_softmax")
+SIZES = {"screen": (1440, 900), "telephone": (390, 844)}
+# Says when the browser has drawn what follows from the event of a control.
+WATCH = """() => addEventListener("input", () => {
+    requestAnimationFrame(() => setTimeout(() => { window.drawn = true; }));
+}, { capture: true })"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("html")
+    play.main([*(str(ROOT / "notebooks" / f"{name}.ipynb") for name in NAMES), "--out", str(folder)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(params=[(name, size) for name in NAMES for size in SIZES], ids="-".join)
+def opened(request, browser, folder):
+    name, size = request.param
+    width, height = SIZES[size]
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.context.set_offline(True)
+    page.asked, page.faults = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.goto((folder / f"{name}.html").as_uri())
+    page.wait_for_function("!document.querySelector('[data-control]:disabled')")
+    page.evaluate(WATCH)
+    yield page
+    assert page.faults == []
+    assert page.asked == [(folder / f"{name}.html").as_uri()]
+    page.close()
+
+
+def shown(panel):
+    return panel.evaluate(
+        "panel => panel.querySelector('svg').outerHTML + panel.querySelector('p').innerText"
+    )
+
+
+def put_back(control, value):
+    """Give a control the value it had at first; what is ticked stays ticked."""
+    kind = control.evaluate("control => control.type")
+    if kind == "select-one":
+        control.select_option(value)
+    elif kind == "range":
+        control.fill(value)
+
+
+def moves(panel, control):
+    """Yield after each change of a control that a person can make by keyboard."""
+    kind = control.evaluate("control => control.type")
+    if kind == "checkbox":
+        control.press("Space")
+        yield
+    elif kind == "select-one":
+        for i in range(control.locator("option").count()):
+            control.select_option(index=i)
+            yield
+    else:
+        for press in ("Home", "ArrowRight", "End", "ArrowLeft"):
+            control.press(press)
+            yield
+
+
+def test_every_control_changes_what_is_shown_in_the_next_frame(opened):
+    panels = opened.locator(".play").all()
+    assert panels
+    for panel in panels:
+        for more in panel.locator("summary").all():
+            more.click()
+        for control in panel.locator("[data-control]").all():
+            before, start, changes = shown(panel), control.input_value(), 0
+            for _ in moves(panel, control):
+                opened.wait_for_function("window.drawn")
+                changes += shown(panel) != before
+                before = shown(panel)
+                opened.evaluate("window.drawn = false")
+            put_back(control, start)  # at its end one control can hide what another does
+            assert changes, control.evaluate("control => control.closest('label').innerText")
+
+
+def test_a_cell_under_the_mouse_says_its_number(opened):
+    for panel in opened.locator(".play").all():
+        cell = panel.locator(".hit:has(.tip)").first
+        cell.locator("> rect").hover()
+        assert cell.locator(".tip").evaluate("tip => getComputedStyle(tip).visibility") == "visible"
+        assert any(letter.isdigit() for letter in cell.locator(".tip").text_content())
+
+
+def test_a_click_chooses_a_cell_and_a_slider_keeps_to_what_is_there(opened):
+    for panel in opened.locator(".play").all():
+        before, menus = shown(panel), panel.locator("select").all()
+        for more in panel.locator("summary").all():
+            more.click()
+        starts = [menu.input_value() for menu in menus]
+        panel.locator("[data-cell]").last.locator("> rect").click()
+        clicked = shown(panel)
+        assert clicked != before
+        moved = [pair for pair in zip(menus, starts, strict=True) if pair[0].input_value() != pair[1]]
+        for menu, start in moved:
+            menu.select_option(start)
+        assert (shown(panel) == before) == bool(moved)  # what a click has set, its menu sets back
+        for slider in panel.locator("input[type=range]").all():
+            slider.press("Home")
+            assert shown(panel) != clicked
+
+
+def test_a_page_fits_its_window_and_a_picture_stays_readable(opened):
+    width = opened.viewport_size["width"]
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    for picture in opened.locator(".picture svg").all():
+        assert picture.bounding_box()["width"] >= 700  # of 860: words of 13 pixels keep 10
+
+
+def test_axe_finds_nothing_serious(opened):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    violations = axe.run(opened).response["violations"]
+    serious = [one for one in violations if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []

@@ -1,0 +1,98 @@
+"""A page that was saved, and opened again when its kernel had ended, as `course.py lab` shows it.
+
+python -m pytest -n0 tests/browser/test_second_day.py
+"""
+
+import itertools
+
+import nbformat
+import pytest
+
+pytest.importorskip("playwright")
+
+from tools.lab import ROOT, WIDGET, chromium, find_chromium, jupyterlab, open_copy, open_notebook, run_all
+from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
+
+pytestmark = pytest.mark.skipif(
+    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
+)
+PAGE = ROOT / "notebooks" / "00_start_here.ipynb"
+NAME = f"notebooks/{PAGE.name}"
+SEEN = """() => {
+    const panels = [...document.querySelectorAll(".mha-panel")];
+    const before = part => getComputedStyle(part, "::before").content;
+    return {
+        pictures: panels.map(panel => panel.querySelector("svg.mha").outerHTML),
+        lines: panels.map(before),
+        icons: [...document.querySelectorAll(".mha-panel .jupyter-widgets-disconnected")]
+            .filter(part => before(part) !== "none").length,
+        errors: document.body.innerText.split("Error displaying widget").length - 1,
+    };
+}"""
+
+
+def save_and_end(page):
+    page.evaluate(f"async () => await {WIDGET}.context.save()")
+    page.evaluate(f"async () => await {WIDGET}.sessionContext.shutdown()")
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def days(browser, tmp_path_factory):
+    """What three days show, the page as it is open on the third, and its file.
+
+    On the first the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
+    itself after two minutes.
+    """
+    folder = tmp_path_factory.mktemp("lab")
+    with jupyterlab(folder) as address:
+        pages = [browser.new_page(viewport={"width": 1440, "height": 900}) for _ in range(3)]
+        open_notebook(pages[0], address, folder, PAGE)
+        run_all(pages[0])
+        pages[0].locator(".mha-panel .widget-slider [role=slider]").first.focus()
+        at_start = pages[0].evaluate(SEEN)
+        pages[0].keyboard.press("ArrowLeft")
+        pages[0].wait_for_timeout(1000)
+        seen = [pages[0].evaluate(SEEN)]
+        assert seen[0]["pictures"] != at_start["pictures"]
+        for yesterday, today in itertools.pairwise(pages):
+            save_and_end(yesterday)
+            open_copy(today, address, NAME)
+            today.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
+            seen.append(today.evaluate(SEEN))
+        yield seen, pages[-1], folder / "course" / NAME
+
+
+def test_pictures_stand_as_they_were_left(days):
+    first, *later = days[0]
+    for seen in later:
+        assert seen["pictures"] == first["pictures"]
+        assert seen["errors"] == 0
+
+
+def test_one_line_says_how_to_wake_a_panel_and_no_icon_that_it_is_broken(days):
+    first, *later = days[0]
+    assert set(first["lines"]) == {"none"}
+    for seen in later:
+        assert all("Run All Cells" in line for line in seen["lines"])
+        assert seen["icons"] == 0
+
+
+def test_refreshing_stores_none_of_it(days):
+    saved = nbformat.read(days[2], as_version=4)
+    assert saved.metadata.widgets[WIDGET_STATE]["state"]
+    normalise(saved, PAGE.stem)
+    assert "widgets" not in saved.metadata
+    assert WIDGET_VIEW not in as_text(saved)
+
+
+def test_running_wakes_the_panels(days):
+    page = days[1]
+    run_all(page)
+    assert set(page.evaluate(SEEN)["lines"]) == {"none"}

@@ -1,0 +1,324 @@
+"""The class in code of other people: each time beside plain torch, written out in the same test."""
+
+import copy
+import io
+import math
+import pickle
+import warnings
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from mha_helpers import (
+    MultiHeadAttention,
+    attention_weights,
+    causal_mask,
+    padding_mask,
+    scaled_dot_product_attention,
+    sliding_window_mask,
+)
+
+MASK = causal_mask(5) & padding_mask([5, 3], 5)
+
+
+def batch(b=2, n=5, d_model=12):
+    return torch.randn(b, n, d_model, generator=torch.Generator().manual_seed(1))
+
+
+def layer(**options):
+    torch.manual_seed(0)
+    return MultiHeadAttention(12, 3, **options)
+
+
+def plain(attention, x, mask=None):
+    """The paper in five lines of plain torch, whatever the four parts are."""
+    q, k, v = (part(x).view(*x.shape[:-1], 3, 4).transpose(-3, -2) for part in parts(attention)[:3])
+    scores = q @ k.transpose(-2, -1) / 2
+    scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return attention.w_o((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+
+def parts(attention):
+    return attention.w_q, attention.w_k, attention.w_v, attention.w_o
+
+
+def assert_plain(found, expected, **tolerance):
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.dtype == theirs.dtype and ours.isfinite().all()
+        torch.testing.assert_close(ours, theirs, **tolerance)
+
+
+class SoftmaxInFloat32(TorchFunctionMode):
+    """CUDA's rule of autocast, on a machine without CUDA: softmax works in float32 and returns it."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in (torch.softmax, F.softmax) and torch.is_autocast_enabled("cpu"):
+            args = (args[0].float(), *args[1:])
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("rule", ["cpu", "cuda"])
+@pytest.mark.parametrize("mask", [None, MASK], ids=["no mask", "mask"])
+def test_autocast(rule, mask):
+    attention, before, x = layer(), nn.Linear(12, 12), batch()
+    mode = SoftmaxInFloat32() if rule == "cuda" else warnings.catch_warnings()
+    with torch.autocast("cpu", dtype=torch.bfloat16), mode:
+        x = before(x)  # bfloat16 meets the layer's float32
+        found, expected = attention(x, mask), plain(attention, x, mask)
+        fused, _ = attention(x, mask, need_weights=False)
+        assert torch.equal(attention.trace(x, mask).output, found[0])
+    assert found[0].dtype == fused.dtype == torch.bfloat16
+    assert found[1].dtype == (torch.float32 if rule == "cuda" else expected[1].dtype)
+    assert_plain(found, expected, atol=2e-2, rtol=2e-2)
+    torch.testing.assert_close(fused, found[0], atol=2e-2, rtol=2e-2)
+    found[0].sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
+
+
+def test_without_autocast_numbers_of_two_kinds_are_still_refused():
+    with pytest.raises(TypeError, match=r"x is torch\.bfloat16"):
+        layer()(batch().bfloat16())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_autocast_on_a_gpu():
+    attention, x = layer().cuda(), batch().cuda()
+    mask = causal_mask(5, device="cuda")
+    with torch.autocast("cuda", dtype=torch.float16):
+        found, expected = attention(x, mask), plain(attention, x, mask)
+    assert found[1].dtype == torch.float32
+    assert_plain(found, expected, atol=2e-2, rtol=2e-2)
+
+
+def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overflow():
+    q = k = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
+    v = torch.tensor([[[1.0], [20.0]]], dtype=torch.float16)
+    output, weights = scaled_dot_product_attention(q, k * torch.tensor([[0.5], [1.0]]).half(), v)
+    expected = F.scaled_dot_product_attention(q, k * torch.tensor([[0.5], [1.0]]).half(), v)
+    assert torch.isinf(q @ k.mT).all()  # the page's order of the same steps
+    assert weights.isfinite().all()
+    torch.testing.assert_close(output, expected)
+
+
+class LowRank(nn.Module):
+    """What LoRA puts in a layer's place: no ``weight`` of its own."""
+
+    def __init__(self, base, rank=2):
+        super().__init__()
+        self.base = base
+        self.down = nn.Linear(base.in_features, rank, bias=False)
+        self.up = nn.Linear(rank, base.out_features, bias=False)
+
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x))
+
+
+def test_parts_may_be_replaced_by_low_rank_ones():
+    attention, x = layer(), batch()
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        setattr(attention, name, LowRank(getattr(attention, name)))
+    assert_plain(attention(x, MASK), plain(attention, x, MASK))
+
+
+def test_parts_may_be_quantised():
+    from torch.ao.quantization import quantize_dynamic
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # to be moved to a package of its own
+        attention, x = quantize_dynamic(layer().eval(), {nn.Linear}, dtype=torch.qint8), batch()
+    assert type(attention.w_q) is not nn.Linear
+    assert_plain(attention(x, MASK), plain(attention, x, MASK))
+
+
+def test_jit_trace_fixes_neither_batch_nor_length():
+    attention = layer().eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)
+        traced = torch.jit.trace(attention, (batch(), MASK))
+    x, mask = batch(3, 8), causal_mask(8) & padding_mask([8, 2, 5], 8)
+    assert_plain(traced(x, mask), plain(attention, x, mask))
+
+
+def test_compile_makes_one_graph_of_it():
+    attention, x = layer(), batch()
+    compiled = torch.compile(attention, backend="aot_eager", fullgraph=True)
+    for need_weights in (True, False):
+        found, weights = compiled(x, MASK, need_weights=need_weights)
+        expected, expected_weights = plain(attention, x, MASK)
+        torch.testing.assert_close(found, expected)
+        if need_weights:
+            torch.testing.assert_close(weights, expected_weights)
+    longer = batch(3, 8)
+    torch.testing.assert_close(
+        compiled(longer, causal_mask(8))[0], plain(attention, longer, causal_mask(8))[0]
+    )
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_export_with_any_batch_and_length(strict):
+    attention = layer().eval()
+    b, n = torch.export.Dim("b"), torch.export.Dim("n")
+    sizes = {"x": {0: b, 1: n}, "mask": {0: n, 1: n}}
+    program = torch.export.export(attention, (batch(), causal_mask(5)), dynamic_shapes=sizes, strict=strict)
+    x = batch(3, 8)
+    assert_plain(program.module()(x, causal_mask(8)), plain(attention, x, causal_mask(8)))
+
+
+class MakesItsOwnMask(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = layer()
+
+    def forward(self, x):
+        return self.attention(x, causal_mask(x.shape[1], device=x.device))
+
+
+def test_export_of_a_model_that_makes_its_mask_from_the_length():
+    model, sizes = MakesItsOwnMask().eval(), {"x": {1: torch.export.Dim("n")}}
+    program = torch.export.export(model, (batch(),), dynamic_shapes=sizes, strict=False)
+    x = batch(n=8)
+    assert_plain(program.module()(x), plain(model.attention, x, causal_mask(8)))
+
+
+def test_no_tokens_at_all():
+    x, theirs = batch(n=0), nn.MultiheadAttention(12, 3, batch_first=True)
+    for output, weights in (layer()(x), layer()(x, torch.ones(0, 0).bool())):
+        assert output.shape == theirs(x, x, x)[0].shape == (2, 0, 12) and weights.shape == (2, 3, 0, 0)
+    assert layer()(x, need_weights=False)[0].shape == x.shape
+    assert layer()(batch(b=0))[0].shape == (0, 5, 12)
+    q, nothing = batch(), batch(n=0)
+    output, weights = scaled_dot_product_attention(q, nothing, nothing)  # nobody answers: all zeros
+    assert torch.equal(output, F.scaled_dot_product_attention(q, nothing, nothing))
+    assert attention_weights(weights).shape == weights.shape == (2, 5, 0)
+
+
+def test_a_layer_and_its_masks_on_another_device():
+    attention, x = layer().to("meta"), batch().to("meta")
+    masks = [causal_mask(5, device="meta"), sliding_window_mask(5, 1, device="meta")]
+    masks.append(padding_mask([5, 3], 5, device="meta"))
+    for mask in masks:
+        assert mask.device.type == "meta" and mask.dtype == torch.bool
+        for need_weights in (True, False):
+            assert attention(x, mask, need_weights=need_weights)[0].shape == x.shape
+    assert attention.trace(x, masks[0]).weights.device.type == "meta"
+    with pytest.raises(TypeError, match=r"x is torch\.float64"):
+        attention(x.double())
+    assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta
+
+
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing)), torch.save]
+)
+def test_copied_pickled_and_saved(again):
+    attention, x = layer(), batch()
+    if again is torch.save:
+        file = io.BytesIO()
+        torch.save(attention, file)
+        other = torch.load(io.BytesIO(file.getvalue()), weights_only=False)
+    else:
+        other = again(attention)
+        with torch.no_grad():  # PyTorch copies no tensor that has a history
+            trace = attention.trace(x)
+        assert torch.equal(again(trace).weights, trace.weights)
+    with torch.no_grad():
+        attention.w_q.weight.zero_()
+    restored = layer()
+    assert_plain(other(x, MASK), plain(restored, x, MASK))
+
+
+@pytest.mark.parametrize(("bias", "qkv_bias"), [(True, False), (False, True), (False, None), (True, None)])
+def test_the_biases_of_q_k_v_apart_from_that_of_the_output(bias, qkv_bias):
+    attention, x = layer(bias=bias, qkv_bias=qkv_bias), batch()
+    wanted = [bias if qkv_bias is None else qkv_bias] * 3 + [bias]
+    assert [part.bias is not None for part in parts(attention)] == wanted
+    q, k, v, o = (part.weight for part in parts(attention))
+    module = nn.MultiheadAttention(12, 3, batch_first=True).eval()  # biases of zero
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([q, k, v]))
+        module.out_proj.weight.copy_(o)
+        for name, part in zip("qkvo", parts(attention), strict=True):
+            if part.bias is not None:
+                own = module.out_proj.bias if name == "o" else module.in_proj_bias.chunk(3)["qkv".index(name)]
+                own.copy_(part.bias)
+    expected = module(x, x, x, average_attn_weights=False)
+    assert_plain(attention(x), expected)
+
+
+def test_from_torch_refuses_a_subclass_that_computes_something_else_and_takes_another():
+    class Named(nn.MultiheadAttention):
+        pass
+
+    torch.manual_seed(0)
+    module, x = Named(12, 3, batch_first=True).eval(), batch()
+    torch.testing.assert_close(MultiHeadAttention.from_torch(module)(x)[0], module(x, x, x)[0])
+    quantizable = torch.ao.nn.quantizable.MultiheadAttention(12, 3)
+    with pytest.raises(TypeError, match=r"torch\.ao.*MultiheadAttention computes something else"):
+        MultiHeadAttention.from_torch(quantizable)
+
+
+def alibi(n):
+    distance = torch.arange(n)[:, None] - torch.arange(n)
+    return (-0.5 * distance.abs()).expand(3, n, n)
+
+
+@pytest.mark.parametrize(
+    "bias",
+    [
+        alibi(5)[None],
+        alibi(5)[None] + torch.zeros(5, 5).masked_fill(~causal_mask(5), -math.inf),
+        torch.randn(1, 3, 5, 5, generator=torch.Generator().manual_seed(2)),
+        nn.Parameter(torch.zeros(1, 3, 5, 5)),  # before training
+        alibi(5)[None].half(),
+    ],
+    ids=["ALiBi", "ALiBi and causal", "T5", "T5 that starts with zeros", "in half precision"],
+)
+def test_a_bias_that_is_added_is_never_told_to_become_a_mask(bias):
+    with pytest.raises(TypeError, match="a bias that is added to the scores") as caught:
+        layer()(batch(), bias)
+    assert "mask ==" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda attention, x: attention(x, x, x), r"from one x: layer\(x\)"),
+        (lambda attention, x: attention(x, x), r"from one x: layer\(x\)"),
+        (
+            lambda attention, x: attention(x, key=x + 1, value=x + 1),
+            "For two inputs, or for use in PyTorch's",
+        ),
+        (lambda attention, x: attention(x, None, False), "need_weights is named"),
+        (
+            lambda attention, x: attention(x, key_padding_mask=MASK),
+            r"take mask=~key_padding_mask\[:, None, None, :\]",
+        ),
+        (lambda attention, x: attention(x, attn_mask=MASK), "take mask=~attn_mask"),
+        (lambda attention, x: attention(x, is_causal=True), r"take mask=causal_mask\(n\)"),
+        (
+            lambda attention, x: attention(x, average_attn_weights=False),
+            "has no average_attn_weights: leave it out",
+        ),
+    ],
+)
+def test_called_as_pytorchs_layer_is_called_it_answers_in_words(call, words):
+    with pytest.raises(TypeError, match=words):
+        call(layer(), batch())
+
+
+def test_who_follows_the_advice_on_key_padding_mask_gets_pytorchs_numbers():
+    module, x = nn.MultiheadAttention(12, 3, batch_first=True).eval(), batch()
+    key_padding_mask = torch.tensor([[False] * 5, [False, False, False, True, True]])
+    expected, _ = module(x, x, x, key_padding_mask=key_padding_mask)
+    output, _ = MultiHeadAttention.from_torch(module)(x, mask=~key_padding_mask[:, None, None, :])
+    torch.testing.assert_close(output, expected)
+
+
+def test_a_mask_with_an_axis_of_one_for_all_sentences_is_told_what_to_take():
+    attention, x, mask = layer(), batch(), causal_mask(5)[None]
+    with pytest.raises(ValueError, match=r"Take mask\[0\]\."):
+        attention(x, mask)
+    assert_plain(attention(x, mask[0]), plain(attention, x, mask[0]))

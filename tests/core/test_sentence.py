@@ -1,0 +1,80 @@
+"""Heads made by hand: a match has the same scaled score at every d_k, so d_k decides only what is told apart."""
+
+import pytest
+import torch
+
+from mha_helpers import hand_made_heads, sentence_vectors
+from mha_helpers.sentence import MATCH, word_vectors
+
+SENTENCE = "the old cat eats the fish because it is hungry"
+TOKENS, X = sentence_vectors(SENTENCE)
+STEPS = (-1, 0, 1, 0)  # from a word to the one that each head looks for
+PREVIOUS, SAME, NEXT, NEARBY = range(4)
+
+
+def scaled_scores(d_k, x=X):
+    w_q, w_k, _, _ = hand_made_heads(4, d_k)
+    return (x @ w_q) @ (x @ w_k).transpose(-2, -1) / d_k**0.5  # (h, n, n)
+
+
+def weights(d_k, x=X):
+    return scaled_scores(d_k, x).softmax(dim=-1)
+
+
+@pytest.mark.parametrize("d_k", range(1, 33))
+@pytest.mark.parametrize("n", [10, 64])
+def test_a_match_has_the_same_scaled_score_for_every_word_and_d_k(d_k, n):
+    _, x = sentence_vectors(" ".join(f"word{i}" for i in range(n)))
+    for head, step in enumerate(STEPS):
+        match = scaled_scores(d_k, x)[head].diagonal(step)
+        torch.testing.assert_close(match, torch.full_like(match, MATCH), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("d_k", range(1, 33))
+def test_no_other_word_scores_higher_than_a_match(d_k):
+    assert scaled_scores(d_k).max() <= MATCH + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("d_k", "weight"), [(1, 0.2), (2, 0.483), (4, 0.681), (8, 0.822), (16, 0.869), (24, 0.846), (32, 0.838)]
+)
+def test_the_weight_of_the_previous_word(d_k, weight):
+    assert float(weights(d_k)[PREVIOUS].diagonal(-1).mean()) == pytest.approx(weight, abs=1e-3)
+
+
+def test_with_one_number_a_head_knows_odd_from_even_and_no_more():
+    previous, _, following, nearby = weights(1)
+    assert torch.allclose(previous, following) and torch.allclose(nearby, torch.full((10, 10), 0.1))
+    assert torch.allclose(previous[3], torch.tensor([1.0, 0.0] * 5) / 5, atol=1e-3)
+
+
+def test_at_d_k_16_the_heads_do_what_their_names_say():
+    _, x = sentence_vectors("the cat saw the dog and the dog saw the fish")
+    look_at = weights(16, x).argmax(dim=-1)  # (h, n)
+    assert look_at[PREVIOUS, 1:].tolist() == list(range(10))
+    assert look_at[NEXT, :-1].tolist() == list(range(1, 11))
+    assert look_at[NEARBY].tolist() == list(range(11))
+    by_distance = [float(weights(16, x)[NEARBY].diagonal(step).mean()) for step in range(4)]
+    assert by_distance[1] > 10 * by_distance[2] and by_distance == sorted(by_distance, reverse=True)
+
+
+def test_equal_words_get_equal_weights_in_the_head_of_the_same_word():
+    same = weights(16)[SAME]
+    first, second = (i for i, token in enumerate(TOKENS) if token == "the")
+    torch.testing.assert_close(same[first], same[second])
+    torch.testing.assert_close(same[first, first], same[first, second])
+    assert torch.equal(word_vectors(["The"]), word_vectors(["the"]))
+    assert same.argmax(dim=-1).tolist() == [i if i != second else first for i in range(10)]
+
+
+def test_a_wider_matrix_begins_with_the_columns_of_the_narrower_up_to_a_factor():
+    wide_q, wide_k, _, _ = hand_made_heads(6, 32)
+    for d_k in range(1, 32):
+        w_q, w_k, _, _ = hand_made_heads(6, d_k)
+        kept = d_k - d_k % 2  # in the heads of positions the last column of an odd d_k stands in
+        assert torch.equal(w_k[..., :kept], wide_k[..., :kept])
+        assert torch.equal(w_k[SAME], wide_k[SAME, :, :d_k])
+        factor = w_q[:4].abs().amax(dim=(1, 2)) / wide_q[:4].abs().amax(dim=(1, 2))
+        if d_k % 2 == 0:
+            assert (factor > 1).all()
+        assert torch.equal(w_q[4:], wide_q[4:, :, :d_k])  # random heads keep their scale

@@ -1,0 +1,29 @@
+"""Small exercises to try the engine on, and what it replies to an answer."""
+
+import torch
+
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_helpers.exercises.engine import NOT_YET
+
+TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
+WORDS = {"stars": 1, "minutes": 1, "task": "…", "praise": "Good.", "hints": ["One.", "Two."], "solution": "…"}
+
+
+def value(right, **rest):
+    return ValueExercise("1.1", "A value", right=right, stub="answer = ...", **WORDS, **rest)
+
+
+def softmax(x):
+    return torch.softmax(x, dim=-1)
+
+
+def function(reference=softmax, cases=None, **rest):
+    cases = cases or (lambda: [case(numbers(2, 3)), case(numbers(3, 4, 5, seed=1))])
+    stub = rest.pop("stub", "def mine(x):\n    ...")
+    return FunctionExercise("1.2", "A function", reference=reference, cases=cases, stub=stub, **WORDS, **rest)
+
+
+def reply(exercise, answer):
+    verdict = exercise.verdict(answer)
+    assert verdict.status == NOT_YET, verdict
+    return verdict.sentence

@@ -1,0 +1,213 @@
+"""What a check says of numbers, texts, sets and dicts, whatever the exercise."""
+
+import numpy as np
+import pytest
+import torch
+from samples import TABLE, function, reply, softmax, value
+
+from mha_helpers.exercises import (
+    numbers,
+)
+from mha_helpers.exercises.compare import difference
+from mha_helpers.exercises.engine import CORRECT
+from mha_helpers.exercises.relations import Asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (TABLE.T, "transposed"),
+        (3 * TABLE, "is 3 times the right one in every number"),
+        (TABLE + 1, "shifted: 1 was added"),
+        (-TABLE, "the sign"),
+        (TABLE.log() + TABLE[:, :1], "would be right after a softmax"),
+        (TABLE.softmax(-1), "is the softmax of what is asked for"),
+        ((TABLE * 10).round() / 10, "rounded to 1 decimal"),
+        (TABLE[[1, 0, 2]], "right numbers, but not in their places"),
+        (TABLE[None], "one axis more, axis 0 of size 1"),
+        (TABLE[0], "lacks one axis, axis 0 of size 3"),
+        (TABLE[:, :2], "has the size 2 along axis 1, and 3 is needed"),
+        (TABLE.flatten(), "right numbers in another shape"),
+        (softmax(TABLE.log() * 2), "in the first row, first column, which is too"),
+        (TABLE / 0, "has ∞ or −∞ in the first row, first column, where"),
+        (TABLE * torch.nan, "has NaN in the first row, first column"),
+        (TABLE * TABLE[:, :1], "rows that are right but for their sum"),
+        (softmax(numbers(3, 3).T).T, "adds up to 1 along each column"),
+        (
+            TABLE + torch.eye(3),
+            "has 1.7 in the first row, first column, which is too large; 6 of 9 numbers are right",
+        ),
+        ("abc", "is text"),
+        (torch.ones, "is a function"),
+        (1.0, "is a number; 9 numbers are needed"),
+        ([[1, 2], [3]], "is a list"),
+    ],
+)
+def test_the_sentence_says_how_the_numbers_differ(answer, words):
+    assert words in reply(value(TABLE), answer)
+
+
+def test_axes_that_are_swapped_are_named():
+    right = numbers(2, 3, 3)
+    assert "transposed" in difference(right.mT, right)
+    assert "order of its axes" in difference(right.permute(1, 0, 2), right)
+    assert "axes 0 and 1 swapped" in difference(numbers(2, 2, 3).transpose(0, 1), numbers(2, 2, 3))
+
+
+def test_a_mask_the_wrong_way_round_is_named():
+    mask = torch.ones(3, 3).tril().bool()
+    assert "exact opposite" in difference(~mask, mask)
+    assert "torch.bool is needed" in difference(mask.float(), mask, Asked(of_function=True))
+
+
+@pytest.mark.parametrize(
+    "answer", [TABLE.tolist(), TABLE.numpy(), tuple(TABLE), TABLE.double(), np.float32(TABLE.tolist())]
+)
+def test_any_way_to_write_the_numbers_is_right_where_no_tensor_is_asked_for(answer):
+    assert value(TABLE).verdict(answer).status == CORRECT
+
+
+def test_numbers_rounded_as_asked_are_right_and_others_are_told_to_be_rounded():
+    exercise = value([0.919, 0.027, 0.054], decimals=2)
+    assert exercise.verdict([0.92, 0.03, 0.05]).status == CORRECT
+    assert "rounded to 1 decimal: give 2" in reply(exercise, [0.9, 0.0, 0.1])
+
+
+def test_what_is_hidden_has_a_weight_of_exactly_0():
+    exercise = value([0.67, 0.0, 0.33], decimals=2)
+    assert exercise.verdict([0.67, 0, 0.33]).status == CORRECT
+    reply(exercise, [0.67, 0.004, 0.33])
+
+
+def test_a_list_may_stand_in_more_brackets_but_not_in_rows():
+    assert value([1, 2, 3, 4]).verdict([[1, 2, 3, 4]]).status == CORRECT
+    assert "another shape" in reply(value([1, 2, 3, 4]), [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("wrong", [524287, 524289, 524288.5, True, "524288"])
+def test_a_count_is_right_or_wrong_however_large(wrong):
+    assert value(524288).verdict(524288.0).status == CORRECT
+    reply(value(524288), wrong)
+
+
+def test_a_single_number_is_called_too_small_or_too_large_and_not_betrayed_by_a_factor():
+    assert reply(value(0.5, decimals=2), 0.25) == "Your answer, 0.25, is too small."
+
+
+def test_the_right_answer_is_never_printed():
+    for wrong in (1.5, [1, 2], "no", None, {"a": 1}, torch.zeros(3)):
+        assert "7.125" not in value(7.125).verdict(wrong).sentence
+
+
+def test_entries_of_a_dict_are_reported_one_by_one():
+    exercise = value(
+        {"scores": (2, 3), "output": (2, 6), "kind": "self"},
+        mistakes=[({"output": (2, 3)}, "As wide as what?")],
+    )
+    assert (
+        reply(exercise, {"scores": (2, 3), "output": (2, 3), "kind": "Self"})
+        == "“scores”, “kind”: right. As wide as what?"
+    )
+    assert (
+        reply(exercise, {"scores": (2, 4), "output": (2, 3), "kind": "self"})
+        == "“kind”: right. As wide as what? Not yet right either: “scores”."
+    )
+    assert "“scores”: right. “output” is still `...`" in reply(
+        exercise, {"scores": (2, 3), "output": ..., "kind": "x"}
+    )
+    assert "a dict with “scores”" in reply(exercise, (2, 3))
+
+
+def test_values_of_a_tuple_are_reported_by_name_and_in_order():
+    exercise = function(lambda x: (x.sum(), softmax(x)), returns=("total", "weights"))
+    assert "“total”: right. “weights”" in reply(exercise, lambda x: (x.sum(), x))
+    assert "another order: total, weights" in reply(exercise, lambda x: (softmax(x), x.sum()))
+    assert "2 values are needed: total, weights" in reply(exercise, lambda x: (x.sum(),))
+
+
+def test_choices_take_any_spelling_and_count_what_is_missing():
+    assert value("flatter").verdict(" 'Flatter'. ").status == CORRECT
+    exercise = value({"A", "C"})
+    for answer in ({"c", "a"}, ["A", "C"], "A, C"):
+        assert exercise.verdict(answer).status == CORRECT
+    assert "has 1 right choice and 1 that does not belong; 1 is missing" in reply(exercise, {"A", "B"})
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "words"),
+    [
+        ([[1, 2], [3, 5]], [[1, ...], ...], "still lacks 2 numbers"),
+        ({"a": 1, "b": 2}, {"a": 1, "B": 2}, "lacks the entry “b”; it has “B”"),
+        ({"a", "c"}, {"a", ...}, "still has `...` in it"),
+        ({"a", "c"}, [["a", "c"]], "has a list inside"),
+        ({1, 5}, True, "is True or False; a set"),
+        ({"a", "c"}, {"dog bites man"}, "has “dog bites man”; single letters are needed"),
+        ({"a", "c"}, "a and d", "has 1 right choice and 1 that does not belong"),
+        ({"a", "c"}, [True, False, True], "has “False”; single letters are needed"),
+        ([4, 5], ["f5", "f6"], "is a list with text in it; 2 numbers are needed"),
+        ([3072, 7], [3073, 7], "has 3073 as its first number, which is too large"),
+        (209715200, 210_000_000, "Your answer, 210000000, is too large."),
+        (torch.ones(2, 3, 4), torch.ones(5), "has 1 axis, and 3 are needed"),
+        ([[1, 2], [3, 5]], [[1, 2], [3]], "is a list with rows of different lengths"),
+        ([0.1, 0.2], [0.1, "0.2"], "is a list with text in it; 2 numbers are needed"),
+        (
+            [0.422, 0.155, 0, 0.423],
+            [1, 0.368, 0, 1.003],
+            "is right but for its sum: weights should add up to 1",
+        ),
+        ([2, 5, 1], [1.414, 3.536, 0.707], "is 0.707 times the right one in every number"),
+        ([2, 5, 1], [4, 25, 1], "has 4 as its first number, which is too large; 1 of 3 numbers is right"),
+        ([0, 1], [1, 2], "both numbers differ"),
+        ([0.2, 0.8], [0.8, 0.2], "not in their places"),
+    ],
+)
+def test_what_is_missing_or_in_another_form_is_reply(right, answer, words):
+    assert words in reply(value(right), answer)
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "words"),
+    [
+        (0.0101, 0.0115, "is too large"),  # 14 % more: nobody rounded that on the way
+        (0.0101, 0.0107, "was something rounded on the way"),
+        (0.0101, 1.01, "Your answer is 100 times too large: is it in per cent?"),
+        ([0.868, 1.296], [86.8, 129.6], "is 100 times too large: is it in per cent?"),
+        ([0.67, 0, 0.33], [0.7, 0, 0.3], "rounded to 1 decimal: give 3"),
+        ([0.67, 0, 0.33], [0.716, 0, 0.284], "All to the largest."),
+    ],
+)
+def test_rounding_is_what_is_said_only_where_it_explains_the_answer(right, answer, words):
+    mistakes = [([0.716, 0, 0.284], "All to the largest.")] if isinstance(right, list) else []
+    assert words in reply(value(right, decimals=3, mistakes=mistakes), answer)
+
+
+def test_a_single_number_or_word_may_stand_in_brackets_of_any_kind():
+    assert value([1, 2, 4]).verdict([[1, 2, 4]]).status == CORRECT
+    assert value("flatter").verdict({"flatter"}).status == CORRECT
+
+
+def test_rows_have_names_and_what_stands_there_is_reply():
+    exercise = value(TABLE, rows=("cat", "eats", "fish"))
+    wrong = TABLE.clone()
+    wrong[2, 1] = 0.31
+    assert reply(exercise, wrong) == (
+        "Your answer has 0.31 in the row “fish”, second column, which is too small; the rows above are right."
+    )
+    assert "“eats”" in reply(value([1, 2, 4], rows=("cat", "eats", "fish")), [1, 3, 5])
+
+
+def test_one_choice_of_a_set_may_have_its_sentence():
+    exercise = value({"a", "c"}, mistakes=[("b", "Look at b."), ("c", "Look at c.")])
+    assert reply(exercise, {"a", "b"}) == "Look at b."
+    assert reply(exercise, "a") == "Look at c."
+
+
+def test_a_choice_that_is_not_offered_is_named_first():
+    exercise = value({"a", "c"}, mistakes=[(letter, f"Look at {letter}.") for letter in "abcd"])
+    assert reply(exercise, {"a", "b", "f"}) == "Your answer has “f”, which is none of the choices."
+
+
+def test_where_rounding_explains_a_mistake_too_both_are_said():
+    exercise = value([0.42, 0.16, 0.42], decimals=2, mistakes=[([0.4, 0.2, 0.4], "You took 2.")])
+    both = "looks right, but rounded to 1 decimal: give 2 decimals. If nothing was rounded: You took 2."
+    assert both in reply(exercise, [0.4, 0.2, 0.4])

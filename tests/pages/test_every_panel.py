@@ -1,0 +1,115 @@
+"""What holds of every Panel, and what is drawn today: in Panels and in pictures that stand still."""
+
+from xml.etree import ElementTree
+
+import ipywidgets as widgets
+import matplotlib
+import pytest
+
+from mha_helpers.panel import WIDTH
+from tools import drawings
+from tools.notebook import ROOT
+
+EXPLORERS = drawings.explorers()
+NAMES = [name for name in EXPLORERS if name != drawings.NEEDS_A_MODEL]
+KEPT = drawings.kept_drawings()
+
+
+def page_and_name(name):
+    return f"{EXPLORERS[name].__module__.split('.')[2]}-{name}"
+
+
+@pytest.fixture(params=NAMES, ids=page_and_name)
+def panel(request):
+    return EXPLORERS[request.param]()
+
+
+def size(panel):
+    root = ElementTree.fromstring(panel.svg())
+    return root.get("width"), root.get("height")
+
+
+def test_every_control_changes_something_and_no_setting_raises(panel):
+    start = size(panel)
+    for name, control in panel.controls.items():
+        before = panel.svg(), panel.description()
+        own, seen = control.value, set()
+        for value in drawings.other_values(control):
+            control.value = value
+            seen.add((panel.svg(), panel.description()))
+            assert size(panel) == start and panel.message() == "", name
+            assert 1 <= len(panel.description().splitlines()) <= 3, name
+        assert seen != {before}, name
+        control.value = own
+
+
+def rows(controls):
+    """Return in how many rows controls stand, with 8 pixels between two and 2 at each side."""
+    count, right = 0, WIDTH
+    for control in controls:
+        width = int(control.layout.width.removesuffix("px")) + 4
+        right += 8 + width
+        if right > WIDTH:
+            count, right = count + 1, width
+    return count
+
+
+def test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_are(panel):
+    width, height = map(int, size(panel))
+    seen = [control for name, control in panel.controls.items() if name not in panel.more]
+    menus = [panel.controls[name] for name in panel.more]
+    title, words, row = 26, 60, 30  # pixels
+    assert width == WIDTH and title + row * (rows(seen) + rows(menus)) + height + words <= 515
+    assert all(control.description for control in panel.controls.values())
+
+
+def test_what_a_learner_types_is_not_markup(panel):
+    for control in panel.controls.values():
+        if isinstance(control, widgets.Text) and control.description == "sentence":
+            control.value = "<b>cat</b> & <script> eats"
+            ElementTree.fromstring(panel.svg())
+            shown = [child.value for child in panel.children if isinstance(child, widgets.HTML)]
+            assert not any("<script>" in html or "<b>cat" in html for html in shown)
+
+
+def compare(drawn):
+    for name, svg in drawn:
+        assert name in KEPT, f"{name} is new: look at it, then: python -m tools.drawings"
+        difference = drawings.difference(KEPT[name], svg)
+        assert not difference, f"{name}: {difference}. Meant? Look at it, then: python -m tools.drawings"
+
+
+@pytest.mark.parametrize("name", NAMES, ids=page_and_name)
+def test_a_panel_draws_what_it_drew(name):
+    compare(drawings.panel_drawings(name))
+
+
+@pytest.mark.skipif(
+    f"matplotlib=={matplotlib.__version__}\n" not in (ROOT / "constraints.txt").read_text(),
+    reason="each version of matplotlib lays out its text a little otherwise",
+)
+def test_the_pictures_that_stand_still_are_what_they_were():
+    compare(drawings.still_drawings())
+
+
+def test_nothing_is_kept_that_nobody_draws():
+    still = drawings.still_pictures()
+    assert {name.split()[0] for name in KEPT} == {*NAMES, *still}
+    words = [picture.words for picture in still.values()]
+    assert all(words) and len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        (('x="10"', 'x="12"'), "x of"),
+        (("cat", "dog"), "cat"),
+        (('fill="#112233"', 'fill="#112234"'), "fill"),
+        (("<text>cat</text>", ""), "marks"),
+        (('x="10"', 'x="10.1"'), ""),  # what another machine rounds otherwise
+    ],
+)
+def test_a_difference_is_named(change, seen):
+    svg = '<svg><rect x="10" fill="#112233"/><text>cat</text></svg>'
+    difference = drawings.difference(svg, svg.replace(*change))
+    assert seen in difference and bool(seen) == bool(difference)

@@ -1,0 +1,331 @@
+"""The whole machine of page 09: what it writes can be recomputed, what it frames is what went in, every way is open."""
+
+import dataclasses
+import itertools
+import math
+import re
+
+import matplotlib
+import pytest
+import torch
+from PIL import ImageFont
+
+from mha_helpers.golden import golden_example
+from mha_helpers.masks import causal_mask, sliding_window_mask
+from mha_helpers.pages.p09_concat_and_output import machine_explorer
+from mha_helpers.pages.p09_concat_and_output.explorer_machine import (
+    DEEPEST,
+    HEIGHT,
+    PLACES,
+    ROW,
+    START,
+    TRAIL,
+    frame,
+)
+from mha_helpers.pages.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, Cell, machine
+from mha_helpers.panel import WIDTH
+
+FIELDS = {"Q": "q", "K": "k", "V": "v", "head": "heads"}  # the others are called as in the trace
+EVERY = [(head, mask) for head in range(3) for mask in MASKS]
+every_machine = pytest.mark.parametrize(("head", "mask"), EVERY)
+
+
+def cells(now):
+    for matrix in MATRICES:
+        rows, columns = now.shape(matrix)
+        yield from (Cell(matrix, i, j) for i in range(rows) for j in range(columns))
+
+
+def evaluated(written):
+    """Compute the left side of a line of arithmetic from its text alone."""
+    code = written.replace("−∞", "(-math.inf)").replace("−", "-").replace("·", "*")
+    code = re.sub(r"√(\d+)", r"math.sqrt(\1)", code)
+    return eval(re.sub(r"e\^([-\d.]+|\(-math\.inf\))", r"math.exp(\1)", code), {"math": math})
+
+
+def from_trace(head, mask):
+    """Return each number from a trace of its own, and from the matrices of the example."""
+    masks = {"none": None, "causal": causal_mask(3), "neighbours only": sliding_window_mask(3, 1)}
+    with torch.no_grad():
+        trace = golden_example().attention().trace(golden_example().x, masks[mask])
+
+    def value(cell):
+        if cell.matrix.startswith("W_"):
+            column = cell.column if cell.matrix == "W_O" else 2 * head + cell.column
+            return float(getattr(EXAMPLE, cell.matrix.lower())[cell.row, column])
+        matrix = getattr(trace, FIELDS.get(cell.matrix, cell.matrix))
+        return float((matrix[head] if matrix.dim() == 3 else matrix)[cell.row, cell.column])
+
+    return value
+
+
+def go(panel, *cell):
+    panel.click(MATRICES.index(cell[0]), *cell[1:])
+
+
+@every_machine
+def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
+    now, value = machine(head, mask), from_trace(head, mask)
+    written = {"=": 0, "≈": 0}
+    for cell in cells(now):
+        line, expected = now.arithmetic(cell), value(cell)
+        sign = re.search("[=≈]", line)
+        if sign is None:  # nothing is computed: given, copied, masked
+            left, right = line, re.match("[−∞.\\d]+", line)[0]
+        else:
+            left, right = (part.strip() for part in re.split("[=≈]", line))
+            is_exact = f"{evaluated(left):.3f}" == f"{evaluated(right):.3f}"
+            assert is_exact == (sign[0] == "="), line  # "=" only where the numbers written down do give it
+            assert evaluated(left) == pytest.approx(expected, abs=0.003), line
+            written[sign[0]] += 1
+        assert evaluated(right) == pytest.approx(expected, abs=0.0005), line
+        assert right == now.shown(cell)
+    assert written["="] > 4 * written["≈"] > 0
+
+
+@every_machine
+def test_the_numbers_in_the_arithmetic_are_those_framed(head, mask):
+    now = machine(head, mask)
+    for cell in cells(now):
+        left, sign, _ = now.arithmetic(cell).replace("≈", "=").partition(" = ")
+        if not sign:
+            continue
+        if cell.matrix == "weights":
+            left = left[left.index("(") :]
+        if cell.matrix == "scaled":
+            left = left.removesuffix(" / √2")
+        used = re.findall("−?[∞\\d]+(?:\\.\\d+)?", left)
+        framed = [now.shown(source) for source in now.sources(cell)]
+        half = len(framed) // 2
+        if " · " in left:  # the factors take turns
+            framed = [text for pair in zip(framed[:half], framed[half:], strict=True) for text in pair]
+        assert used == framed, now.arithmetic(cell)
+
+
+@every_machine
+def test_the_number_is_remade_from_its_sources_only(head, mask):
+    """With the trace's own numbers: a source in the wrong row, or from the wrong matrix, gives another one."""
+    now, value = machine(head, mask), from_trace(head, mask)
+    for cell in cells(now):
+        numbers = [value(source) for source in now.sources(cell)]
+        half = len(numbers) // 2
+        if cell.matrix in ("Q", "K", "V", "scores", "head", "output"):
+            made = sum(a * b for a, b in zip(numbers[:half], numbers[half:], strict=True))
+        elif cell.matrix == "weights":
+            made = math.exp(numbers[cell.column]) / sum(map(math.exp, numbers))
+        elif cell.matrix == "scaled":
+            made = numbers[0] / math.sqrt(2)
+        elif (cell.matrix == "concat" and cell.column // 2 == head) or (cell.matrix == "masked" and numbers):
+            made = numbers[0]
+        else:
+            made = None if cell.matrix == "concat" else value(cell)
+            assert cell.matrix == "concat" or not numbers
+        assert made is None or made == pytest.approx(value(cell), abs=1e-5), cell
+
+
+@every_machine
+def test_frames_lie_on_the_sources_and_on_nothing_else(head, mask):
+    now = machine(head, mask)
+    for cell in cells(now):
+        for matrix in MATRICES:
+            framed = [source for source in now.sources(cell) if source.matrix == matrix]
+            if framed:
+                _, _, width, height = frame(framed)
+                assert width / PLACES[matrix][1] * height / ROW == len(framed)
+                assert frame(framed)[:2] == frame(framed[:1])[:2]
+
+
+def test_the_panel_draws_a_frame_around_each_row_of_sources():
+    panel = machine_explorer()
+    go(panel, "head", 1, 0)
+    sources = panel.state()["sources"]
+    assert sources == [*(Cell("weights", 1, i) for i in range(3)), *(Cell("V", i, 0) for i in range(3))]
+    drawn = re.findall(r'<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)" fill="none"', panel.svg())
+    expected = [frame(sources[:3]), frame(sources[3:]), frame([Cell("head", 1, 0)])]
+    assert sorted(tuple(map(int, box)) for box in drawn) == sorted(expected)
+
+
+WAY = [
+    ("concat", 1, 2), ("head", 1, 0), ("weights", 1, 2), ("masked", 1, 2), ("scaled", 1, 2), ("scores", 1, 2),
+    ("K", 2, 0), ("x", 2, 2),
+]  # fmt: skip
+SHORT_WAY = [("concat", 1, 0), ("head", 1, 0), ("V", 0, 0), ("x", 0, 0)]
+WAY_TO_CAT = [
+    ("concat", 1, 0), ("head", 1, 0), ("weights", 1, 0), ("masked", 1, 0), ("scaled", 1, 0), ("scores", 1, 0),
+    ("K", 0, 0), ("x", 0, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", [WAY, SHORT_WAY, WAY_TO_CAT])
+def test_clicks_lead_from_the_output_of_eats_to_a_word_and_back(way):
+    panel = machine_explorer()
+    for i, cell in enumerate(way):
+        assert cell in panel.state()["sources"]
+        go(panel, *cell)
+        assert panel.state()["trail"] == [START, *way[: i + 1]]
+        assert panel.controls["head"].value == way[0][2] // 2
+    assert panel.state()["sources"] == [] and "here the way ends" in panel.description()
+    panel.click(TRAIL, 1, 0)
+    assert panel.state()["trail"] == [START, way[0]]
+    panel.click(TRAIL, 7, 0)  # a step of a trail that has just been left
+    assert panel.state()["trail"] == [START, way[0]]
+
+
+def test_menus_alone_lead_from_the_output_of_eats_to_cat():
+    panel = machine_explorer()
+    for i, (matrix, *_) in enumerate(WAY_TO_CAT):
+        panel.controls["matrix"].value = matrix
+        assert panel.state()["trail"] == [START, *WAY_TO_CAT[: i + 1]]
+    panel.controls["column"].value = 3  # another number that went into the same key
+    assert panel.state()["trail"] == [START, *WAY_TO_CAT[:-1], ("x", 0, 3)]
+    assert panel.controls["row"].label == "1 cat" and panel.controls["column"].label == "4 1st"
+    panel.controls["matrix"].value = "weights"
+    assert panel.state()["trail"] == [START, *WAY_TO_CAT[:3]]
+
+
+def ways_from(now, cell):
+    """Return every way from a number to one that is given, one for each choice of matrices."""
+    nexts = {source.matrix: source for source in reversed(now.sources(cell))}
+    return [[cell, *rest] for source in nexts.values() for rest in ways_from(now, source)] or [[cell]]
+
+
+@pytest.mark.parametrize(
+    "way", ways_from(machine(0, "none"), START), ids=lambda way: "-".join(c.matrix for c in way)
+)
+def test_an_arrow_key_that_goes_through_the_menu_loses_no_way(way):
+    panel = machine_explorer()
+    menu = panel.controls["matrix"]
+    for i, cell in enumerate(way):
+        while menu.value != cell.matrix:
+            step = 1 if MATRICES.index(cell.matrix) > MATRICES.index(menu.value) else -1
+            menu.value = MATRICES[MATRICES.index(menu.value) + step]
+        trail = panel.state()["trail"]
+        assert [step.matrix for step in trail] == [step.matrix for step in way[: i + 1]]
+        assert all(b in panel.state()["machine"].sources(a) for a, b in itertools.pairwise(trail))
+
+
+def test_all_menus_can_be_set_at_once():
+    panel = machine_explorer()
+    panel.set(matrix="W_O", row=5, column=4, head=1)
+    assert panel.state()["trail"][-1] == Cell("W_O", 5, 4)
+    panel.set(matrix="Q", row=2, column=1)
+    assert panel.state()["trail"] == [Cell("Q", 2, 1)]
+
+
+def test_a_number_that_was_not_part_of_it_begins_a_new_trail():
+    panel = machine_explorer()
+    go(panel, "W_O", 5, 4)
+    go(panel, "Q", 2, 1)
+    assert panel.state()["trail"] == [Cell("Q", 2, 1)]
+    values = {name: panel.controls[name].value for name in ("matrix", "row", "column")}
+    assert values == {"matrix": "Q", "row": 2, "column": 1}
+
+
+def test_a_number_of_concat_takes_its_head_along_and_a_head_its_number():
+    panel = machine_explorer()
+    go(panel, "concat", 1, 5)
+    assert panel.controls["head"].value == 2 and "head 3's output" in panel.description()
+    panel.controls["head"].value = 0
+    assert panel.state()["trail"] == [START, Cell("concat", 1, 1)]
+    assert "1.865 is copied from head 1's output." in panel.description()
+
+
+def test_another_mask_says_why_and_cuts_a_way_that_is_closed_now():
+    panel = machine_explorer()
+    for cell in (("head", 0, 0), ("weights", 0, 2), ("masked", 0, 2), ("scaled", 0, 2)):
+        go(panel, *cell)
+    panel.controls["mask"].value = "causal"
+    assert panel.state()["trail"] == [Cell("scaled", 0, 2)]
+    go(panel, "masked", 0, 2)
+    assert "−∞, because fish comes after cat." in panel.description() and panel.state()["sources"] == []
+    panel.controls["mask"].value = "neighbours only"
+    assert "−∞, because fish is 2 words away from cat." in panel.description()
+    panel.controls["mask"].value = "none"
+    assert "as before, because cat may look at fish." in panel.description()
+
+
+def test_what_is_said_of_a_number_and_how_it_was_made():
+    lines = {
+        ("head", 1, 0): "output of head 1: eats, “acts, less is eaten” = 1.784\n"
+        "0.919 · 2 + 0.027 · 0 + 0.054 · (−1) = 1.784",
+        (
+            "weights",
+            1,
+            0,
+        ): "weight of head 1: eats → cat = 0.919\ne^2.828 / (e^2.828 + e^−0.707 + e^0) = 0.919",
+        ("scaled", 1, 0): "scaled score of head 1: eats → cat = 2.828\n4 / √2 = 2.828",
+        ("scores", 1, 0): "score of head 1: eats → cat = 4\n2 · 2 + (−1) · 0 = 4",
+        ("x", 0, 0): "x: cat, “who acts” = 2\n2 is given, in the row of “cat”: here the way ends.",
+    }
+    panel = machine_explorer()
+    for cell, expected in lines.items():
+        go(panel, *cell)
+        assert panel.description().startswith(expected)
+
+
+def test_every_number_says_its_name_and_value_under_the_mouse_and_answers_a_click():
+    svg, now = machine_explorer().svg(), machine(0, "none")
+    answers = dict(re.findall(r'data-cell="([\d,]+)"><rect[^>]*/><text class="tip"[^>]*>([^<]*)<', svg))
+    expected = {
+        f"{MATRICES.index(cell.matrix)},{cell.row},{cell.column}": f"{now.name(cell)} = {now.shown(cell)}"
+        for cell in cells(now)
+    }
+    assert answers == expected and len(answers) == 186
+    written = re.findall(r'font-size="1[01]" text-anchor="middle" fill="#222222"[^>]*>([^<]*)<', svg)
+    assert written == [now.shown(cell) for cell in cells(now)]
+
+
+@every_machine
+def test_a_picture_keeps_its_size_and_everything_in_it(head, mask):
+    panel = machine_explorer()
+    panel.set(head=head, mask=mask)
+    assert f'width="{WIDTH}" height="{HEIGHT}"' in panel.svg() and (WIDTH, HEIGHT) <= (860, 390)
+    now = machine(head, mask)
+    assert max(abs(now.value(cell)) for cell in cells(now) if cell.matrix != "masked") <= DEEPEST
+    boxes = {}
+    for matrix in MATRICES:
+        rows, columns = now.shape(matrix)
+        boxes[matrix] = frame([Cell(matrix, 0, 0), Cell(matrix, rows - 1, columns - 1)])
+    for matrix, (x, y, width, height) in boxes.items():
+        assert x >= 0 and x + width <= WIDTH and y + height <= HEIGHT - 20, matrix
+        for other, (left, top, across, down) in boxes.items():
+            apart = x + width <= left or left + across <= x or y + height <= top or top + down <= y
+            assert other == matrix or apart, (matrix, other)
+
+
+def test_every_step_of_the_trail_fits_its_room():
+    letters = ImageFont.truetype(
+        f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11
+    )  # wide ones
+    for head, mask in EVERY:
+        now = machine(head, mask)
+        for cell in cells(now):
+            arrow = "← " * (cell.matrix != "output")  # which nothing is made from
+            assert letters.getlength(f"{arrow}{now.step(cell)}") <= 182, now.step(cell)
+
+
+def test_names_stay_text(monkeypatch):
+    from mha_helpers.pages.p09_concat_and_output import explorer_machine, machine
+
+    odd = dataclasses.replace(EXAMPLE, tokens=("<i>cat</i>", "eats & drinks", "fish"))
+    for module in (explorer_machine, machine):
+        monkeypatch.setattr(module, "EXAMPLE", odd)
+    svg = machine_explorer().svg()
+    assert "<i>" not in svg and "weight of head 1: eats &amp; drinks → &lt;i&gt;cat&lt;/i&gt; = 0.919" in svg
+
+
+def test_without_clicks_the_menus_are_in_sight_and_no_text_asks_for_one(monkeypatch):
+    pytest.importorskip("anywidget")
+    from mha_helpers import panel as panel_module
+    from mha_helpers.pages.p09_concat_and_output import explorer_machine
+
+    for clicks in (True, False):
+        monkeypatch.setattr(explorer_machine, "CLICKS", clicks)
+        monkeypatch.setattr(panel_module, "CLICKS", clicks)
+        panel = machine_explorer()
+        for step in (None, ("weights", 1, 0)):
+            if step:
+                go(panel, *step)
+            head, words = panel._head.value, panel._words_box.value
+            assert ("click" in head) == clicks and "click" not in words.lower()
+        assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
