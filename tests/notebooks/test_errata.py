@@ -62,6 +62,24 @@ def responses():
     return f"no scale {bare:.2f} {bare:.2f}", f"{scaled:.2f} {scaled / 512**0.5:.2f}"
 
 
+def variances():
+    """Of dot products where the numbers have mean 0, and where they have mean 1: about 128 and 3 · 128."""
+    q, k = fixed_matrix("queries", 1000, 128), fixed_matrix("keys", 1000, 128)
+    centred, raised = (((q + mean) * (k + mean)).sum(dim=-1).var() for mean in (0, 1))
+    assert abs(centred / 128 - 1) < 0.1 and abs(raised / (3 * 128) - 1) < 0.1
+    return f"d_key = 128: {centred:.0f}; √128 = {math.sqrt(128):.1f}", f"added to every number: {raised:.0f}"
+
+
+def angles_of_fresh_heads():
+    """Between the columns of head 1 and of each other head, by the eigenvalues of their projections' product."""
+    torch.manual_seed(0)
+    heads = torch.nn.MultiheadAttention(512, 8).in_proj_weight[:512].detach().double().view(8, 64, 512)
+    onto = [head.T @ torch.linalg.inv(head @ head.T) @ head for head in heads]  # (d_model, d_model)
+    squares = [torch.linalg.eigvals(onto[0] @ other).real.sort().values[-64:] for other in onto[1:]]
+    angles = torch.stack(squares).clamp(0, 1).sqrt().acos().rad2deg()
+    return f"smallest {angles.min():.0f}°, on average {angles.mean():.0f}°"
+
+
 def with_w_o():
     """S4's W_O after the concatenation, and left of a column, as it stands and transposed."""
     concat = fixed_matrix("two heads", 4, 2).view(2, 2, 2).transpose(0, 1).reshape(2, 4)[0]
@@ -92,7 +110,7 @@ CLAIMS = [
     ("S1", "head 2 joins action and object", NAMES, [s1_eats(1)]),
     ("S1", "head 3 joins neighbours", NAMES, [s1_eats(2), f"cat → cat, eats, fish: {row(s1_weights(2)[0])}"]),
     ("S1", "[1, 0, 0] as the scaled scores", NAMES, [row([1 / math.sqrt(2), 0, 0])]),
-    ("S1", "[[1, 0], [0, 0], [0, 0]]", NAMES, [row(S1_OUTPUTS[0][:, 0])]),
+    ("S1", "[[1, 0], [0, 0], [0, 0]]", NAMES, [row(S1_OUTPUTS[0][:, 0]), f"without softmax and scale: {row([1, 0, 0])}"]),
     ("S1", "written with indices, is right", NAMES, []),
     ("S1", "heads can learn different relations", ADVANTAGES, []),
     ("S1", "he writes code with a computer", ADVANTAGES, []),
@@ -102,15 +120,19 @@ CLAIMS = [
     ("S2", "large values become larger, small ones smaller", LARGER, [row([0.32 / 0.36, 0.04 / 0.36], 2), row([*softmax([3.2, 0.4]), 0], 2)]),
     ("S2", "[0.52, 0.48, 0, …]", LARGER, [row([*softmax([0.32, 0.04]), 0], 2), row(softmax([0.32, 0.24]), 2)]),
     ("S2", "[0.61173, 0.38827]", LARGER, []),
-    ("S2", "softmax([100, 1, 2])", SMOOTH, [row(softmax([100, 1, 2]), 2), f"√128 = {math.sqrt(128):.1f}"]),
+    ("S2", "softmax([100, 1, 2])", SMOOTH, [row(softmax([100, 1, 2]), 2)]),
+    ("S2", "queries and keys of variance 1", SMOOTH, variances()),
     ("S2", "softmax([1.0, 0.1, 0.2]), as [0.4, 0.3, 0.3]", SMOOTH, [row(softmax([1, 0.1, 0.2]), 2)]),
     ("S2", "a row of Q with a *column* of K", "A row times a column", ["128 numbers meet 4"]),
+    ("S2", "four sentences of 16 tokens", "512 or 128?", ["bytes of 沈: e6 b2 88"]),
     ("S2", "10.9.1 ends with [4, 16, 128]", "512 or 128?", [shapes(1), shapes(4)]),
     ("S2", "the output *replaces* the embedding", "Replaced, or added?", []),
     ("S2", "for the decoder only", "A mask only in the decoder?", []),
     ("S2", "[batch, 1, seq]", "A mask only in the decoder?", []),
     ("S2", "the attention matrix before the mask", "Four rows that add up to one", [row(map(sum, S2_ROWS)), row(softmax(S2_ROWS[3])), row(S2_ROWS[3])]),
     ("S3", "left of its heads in step 4", FORMULAS, []),
+    ("S3", "Q is projected in step 1, and projected again below", FORMULAS, []),
+    ("S3", "straight into a Transformer", CLASSES, []),
     ("S3", "permute(0, 2, 1, 3)", CLASSES, ["output (4, 10, 512) energy (4, 8, 10, 10) from PyTorch: 0.000"]),
     ("S4", "[[0.85, −0.05], [−0.29, 0.74]]", "One dot product on paper", ["0 of 8", *(row(query, 2) for query in S4_X @ S4_Q1)]),
     ("S4", "[[2.15, 0.65], [−1.32, 1.02]]", "One dot product on paper", [row(query, 2) for query in S4_X @ S4_Q2]),
@@ -119,7 +141,8 @@ CLAIMS = [
     ("S4", "3 d_model² parameters for both", PRICE, [f"{h} heads: W_Q, W_K, W_V {3 * 512**2:,}, and W_O {512**2:,}" for h in (1, 8)]),
     ("S4", "low parallelism for a single head", PRICE, ["any order: True"]),
     ("S4", "LayerNorm(X + MultiHead(X))", "Replaced, or added?", []),
-    ("S4", "h orthogonal subspaces", "At right angles?", ["head 1 and 2: 0°"]),
+    ("S4", "h orthogonal subspaces", "At right angles?", ["head 1 and 2: 0° 0°", "head 1 and 3: 90° 90°", angles_of_fresh_heads()]),
+    ("S4", "heads learn independently", PRICE, []),
 ]  # fmt: skip
 
 
