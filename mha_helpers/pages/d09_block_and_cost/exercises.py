@@ -39,10 +39,7 @@ block = {
             {"equal at n": 1024},
             "“equal at n” is where the projections alone cost as much: the FFN is missing.",
         ),
-        (
-            {"equal at n": 2048},
-            "“equal at n” leaves something out: the projections, or a matrix of the FFN?",
-        ),
+        ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"FFN": 2 * 100 * 512**2, "equal at n": 1536}, "Both take d_ff to be as wide as d_model."),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
         ({"equal at n": 2304}, "“equal at n” counts one projection: how many has attention?"),

@@ -213,10 +213,7 @@ def my_matrices():
             _design(ahead=2),
             "Each word looks two places ahead: how far is a query from the key of its own place?",
         ),
-        (
-            _design(1, key=0),
-            "All scores are 0, so no key wins: which matrix is still empty?",
-        ),
+        (_design(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
         (_design(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
         (_design(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
     ],

@@ -22,10 +22,7 @@ scores_equal_to_zero = ValueExercise(
     mistakes=[
         ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.576, 0.0, 0.284], "The row does not add up to 1: who gets what “eats” no longer has?"),
-        (
-            [0.646, 0.0, 0.354],
-            "You give half to each: softmax keeps the ratio of the words that are left.",
-        ),
+        ([0.646, 0.0, 0.354], "You give half to each: softmax keeps the ratio of the words that are left."),
         ([0.716, 0.0, 0.284], "You give all of it to the largest: softmax keeps the ratio of the two."),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),

@@ -50,12 +50,7 @@ LEAK_CANDIDATES = [
     ("no mask", _attend(_everything), False, "every word sees every other."),
     ("0 in place of −∞", _attend(causal_mask, 0.0), False, "a score of 0 still gets a weight."),
     ("triu in place of tril", _attend(lambda n: causal_mask(n).T), False, "all words see later ones."),
-    (
-        "one word ahead",
-        _attend(_causal_but(lambda i, j, n: j == i + 1)),
-        False,
-        "each word sees the next.",
-    ),
+    ("one word ahead", _attend(_causal_but(lambda i, j, n: j == i + 1)), False, "each word sees the next."),
     (
         "two words ahead, not one",
         _attend(_causal_but(lambda i, j, n: j == i + 2)),

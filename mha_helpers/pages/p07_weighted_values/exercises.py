@@ -149,7 +149,7 @@ one_more_word = FunctionExercise(
                 (
                     lambda o, t, s, v: (o + (v - o) * s.exp() / t, t + s.exp()),
                     "The new share is a part of the old total: whose power is missing in it?",
-                ),
+                )
             ],
         ),
         case(

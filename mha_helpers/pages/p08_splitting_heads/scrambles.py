@@ -54,12 +54,7 @@ def _of_a_table(scramble):
 
 _SPLITS = [
     ("view, then transpose", split_heads, True, "it is the cut of this page."),
-    (
-        "slices, stacked",
-        lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)),
-        True,
-        "so is this.",
-    ),
+    ("slices, stacked", lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)), True, "so is this."),
     (
         "view only",
         lambda q, num_heads: q.reshape(num_heads, len(q), -1),
