@@ -60,7 +60,7 @@ dog = {
 )
 
 
-def _products(q, k):
+def _pairs(q, k):
     return q[..., :, None, :] * k[..., None, :, :]
 
 
@@ -69,7 +69,7 @@ products = FunctionExercise(
     "The products inside every score",
     stars=2,
     minutes=6,
-    reference=_products,
+    reference=_pairs,
     axes=("head", "query", "key", "feature"),
     cases=lambda: [
         case(numbers(3, 2), numbers(4, 2, seed=1), label="with 3 queries, 4 keys and d_k = 2"),
@@ -88,10 +88,7 @@ def my_products(q, k):
     ...
 """,
     mistakes=[
-        (
-            lambda q, k: k[..., :, None, :] * q[..., None, :, :],
-            "Your rows are the keys: which of the two asks, and so comes first?",
-        ),
+        (lambda q, k: _pairs(k, q), "Your rows are the keys: which of the two asks, and so comes first?"),
         (
             lambda q, k: q @ k.transpose(-2, -1),
             "These are the scores, already added up: the products are what @ has before it adds.",
@@ -108,10 +105,7 @@ def my_products(q, k):
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
             "You repeat each score d_k times: the entries must differ, and only their sum is the score.",
         ),
-        (
-            lambda q, k: _products(q, k) / q.shape[-1] ** 0.5,
-            "You divide by √d_k, which is the step of page 04.",
-        ),
+        (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
         (
             lambda q, k: q[..., :, None, :] + k[..., None, :, :],
             "Every pair is there, but its numbers are added: what does a score do with two numbers first?",
@@ -186,7 +180,7 @@ next_word = _Design(
     "Design a head that finds the next word",
     stars=3,
     minutes=10,
-    reference=_design(ahead=1),
+    reference=_design(1),
     cases=lambda: [
         case(_sentence(6, seed=0), label="with six words"),
         case(_sentence(4, seed=1), label="with four words"),
@@ -204,15 +198,9 @@ def my_matrices():
     ...
 """,
     mistakes=[
-        (_design(ahead=0), "Each word finds itself: whose key must its query be equal to?"),
-        (
-            _design(ahead=-1),
-            "Each word finds the word before it: which way must a query be ahead of its key?",
-        ),
-        (
-            _design(ahead=2),
-            "Each word looks two places ahead: how far is a query from the key of its own place?",
-        ),
+        (_design(0), "Each word finds itself: whose key must its query be equal to?"),
+        (_design(-1), "Each word finds the word before it: which way must a query be ahead of its key?"),
+        (_design(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
         (_design(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
         (_design(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
         (_design(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
