@@ -3,15 +3,12 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, case
+from mha_helpers.masks import padding_mask
 
 
 def _real(lengths, n):
     """True = a word, where padding stands in front, (b, n)."""
     return torch.arange(n) >= n - lengths[:, None]
-
-
-def _behind(lengths, n):
-    return torch.arange(n) < lengths[:, None]
 
 
 def _added(lengths, n):
@@ -41,10 +38,7 @@ def my_mask(lengths, n):
     ...
 """,
     mistakes=[
-        (
-            lambda lengths, n: _behind(lengths, n)[:, None, None, :],
-            "You hide what stands behind the words: here the padding stands in front of them.",
-        ),
+        (padding_mask, "You hide what stands behind the words: here the padding stands in front of them."),
         (
             lambda lengths, n: ~_real(lengths, n)[:, None, None, :],
             "Your True marks the padding: what does True mean to F.scaled_dot_product_attention?",

@@ -125,6 +125,10 @@ def _average(hidden, real):
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 
+def _divided(by):
+    return lambda hidden, real: _average(hidden, real) / by(_average(hidden, real))
+
+
 one_vector = FunctionExercise(
     "11.3",
     "One vector for each sentence",
@@ -166,25 +170,23 @@ def my_vectors(hidden, attention_mask):
             "Each token's vector has length 1 before the average: the task makes only the average that long.",
         ),
         (
-            lambda hidden, mask: _average(hidden, mask) / _average(hidden, mask).sum(dim=-1, keepdim=True),
+            _divided(lambda average: average.sum(dim=-1, keepdim=True)),
             "The numbers of each vector add up to 1: is that its length?",
         ),
         (
-            lambda hidden, mask: _average(hidden, mask) / _average(hidden, mask).norm(),
+            _divided(torch.norm),
             "You divide the whole batch by one length: each sentence has a length of its own.",
         ),
         (
-            lambda hidden, mask: (
-                _average(hidden, mask) / _average(hidden, mask).square().sum(-1, keepdim=True)
-            ),
+            _divided(lambda average: average.square().sum(dim=-1, keepdim=True)),
             "You divide by the square of the length: which root is missing?",
         ),
         (
-            lambda hidden, mask: F.normalize(_average(hidden, mask), dim=0),
+            _divided(lambda average: average.norm(dim=0)),
             "You made the columns length 1: along which axis does the vector of one sentence lie?",
         ),
         (
-            lambda hidden, mask: F.normalize(_average(hidden, mask), p=1, dim=-1),
+            _divided(lambda average: average.abs().sum(dim=-1, keepdim=True)),
             "The sizes of each vector's numbers add up to 1: its length is the root of the sum of squares.",
         ),
         (
