@@ -137,11 +137,9 @@ class _Design(FunctionExercise):
         if not sentence or not torch.is_tensor(outcome.value):
             return sentence
         wrong = outcome.value != right.value
-        word, winner = int(wrong.int().argmax()), int(outcome.value[wrong][0])
-        which = (
-            f"has its highest score with word {winner + 1}" if winner >= 0 else "has no single highest score"
-        )
-        return f"word {word + 1} of the sentence {which}, and it should find word {word + 2}."
+        word, best = int(wrong.int().argmax()), int(outcome.value[wrong][0])
+        what = f"has its highest score with word {best + 1}" if best >= 0 else "has no single highest score"
+        return f"word {word + 1} of the sentence {what}, and it should find word {word + 2}."
 
 
 def _winners(x, matrices):
@@ -168,10 +166,8 @@ def _sentence(n, seed, spread=1.0):
 def _design(ahead, first_row=5, key=1.0):
     """Return a function whose queries equal the key of the place that is so many places ahead."""
     w_q, w_k = torch.zeros(11, 6), torch.zeros(11, 6)
-    for position in range(6):
-        w_k[first_row + position, position] = key
-        if 0 <= position + ahead < 6:
-            w_q[first_row + position, position + ahead] = 1
+    w_k[first_row : first_row + 6] = key * torch.eye(6)
+    w_q[first_row : first_row + 6] = torch.ones(6 - abs(ahead)).diag(ahead)
     return lambda: (w_q, w_k)
 
 

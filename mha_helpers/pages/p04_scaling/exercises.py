@@ -127,11 +127,8 @@ def _first_only(axis):
 
     def scale(scores, d_k):
         scores = torch.as_tensor(scores)
-        if scores.dim() == 0:
-            return scores / d_k**0.5
-        along = max(axis, -scores.dim())
-        first, rest = scores.tensor_split([1], dim=along)
-        return torch.cat([first / d_k**0.5, rest], dim=along)
+        along = max(axis, -max(scores.dim(), 1))
+        return scores / torch.ones(scores.shape).index_fill(along, torch.arange(scores.numel())[:1], d_k**0.5)
 
     return scale
 

@@ -64,7 +64,6 @@ indices = {
 """,
 )
 
-
 RELATIVES_OF_VIEW = (
     *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"),
     *("as_strided", "view_as", "reshape_as", "unfold", "numpy", "mT", "T", "split_heads"),
@@ -141,7 +140,6 @@ def my_cut(q, num_heads):
     return torch.stack(slices, dim=1)  # h of (b, n, d_k) -> (b, h, n, d_k)
 """,
 )
-
 
 scramble_test = TestExercise(
     "8.3",

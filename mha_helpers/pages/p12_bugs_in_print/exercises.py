@@ -3,6 +3,7 @@
 import itertools
 
 import torch
+from torch.nn import functional as F
 
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises import TestExercise, ValueExercise, numbers
@@ -13,11 +14,6 @@ from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, 
 
 def _weights(q, k, axis=-1):
     return torch.softmax(q @ k.T, dim=axis)  # without a scale, which no mix needs
-
-
-def _features_shifted(q, k, v):
-    steps = torch.tensor([1.0, -1.0] + [0.0] * v.shape[-1])  # the first feature up, the second down
-    return _weights(q, k) @ v + steps[: v.shape[-1]]
 
 
 def _handed_tables(attend):
@@ -73,7 +69,7 @@ _NOT_MIXING = {
         "its outputs are wrong, and only their sum is right.",
     ),
     "features shifted up and down": (
-        _features_shifted,
+        lambda q, k, v: _weights(q, k) @ v + F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)),
         "its outputs are wrong, and only the sum of each one's features is right.",
     ),
     "last feature of the keys": (
@@ -151,12 +147,9 @@ class LineUp(ValueExercise):
     """A wrong verdict is answered by an experiment that speaks against it, never by which ones are right."""
 
     def _judge(self, answer):
-        if (
-            not isinstance(answer, dict)
-            or (answer and SUSPECTS.keys() - answer)
-            or super()._judge(answer) is None
-        ):
-            return super()._judge(answer)
+        sentence = super()._judge(answer)
+        if sentence is None or not isinstance(answer, dict) or (answer and SUSPECTS.keys() - answer):
+            return sentence
         claims = {name: str(answer.get(name)).strip(" .'\"“”").lower() for name in SUSPECTS}
         for name, claim in claims.items():
             if claim not in SUSPECTS.values():
