@@ -11,10 +11,6 @@ def _real(lengths, n):
     return torch.arange(n) >= n - lengths[:, None]
 
 
-def _added(lengths, n):
-    return torch.zeros(len(lengths), 1, 1, n).masked_fill(~_real(lengths, n)[:, None, None, :], -torch.inf)
-
-
 padding_in_front = FunctionExercise(
     "D5.1",
     "Padding in front",
@@ -68,7 +64,10 @@ def my_mask(lengths, n):
             lambda lengths, n: _real(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
             "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
         ),
-        (_added, "Your mask is one that is added, of 0 and −∞: a bool mask is asked for."),
+        (
+            lambda lengths, n: torch.where(_real(lengths, n), 0.0, -torch.inf)[:, None, None, :],
+            "Your mask is one that is added, of 0 and −∞: a bool mask is asked for.",
+        ),
         (
             lambda lengths, n: torch.ones(len(lengths), 1, 1, n, dtype=torch.bool),
             "Your mask hides nothing: what has lengths to say about the positions?",

@@ -8,7 +8,13 @@ from mha_helpers.exercises import FunctionExercise, case, numbers
 
 
 def _cross(
-    asks=0, answers=1, hidden=lambda is_pad, scores: is_pad[:, None, :], fill=-math.inf, dim=-1, scale=None
+    asks=0,
+    answers=1,
+    hidden=lambda is_pad, scores: is_pad[:, None, :],
+    fill=-math.inf,
+    dim=-1,
+    scale=None,
+    late=False,
 ):
     """Make the right steps, but for what is named: who asks (0 the target), who answers, what is hidden, …"""
 
@@ -17,19 +23,14 @@ def _cross(
         scores = asking @ w_q @ (answering @ w_k).mT / (scale or w_q.shape[1] ** 0.5)
         if hidden:
             scores = scores.masked_fill(hidden(is_pad, scores), fill)
-        return torch.softmax(scores, dim=dim) @ (answering @ w_v)
+        weights = torch.softmax(scores, dim=dim)
+        return (weights * ~is_pad[:, None, :] if late else weights) @ (answering @ w_v)
 
     return answer
 
 
 def _future(is_pad, scores):
     return torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-
-
-def _zeroed(target, source, is_pad, w_q, w_k, w_v):
-    scores = target @ w_q @ (source @ w_k).mT / w_q.shape[1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights.masked_fill(is_pad[:, None, :], 0.0) @ (source @ w_v)
 
 
 def _silenced(target, source, is_pad, *matrices):
@@ -44,6 +45,9 @@ def _case(n_target, n_source, lengths, **rest):
     return case(*tokens, is_pad, *matrices, **rest)
 
 
+_WITHOUT_PADDING = [(_cross(scale=8**0.5), "You divide by √d_v: do the values take part in a score?")]
+_WITH_PADDING = [(_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")]
+
 cross_attention = FunctionExercise(
     "D9.3",
     "Who asks, who answers?",
@@ -52,18 +56,8 @@ cross_attention = FunctionExercise(
     reference=_cross(),
     axes=("sentence", "word", "number"),
     cases=lambda: [
-        _case(
-            *(3, 5, [5, 5]),
-            label="without padding",
-            mistakes=[(_cross(scale=8**0.5), "You divide by √d_v: do the values take part in a score?")],
-        ),
-        _case(
-            *(3, 5, [2, 4]),
-            label="with padding in the source",
-            mistakes=[
-                (_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")
-            ],
-        ),
+        _case(3, 5, [5, 5], label="without padding", mistakes=_WITHOUT_PADDING),
+        _case(3, 5, [2, 4], label="with padding in the source", mistakes=_WITH_PADDING),
         _case(7, 3, [1, 3, 2], label="with a target longer than the source"),
     ],
     task="""
@@ -95,7 +89,7 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
         ),
         (_cross(fill=0.0), "You hide with a score of 0: what does softmax make of it?"),
         (
-            _zeroed,
+            _cross(hidden=None, late=True),
             "You hide after softmax, or set the values of padding to 0: who gets the share that is lost?",
         ),
         (_cross(dim=1), "Your softmax runs over the words that ask: along which axis are those that answer?"),

@@ -128,6 +128,17 @@ def _new(mix=lambda o, t, p, v: (t * o + p * v) / (t + p), total=lambda t, s: t 
     return lambda o, t, s, v: (mix(o, t, s.exp(), v), total(t, s))
 
 
+_BY_COUNT = [  # with a score of 0 each is right
+    (
+        lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
+        "The new word counts 1, whatever its score: what does softmax make of a score?",
+    ),
+    (
+        _new(lambda o, t, p, v: (t * o + v) / (t + p)),
+        "The new value is added once, and not as often as the power of its score says.",
+    ),
+]
+
 one_more_word = FunctionExercise(
     "7.3",
     "One more word",
@@ -137,19 +148,7 @@ one_more_word = FunctionExercise(
     returns=("output", "total"),
     cases=lambda: [
         case(*map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0]))),
-        case(
-            *(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
-            mistakes=[
-                (
-                    lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
-                    "The new word counts 1, whatever its score: what does softmax make of a score?",
-                ),
-                (
-                    _new(lambda o, t, p, v: (t * o + v) / (t + p)),
-                    "The new value is added once, and not as often as the power of its score says.",
-                ),
-            ],
-        ),
+        case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1), mistakes=_BY_COUNT),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
     task="""

@@ -21,17 +21,12 @@ from mha_helpers.pages.p09_concat_and_output.attention_classes import (
 from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning
 
 
-def _owner(w_o, num_heads):
-    """Say to which head each of the h·d_v numbers belongs."""
-    return torch.arange(len(w_o)) // (len(w_o) // num_heads)
-
-
-def _pruned(is_kept=torch.ne, owner=_owner):
-    """Make an answer that keeps what ``is_kept`` says of each number's owner and the head to take out."""
+def _pruned(is_kept=torch.ne, cut=lambda concat, w_o, kept: (concat[:, kept], w_o[kept])):
+    """Make the right answer, or one that keeps other numbers, or that cuts otherwise."""
 
     def pruned(concat, w_o, num_heads, head):
-        kept = is_kept(owner(w_o, num_heads), head)
-        return concat[:, kept], w_o[kept]
+        owner = torch.arange(len(w_o)) // (len(w_o) // num_heads)  # the head of each of the h·d_v numbers
+        return cut(concat, w_o, is_kept(owner, head))
 
     return pruned
 
@@ -65,15 +60,15 @@ def my_pruned(concat, w_o, num_heads, head):
         ),
         (_pruned(torch.eq), "You keep this head and take out all the others."),
         (
-            _pruned(owner=lambda w_o, num_heads: torch.arange(len(w_o)) % num_heads),
+            _pruned(lambda owner, head: torch.arange(len(owner)) % (owner[-1] + 1) != head),
             "You take every num_heads-th number: which numbers of concat does one head have, and where?",
         ),
         (
-            lambda concat, w_o, h, head: (concat * (_owner(w_o, h) != head), w_o),
+            _pruned(cut=lambda concat, w_o, kept: (concat * kept, w_o)),
             "The head is silent, and nothing has become smaller: what do its zeros still multiply?",
         ),
         (
-            lambda concat, w_o, h, head: (concat[:, _owner(w_o, h) != head], w_o),
+            _pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o)),
             "concat has become narrower, W_O not: which of its rows did the missing numbers meet?",
         ),
     ],

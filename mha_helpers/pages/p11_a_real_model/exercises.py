@@ -4,6 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from mha_helpers.exercises import FunctionExercise, case, numbers
+from mha_helpers.masks import padding_mask
 from mha_helpers.models.real import sentence_vector
 from mha_helpers.pages.p11_a_real_model.loading import THEIRS, Loading, layer_of, random_state
 
@@ -139,11 +140,7 @@ one_vector = FunctionExercise(
     without=["sentence_vector"],
     cases=lambda: [
         case(numbers(2, 3, 4), torch.ones(2, 3, dtype=torch.long), label="without padding"),
-        case(
-            numbers(3, 5, 6, seed=1),
-            (torch.arange(5) < torch.tensor([[5], [2], [3]])).long(),
-            label="with padding",
-        ),
+        case(numbers(3, 5, 6, seed=1), padding_mask([5, 2, 3], 5)[:, 0, 0].long(), label="with padding"),
     ],
     task="""
     `hidden` (b, n, d_model) holds the vectors that leave the model for a padded batch, `attention_mask`
