@@ -20,12 +20,6 @@ def _flat(**options):
     return lambda q, k, v: _grouped(q, k, v, **options).flatten(1, 2)
 
 
-def _turned(q, k, v):
-    """The groups counted the other way round, as repeat does it."""
-    groups = q.unflatten(1, (-1, k.shape[1])).transpose(1, 2)
-    return _attention(groups, k[:, :, None], v[:, :, None]).transpose(1, 2).flatten(1, 2)
-
-
 def _case(h, kv_heads, n_q=5, n_k=5, **rest):
     sizes = [(h, n_q, 4), (kv_heads, n_k, 4), (kv_heads, n_k, 3)]  # q, k and v, which is narrower
     return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
@@ -86,13 +80,16 @@ def my_grouped(q, k, v):
     ...
 """,
     mistakes=[
-        (_turned, "Neighbouring query heads read different keys: which comes first, h_kv or the group?"),
+        (
+            lambda q, k, v: _attention(q, *(kv.repeat(1, q.shape[1] // k.shape[1], 1, 1) for kv in (k, v))),
+            "Neighbouring query heads read different keys: which comes first, h_kv or the group?",
+        ),
         (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
         (_flat(scale=1.0), "The division by √d_k is missing."),
         (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
         (_flat(dim=2), "Your softmax runs over a group: along which axis do the keys of one query lie?"),
         (_flat(dim=None), "The softmax is missing."),
-        (_flat(scale=3**0.5), "You divide by √d_v: do the values take part in a score?"),
+        (_flat(scale=3**0.5), "You divide by √d_v: do the values take part in a score?"),  # d_v is 3
         (
             lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
             "Your heads come out in another order: which of the two axes of heads counts the groups?",

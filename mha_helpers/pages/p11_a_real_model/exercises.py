@@ -126,8 +126,9 @@ def _average(hidden, real):
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 
-def _divided(by):
-    return lambda hidden, real: _average(hidden, real) / by(_average(hidden, real))
+def _by(length):
+    """Make an answer that divides each average by what it takes for a length."""
+    return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
 
 
 one_vector = FunctionExercise(
@@ -167,23 +168,20 @@ def my_vectors(hidden, attention_mask):
             "Each token's vector has length 1 before the average: the task makes only the average that long.",
         ),
         (
-            _divided(lambda average: average.sum(dim=-1, keepdim=True)),
+            _by(lambda average: average.sum(dim=-1, keepdim=True)),
             "The numbers of each vector add up to 1: is that its length?",
         ),
+        (_by(torch.norm), "You divide the whole batch by one length: each sentence has a length of its own."),
         (
-            _divided(torch.norm),
-            "You divide the whole batch by one length: each sentence has a length of its own.",
-        ),
-        (
-            _divided(lambda average: average.square().sum(dim=-1, keepdim=True)),
+            _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
             "You divide by the square of the length: which root is missing?",
         ),
         (
-            _divided(lambda average: average.norm(dim=0)),
+            _by(lambda average: average.norm(dim=0)),
             "You made the columns length 1: along which axis does the vector of one sentence lie?",
         ),
         (
-            _divided(lambda average: average.abs().sum(dim=-1, keepdim=True)),
+            _by(lambda average: average.abs().sum(dim=-1, keepdim=True)),
             "The sizes of each vector's numbers add up to 1: its length is the root of the sum of squares.",
         ),
         (
