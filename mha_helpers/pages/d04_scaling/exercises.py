@@ -2,6 +2,23 @@
 
 from mha_helpers.exercises import ValueExercise
 
+_MISTAKES = [
+    ({"no scale": 4.585}, "“no scale”, 4.585, is the score that is needed: which whole d_k has it first?"),
+    ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
+    ({"÷ √d_k": 21}, "“÷ √d_k”: at 21 the answer is just above 0.01: which whole d_k is the first below it?"),
+    ({"no scale": 4}, "“no scale”: at 4 the answer is still above 0.01; print it there and beside it."),
+    ({"÷ √d_k": 5}, "“÷ √d_k”: 5 is about the score that is needed; from which d_k does its root reach it?"),
+    ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
+    ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
+    (
+        {"no scale": 6, "÷ √d_k": 28},
+        "Both numbers are where the answers of the two weights add up to 0.01: one answer is asked.",
+    ),
+    ({"no scale": 6}, "“no scale”: at 6 the answer is below 0.01, but not for the first time."),
+    ({"÷ √d_k": 23}, "“÷ √d_k”: at 23 the answer is below 0.01, but not for the first time."),
+    ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
+]
+
 still_head = ValueExercise(
     "D4.1",
     "Where a head falls still",
@@ -19,31 +36,7 @@ still_from = {
     "÷ √d_k": ...,
 }
 """,
-    mistakes=[
-        (
-            {"no scale": 4.585},
-            "“no scale”, 4.585, is the score that is needed: which whole d_k has it first?",
-        ),
-        ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
-        (
-            {"÷ √d_k": 21},
-            "“÷ √d_k”: at 21 the answer is just above 0.01: which whole d_k is the first below it?",
-        ),
-        ({"no scale": 4}, "“no scale”: at 4 the answer is still above 0.01; print it there and beside it."),
-        (
-            {"÷ √d_k": 5},
-            "“÷ √d_k”: 5 is about the score that is needed; from which d_k does its root reach it?",
-        ),
-        ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
-        ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
-        (
-            {"no scale": 6, "÷ √d_k": 28},
-            "Both numbers are where the answers of the two weights add up to 0.01: one answer is asked.",
-        ),
-        ({"no scale": 6}, "“no scale”: at 6 the answer is below 0.01, but not for the first time."),
-        ({"÷ √d_k": 23}, "“÷ √d_k”: at 23 the answer is below 0.01, but not for the first time."),
-        ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
-    ],
+    mistakes=_MISTAKES,
     praise="The scale moves the place where a head that knows falls still from 5 to 22: later, not never.",
     hints=[
         "Two keys, scores s and 0: torch.softmax(torch.tensor([s, 0.0]), dim=-1)[0] is α.",

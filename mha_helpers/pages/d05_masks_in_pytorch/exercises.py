@@ -3,19 +3,12 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, case
+from mha_helpers.masks import padding_mask
 
 
 def _real(lengths, n):
     """True = a word, where padding stands in front, (b, n)."""
     return torch.arange(n) >= n - lengths[:, None]
-
-
-def _behind(lengths, n):
-    return torch.arange(n) < lengths[:, None]
-
-
-def _added(lengths, n):
-    return torch.zeros(len(lengths), 1, 1, n).masked_fill(~_real(lengths, n)[:, None, None, :], -torch.inf)
 
 
 padding_in_front = FunctionExercise(
@@ -41,10 +34,7 @@ def my_mask(lengths, n):
     ...
 """,
     mistakes=[
-        (
-            lambda lengths, n: _behind(lengths, n)[:, None, None, :],
-            "You hide what stands behind the words: here the padding stands in front of them.",
-        ),
+        (padding_mask, "You hide what stands behind the words: here the padding stands in front of them."),
         (
             lambda lengths, n: ~_real(lengths, n)[:, None, None, :],
             "Your True marks the padding: what does True mean to F.scaled_dot_product_attention?",
@@ -74,7 +64,10 @@ def my_mask(lengths, n):
             lambda lengths, n: _real(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
             "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
         ),
-        (_added, "Your mask is one that is added, of 0 and −∞: a bool mask is asked for."),
+        (
+            lambda lengths, n: torch.where(_real(lengths, n), 0.0, -torch.inf)[:, None, None, :],
+            "Your mask is one that is added, of 0 and −∞: a bool mask is asked for.",
+        ),
         (
             lambda lengths, n: torch.ones(len(lengths), 1, 1, n, dtype=torch.bool),
             "Your mask hides nothing: what has lengths to say about the positions?",

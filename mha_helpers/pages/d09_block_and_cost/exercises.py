@@ -2,12 +2,14 @@
 
 from mha_helpers.exercises import ValueExercise
 
+FFN = 2 * 100 * 512 * 2048
+
 whole_block = ValueExercise(
     "D9.1",
     "What a whole block costs",
     stars=2,
     minutes=6,
-    right={"FFN": 2 * 100 * 512 * 2048, "equal at n": 6 * 512},
+    right={"FFN": FFN, "equal at n": 6 * 512},
     task="""
     The page counts attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take
     d_model = 512 and d_ff = 2048. How many multiply-adds has the FFN for 100 words? And at how many words
@@ -20,15 +22,9 @@ block = {
 }
 """,
     mistakes=[
-        (
-            {"FFN": 100 * 512 * 2048},
-            "“FFN” counts one of its two matrices: a word goes to d_ff and comes back.",
-        ),
-        ({"FFN": 2 * 512 * 2048}, "“FFN” counts one word: how many go through it?"),
-        (
-            {"FFN": 4 * 100 * 512 * 2048},
-            "“FFN” counts multiplications and additions apart: one multiply-add is both.",
-        ),
+        ({"FFN": FFN // 2}, "“FFN” counts one of its two matrices: a word goes to d_ff and comes back."),
+        ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
+        ({"FFN": 2 * FFN}, "“FFN” counts multiplications and additions apart: one multiply-add is both."),
         (
             {"FFN": 100 * (512 + 2048)},
             "“FFN” adds the widths up: how many products does (n, a) @ (a, m) need?",
@@ -39,10 +35,7 @@ block = {
             {"equal at n": 1024},
             "“equal at n” is where the projections alone cost as much: the FFN is missing.",
         ),
-        (
-            {"equal at n": 2048},
-            "“equal at n” leaves something out: the projections, or a matrix of the FFN?",
-        ),
+        ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"FFN": 2 * 100 * 512**2, "equal at n": 1536}, "Both take d_ff to be as wide as d_model."),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
         ({"equal at n": 2304}, "“equal at n” counts one projection: how many has attention?"),

@@ -4,42 +4,37 @@ import math
 
 import torch
 
-from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises import FunctionExercise, case, numbers
 
 
-def _cross(target, source, is_pad, w_q, w_k, w_v):
-    keys = ~is_pad[:, None, :]  # (b, n_source) -> (b, 1, n_source)
-    return scaled_dot_product_attention(target @ w_q, source @ w_k, source @ w_v, keys)[0]
-
-
-def _wrong(
-    asks=0, answers=1, hidden=lambda is_pad, scores: is_pad[:, None, :], fill=-math.inf, dim=-1, scale=None
+def _cross(
+    asks=0,
+    answers=1,
+    hidden=lambda is_pad, scores: is_pad[:, None, :],
+    fill=-math.inf,
+    dim=-1,
+    scale=None,
+    late=False,
 ):
-    """The right steps but for what is named: who asks (0 the target), who answers, what is hidden, …"""
+    """Make the right steps, but for what is named: who asks (0 the target), who answers, what is hidden, …"""
 
-    def cross(target, source, is_pad, w_q, w_k, w_v):
+    def answer(target, source, is_pad, w_q, w_k, w_v):
         asking, answering = (target, source)[asks], (target, source)[answers]
         scores = asking @ w_q @ (answering @ w_k).mT / (scale or w_q.shape[1] ** 0.5)
         if hidden:
             scores = scores.masked_fill(hidden(is_pad, scores), fill)
-        return torch.softmax(scores, dim=dim) @ (answering @ w_v)
+        weights = torch.softmax(scores, dim=dim)
+        return (weights * ~is_pad[:, None, :] if late else weights) @ (answering @ w_v)
 
-    return cross
+    return answer
 
 
 def _future(is_pad, scores):
     return torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 
 
-def _zeroed(target, source, is_pad, w_q, w_k, w_v):
-    scores = target @ w_q @ (source @ w_k).mT / w_q.shape[1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights.masked_fill(is_pad[:, None, :], 0.0) @ (source @ w_v)
-
-
 def _silenced(target, source, is_pad, *matrices):
-    return _wrong(hidden=None)(target, source.masked_fill(is_pad[..., None], 0.0), is_pad, *matrices)
+    return _cross(hidden=None)(target, source.masked_fill(is_pad[..., None], 0.0), is_pad, *matrices)
 
 
 def _case(n_target, n_source, lengths, **rest):
@@ -50,26 +45,19 @@ def _case(n_target, n_source, lengths, **rest):
     return case(*tokens, is_pad, *matrices, **rest)
 
 
+_WITHOUT_PADDING = [(_cross(scale=8**0.5), "You divide by √d_v: do the values take part in a score?")]
+_WITH_PADDING = [(_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")]
+
 cross_attention = FunctionExercise(
     "D9.3",
     "Who asks, who answers?",
     stars=2,
     minutes=8,
-    reference=_cross,
+    reference=_cross(),
     axes=("sentence", "word", "number"),
     cases=lambda: [
-        _case(
-            *(3, 5, [5, 5]),
-            label="without padding",
-            mistakes=[(_wrong(scale=8**0.5), "You divide by √d_v: do the values take part in a score?")],
-        ),
-        _case(
-            *(3, 5, [2, 4]),
-            label="with padding in the source",
-            mistakes=[
-                (_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")
-            ],
-        ),
+        _case(3, 5, [5, 5], label="without padding", mistakes=_WITHOUT_PADDING),
+        _case(3, 5, [2, 4], label="with padding in the source", mistakes=_WITH_PADDING),
         _case(7, 3, [1, 3, 2], label="with a target longer than the source"),
     ],
     task="""
@@ -83,33 +71,30 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
     ...
 """,
     mistakes=[
-        (_wrong(1, 0, None), "The source asks and the target answers: whose words want something here?"),
-        (_wrong(0, 0, None), "The target asks itself, as in self-attention: who answers here?"),
-        (_wrong(1, 1), "The source asks itself, as in self-attention: who asks here?"),
+        (_cross(1, 0, None), "The source asks and the target answers: whose words want something here?"),
+        (_cross(0, 0, None), "The target asks itself, as in self-attention: who answers here?"),
+        (_cross(1, 1), "The source asks itself, as in self-attention: who asks here?"),
         (
-            _wrong(hidden=lambda is_pad, _: ~is_pad[:, None, :]),
+            _cross(hidden=lambda is_pad, _: ~is_pad[:, None, :]),
             "You hide the words and keep the padding: what does True mean in is_pad?",
         ),
-        (_wrong(hidden=None), "Padding of the source gets weight: which columns must be hidden?"),
+        (_cross(hidden=None), "Padding of the source gets weight: which columns must be hidden?"),
         (
-            _wrong(hidden=_future),
+            _cross(hidden=_future),
             "Your mask is causal: is a later word of the source in the future of the target?",
         ),
         (
-            _wrong(hidden=lambda is_pad, scores: _future(is_pad, scores) | is_pad[:, None, :]),
+            _cross(hidden=lambda is_pad, scores: _future(is_pad, scores) | is_pad[:, None, :]),
             "Your mask is causal, too: is a later word of the source in the future of the target?",
         ),
-        (_wrong(fill=0.0), "You hide with a score of 0: what does softmax make of it?"),
+        (_cross(fill=0.0), "You hide with a score of 0: what does softmax make of it?"),
         (
-            _zeroed,
+            _cross(hidden=None, late=True),
             "You hide after softmax, or set the values of padding to 0: who gets the share that is lost?",
         ),
-        (
-            _wrong(dim=-2),
-            "Your softmax runs over the words that ask: along which axis are those that answer?",
-        ),
-        (_wrong(scale=1.0), "The division by √d_k is missing."),
-        (_wrong(scale=6**0.5), "You divide by √d_model: how many features have a query and a key?"),
+        (_cross(dim=1), "Your softmax runs over the words that ask: along which axis are those that answer?"),
+        (_cross(scale=1.0), "The division by √d_k is missing."),
+        (_cross(scale=6**0.5), "You divide by √d_model: how many features have a query and a key?"),
     ],
     praise="The target asks, the source answers, and of the source only the padding is hidden.",
     hints=[

@@ -6,11 +6,6 @@ from torch.overrides import TorchFunctionMode
 from mha_helpers.exercises import FunctionExercise, case, numbers
 
 
-def _repeated(q, k, v):
-    group = q.shape[1] // k.shape[1]
-    return _attention(q, k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1))
-
-
 def _attention(q, k, v, scale=None, dim=-1):
     scores = q @ k.transpose(-2, -1) / (scale or q.shape[-1] ** 0.5)
     return (scores if dim is None else torch.softmax(scores, dim=dim)) @ v
@@ -23,12 +18,6 @@ def _grouped(q, k, v, **options):
 
 def _flat(**options):
     return lambda q, k, v: _grouped(q, k, v, **options).flatten(1, 2)
-
-
-def _turned(q, k, v):
-    """The groups counted the other way round, as repeat does it."""
-    groups = q.unflatten(1, (-1, k.shape[1])).transpose(1, 2)
-    return _attention(groups, k[:, :, None], v[:, :, None]).transpose(1, 2).flatten(1, 2)
 
 
 def _case(h, kv_heads, n_q=5, n_k=5, **rest):
@@ -69,7 +58,7 @@ without_copies = WithoutCopies(
     "Grouped heads without a copy",
     stars=2,
     minutes=8,
-    reference=_repeated,
+    reference=_flat(),
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys"),
@@ -91,16 +80,16 @@ def my_grouped(q, k, v):
     ...
 """,
     mistakes=[
-        (_turned, "Neighbouring query heads read different keys: which comes first, h_kv or the group?"),
+        (
+            lambda q, k, v: _attention(q, *(kv.repeat(1, q.shape[1] // k.shape[1], 1, 1) for kv in (k, v))),
+            "Neighbouring query heads read different keys: which comes first, h_kv or the group?",
+        ),
         (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
         (_flat(scale=1.0), "The division by √d_k is missing."),
         (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
         (_flat(dim=2), "Your softmax runs over a group: along which axis do the keys of one query lie?"),
         (_flat(dim=None), "The softmax is missing."),
-        (
-            lambda q, k, v: _flat(scale=v.shape[-1] ** 0.5)(q, k, v),
-            "You divide by √d_v: do the values take part in a score?",
-        ),
+        (_flat(scale=3**0.5), "You divide by √d_v: do the values take part in a score?"),  # d_v is 3
         (
             lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
             "Your heads come out in another order: which of the two axes of heads counts the groups?",

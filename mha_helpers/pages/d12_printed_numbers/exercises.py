@@ -1,6 +1,6 @@
 """The exercise of the deeper page on printed numbers: a query that asks."""
 
-import math
+from math import log, log2, log10, sqrt
 
 from mha_helpers.exercises import ValueExercise
 
@@ -9,7 +9,7 @@ query_of_eats = ValueExercise(
     "A question for “eats”",
     stars=2,
     minutes=4,
-    right=math.sqrt(2) * math.log(8),
+    right=sqrt(2) * log(8),
     decimals=2,
     task="""
     Repair head 1 of S1's “cat eats fish”. Its d_k is 2 and its keys stay, (1, 0) for “cat”, (0, 0)
@@ -18,28 +18,16 @@ query_of_eats = ValueExercise(
     """,
     stub="my_a = ...",
     mistakes=[
-        (math.log(8), "That is the scaled score: what was it before the division by √d_k?"),
-        (
-            math.log(8) / math.sqrt(2),
-            "You scale once more; is the raw score larger than the scaled, or smaller?",
-        ),
-        (math.sqrt(2) * math.log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
-        (2 * math.log(8), "You undo a division by d_k: what does page 04 divide by?"),
-        (math.log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),
-        (math.sqrt(2) * math.log(12), "That gives 0.2 to three other words: how many are there?"),
-        (math.sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
-        (
-            -math.sqrt(2) * math.log(8),
-            "The size is right: does “cat” get more weight than the others, or less?",
-        ),
-        (
-            math.sqrt(2) * math.log10(8),
-            "Softmax raises e to the power of a score: of which base is your logarithm?",
-        ),
-        (
-            math.sqrt(2) * math.log2(8),
-            "Softmax raises e to the power of a score: of which base is your logarithm?",
-        ),
+        (log(8), "That is the scaled score: what was it before the division by √d_k?"),
+        (log(8) / sqrt(2), "You scale once more; is the raw score larger than the scaled, or smaller?"),
+        (sqrt(2) * log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
+        (2 * log(8), "You undo a division by d_k: what does page 04 divide by?"),
+        (log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),
+        (sqrt(2) * log(12), "That gives 0.2 to three other words: how many are there?"),
+        (sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
+        (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
+        (sqrt(2) * log10(8), "Softmax raises e to the power of a score: of which base is your logarithm?"),
+        (sqrt(2) * log2(8), "Softmax raises e to the power of a score: of which base is your logarithm?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
         (0.8, "0.8 is a weight; a is a score before scale and softmax."),
     ],

@@ -4,7 +4,7 @@ import torch
 
 from mha_helpers.exercises import ValueExercise
 
-VALUES = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])
+V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 
 fish_brings_home = ValueExercise(
@@ -12,7 +12,7 @@ fish_brings_home = ValueExercise(
     "What “fish” brings home",
     stars=1,
     minutes=3,
-    right=FISH @ VALUES,
+    right=FISH @ V,
     decimals=2,
     task="""
     In head 1 the row of “fish” is 0.576, 0.140, 0.284. The values are those of the table above: (2, 2)
@@ -22,22 +22,16 @@ fish_brings_home = ValueExercise(
     """,
     stub="fish_brings_home = ...  # two numbers, as a list",
     mistakes=[
-        (EATS @ VALUES, "That is what “eats” brings home: which row of weights has “fish”?"),
-        (VALUES.sum(0), "That adds up whole values: how much of each does “fish” take?"),
-        (VALUES.mean(0), "That takes a third of each value: the shares of “fish” differ."),
-        (
-            FISH[:2] @ VALUES[:2],
-            "What “fish” takes from its own value is missing: a word may look at itself.",
-        ),
-        (FISH[0] * VALUES[0], "That is what “fish” takes from “cat” alone: two words more have a share."),
-        (VALUES[0], "That is the whole value of “cat”, and its share here is 0.576."),
-        (VALUES[2], "That is what “fish” offers; the task asks what it takes from all three words."),
-        (FISH @ VALUES.abs(), "A minus sign is lost: the values of “eats” and “fish” have negative numbers."),
-        (
-            VALUES @ VALUES[2],
-            "Those are products of two values: which numbers say how much of each is taken?",
-        ),
-        (FISH[:, None] * VALUES, "Those are the three rows of the last column: what is their sum?"),
+        (EATS @ V, "That is what “eats” brings home: which row of weights has “fish”?"),
+        (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
+        (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
+        (FISH[:2] @ V[:2], "What “fish” takes from its own value is missing: a word may look at itself."),
+        (FISH[0] * V[0], "That is what “fish” takes from “cat” alone: two words more have a share."),
+        (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
+        (V[2], "That is what “fish” offers; the task asks what it takes from all three words."),
+        (FISH @ V.abs(), "A minus sign is lost: the values of “eats” and “fish” have negative numbers."),
+        (V @ V[2], "Those are products of two values: which numbers say how much of each is taken?"),
+        (FISH[:, None] * V, "Those are the three rows of the last column: what is their sum?"),
     ],
     praise="You have computed an output of attention: a mix of values, in the shares of one row.",
     hints=[

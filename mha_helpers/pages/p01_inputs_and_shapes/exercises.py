@@ -4,6 +4,8 @@ import torch
 
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 
+_SAME_WORDS = "has the same words in another order: which of its rows would differ without positions?"
+
 without_positions = ValueExercise(
     "1.1",
     "What can be told apart without positions?",
@@ -23,14 +25,8 @@ without_positions = ValueExercise(
     mistakes=[
         ("b", "In pair b “cat” comes twice in one sentence: are there three equal rows in both?"),
         ("d", "In pair d one sentence has a row more. Can two rows be the same as one?"),
-        (
-            "a",
-            "Pair a has the same words in another order: which of its rows would differ without positions?",
-        ),
-        (
-            "c",
-            "Pair c has the same words in another order: which of its rows would differ without positions?",
-        ),
+        ("a", f"Pair a {_SAME_WORDS}"),
+        ("c", f"Pair c {_SAME_WORDS}"),
     ],
     praise="Without positions a sentence is a bag of words, whatever the words say about each other.",
     hints=[
@@ -41,57 +37,25 @@ without_positions = ValueExercise(
 )
 
 
-def _tokens_to_x(token_ids, table, positions):
-    return table[token_ids] + positions[: token_ids.shape[-1]]
+def _joined(join=torch.add, first=0):
+    """Make the right step, or one that takes later rows of ``positions``, or joins them in another way."""
+    return lambda ids, table, positions: join(table[ids], positions[first:][: ids.shape[-1]])
 
 
-def _cases():
-    table = numbers(5, 4)
-    return [
-        case(
-            torch.tensor([3, 0, 3]),
-            table,
-            numbers(7, 4, seed=1),
-            label="with more positions in the table than tokens",
-            mistakes=[
-                (
-                    lambda token_ids, table, positions: table[token_ids] + positions[token_ids],
-                    "You look up the positions by the number of the word. What says where a word stands?",
-                ),
-                (
-                    lambda token_ids, table, positions: table[token_ids] + positions[-token_ids.shape[-1] :],
-                    "You take the last positions of the table. Where does a sentence begin?",
-                ),
-                (
-                    lambda token_ids, table, positions: (
-                        table[token_ids] + positions[1 : token_ids.shape[-1] + 1]
-                    ),
-                    "Every position is one too late: which row belongs to the first token?",
-                ),
-            ],
-        ),
-        case(
-            torch.tensor([[4, 1], [0, 2], [1, 1]]),
-            table,
-            numbers(7, 4, seed=1),
-            label="with three sentences of two tokens",
-        ),
-        case(
-            torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]),
-            table,
-            numbers(7, 4, seed=1),
-            label="with two axes in front",
-        ),
-    ]
-
+_TABLES = numbers(5, 4), numbers(7, 4, seed=1)
+_SIDE_BY_SIDE = "You put word and position side by side: how does the first Transformer join them?"
 
 tokens_to_x = FunctionExercise(
     "1.2",
     "From token numbers to x",
     stars=2,
     minutes=5,
-    reference=_tokens_to_x,
-    cases=_cases,
+    reference=_joined(),
+    cases=lambda: [
+        case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
+        case(torch.tensor([[4, 1], [0, 2], [1, 1]]), *_TABLES, label="with three sentences of two tokens"),
+        case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
+    ],
     task="""
     In a real model every token has a number, and `table` has one row for each number. Write the step from
     token numbers `(…, n)` to x `(…, n, d_model)`; the dots stand for any axes in front, or none. `positions`
@@ -105,35 +69,25 @@ def tokens_to_x(token_ids, table, positions):
 """,
     mistakes=[
         (
-            lambda token_ids, table, positions: table[token_ids],
-            "The words are right. Where is their position?",
+            lambda ids, table, positions: table[ids] + positions[ids],
+            "You look up the positions by the number of the word. What says where a word stands?",
         ),
         (
-            lambda token_ids, table, positions: positions[: token_ids.shape[-1]].expand(*token_ids.shape, -1),
-            "The positions are right. Where are the words?",
+            lambda ids, table, positions: table[ids] + positions[-ids.shape[-1] :],
+            "You take the last positions of the table. Where does a sentence begin?",
         ),
+        (_joined(first=1), "Every position is one too late: which row belongs to the first token?"),
+        (_joined(lambda word, place: word), "The words are right. Where is their position?"),
+        (_joined(lambda word, place: 0 * word + place), "The positions are right. Where are the words?"),
         (
-            lambda token_ids, table, positions: table[token_ids] + positions[0],
+            lambda ids, table, positions: table[ids] + positions[0],
             "Every token gets the first position: which row of `positions` belongs to the second?",
         ),
+        (_joined(torch.sub), "You subtract the position: how does the page join word and position?"),
+        (_joined(lambda word, place: torch.cat([word, place.expand(word.shape)], -1)), _SIDE_BY_SIDE),
+        (_joined(lambda word, place: torch.cat([word, place], -1)), _SIDE_BY_SIDE),
         (
-            lambda token_ids, table, positions: table[token_ids] - positions[: token_ids.shape[-1]],
-            "You subtract the position: how does the page join word and position?",
-        ),
-        (
-            lambda token_ids, table, positions: torch.cat(
-                [table[token_ids], positions[: token_ids.shape[-1]].expand(table[token_ids].shape)], dim=-1
-            ),
-            "You put word and position side by side: how does the first Transformer join them?",
-        ),
-        (
-            lambda token_ids, table, positions: torch.cat(
-                [table[token_ids], positions[: token_ids.shape[-1]]], dim=-1
-            ),
-            "You put word and position side by side: how does the first Transformer join them?",
-        ),
-        (
-            lambda token_ids, table, positions: table[token_ids] * positions[: token_ids.shape[-1]],
+            _joined(torch.mul),
             "You multiply word and position, so a zero in one deletes the other. How are they joined here?",
         ),
     ],
@@ -148,6 +102,17 @@ def tokens_to_x(token_ids, table, positions):
     return table[token_ids] + positions[:n]  # (..., n, d_model) + (n, d_model) -> (..., n, d_model)
 """,
 )
+
+_SHAPES = [
+    ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
+    ((7, 7, 5), "does not end with two equal axes: rows and columns count the same things."),
+    ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
+    ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
+    ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
+    ((64, 5, 5), "begins with the features. Which axis does she lose to the batch?"),
+]
+_LOOKING = "look at each other"
+_NOT_LOOKING = f"“{_LOOKING}” is not right:"
 
 axes_mixed_up = ValueExercise(
     "1.3",
@@ -167,33 +132,13 @@ mix_up = {
 }
 """,
     mistakes=[
-        ({"shape": (5, 7, 7)}, "“shape” is what she should have got. Which axis does her module take for n?"),
+        *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (
-            {"shape": (7, 7, 5)},
-            "“shape” does not end with two equal axes: rows and columns count the same things.",
-        ),
-        (
-            {"shape": (5, 7, 64)},
-            "“shape” is that of her x: weights have a row and a column for whatever looks at each other.",
-        ),
-        (
-            {"shape": (7, 8, 5, 5)},
-            "“shape” has an axis for heads, and the module returns the average of their weights.",
-        ),
-        ({"shape": (16, 4, 4)}, "“shape” is that of the page's example: she has 5 sentences of 7 tokens."),
-        ({"shape": (64, 5, 5)}, "“shape” begins with the features. Which axis does she lose to the batch?"),
-        (
-            {"look at each other": "tokens"},
+            {_LOOKING: "tokens"},
             "The tokens are what should look at each other: see which axis is twice there.",
         ),
-        (
-            {"look at each other": "heads"},
-            "“look at each other” is not right: the module averages its heads away.",
-        ),
-        (
-            {"look at each other": "features"},
-            "“look at each other” is not right: a score adds up all features. What is there five times?",
-        ),
+        ({_LOOKING: "heads"}, f"{_NOT_LOOKING} the module averages its heads away."),
+        ({_LOOKING: "features"}, f"{_NOT_LOOKING} a score adds up all features. What is there five times?"),
     ],
     praise="The third words of all sentences have looked at each other, and nothing raised an error.",
     hints=[

@@ -55,7 +55,6 @@ moved = {
 """,
 )
 
-
 _HEADS = {"cat": ((2, 0, 0), (0.0, 0.0)), "eats": ((0, 1, 0), (0.0, 0.0)), "fish": ((1, 0, 2), (0.0, 1.0))}
 
 
@@ -118,15 +117,6 @@ my_w_q = [
 """,
 )
 
-
-def _interleaved(x, w_qkv):
-    return tuple((x @ w_qkv)[..., first::3] for first in range(3))
-
-
-def _rows_cut(x, w_qkv):
-    return (x @ w_qkv).chunk(3, dim=-2)
-
-
 three_in_one = FunctionExercise(
     "2.3",
     "Three matrices in one",
@@ -152,36 +142,31 @@ def my_projections(x, w_qkv):
 """,
     mistakes=[
         (
-            _interleaved,
+            lambda x, w: tuple((x @ w)[..., first::3] for first in range(3)),
             "You deal the columns out in turn: the matrices lie side by side, so which belong to W_Q?",
         ),
-        (_rows_cut, "You cut between tokens: which axis holds the features?"),
+        (lambda x, w: (x @ w).chunk(3, dim=-2), "You cut between tokens: which axis holds the features?"),
         (
-            lambda x, w_qkv: (x @ w_qkv).reshape(3, *x.shape[:-1], -1).unbind(0),
+            lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0),
             "A reshape reads row by row, so it mixes q, k and v of several tokens: which axis is to be cut?",
         ),
         (
-            lambda x, w_qkv: (x @ w_qkv).tensor_split((3, 6), dim=-1),
+            lambda x, w: (x @ w).tensor_split((3, 6), dim=-1),
             "You cut at columns 3 and 6 for every d_k: how wide is each part when there are 3 · d_k columns?",
         ),
         (
-            lambda x, w_qkv: (x @ w_qkv).split(3, dim=-1),
+            lambda x, w: (x @ w).split(3, dim=-1),
             "You cut pieces of 3 columns: split takes the width of a piece, not how many there are.",
         ),
         (
-            lambda x, w_qkv: (x @ w_qkv).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
+            lambda x, w: (x @ w).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
             "You cut after d_model columns: how many of the 3 · d_k columns belong to each part?",
         ),
         (
-            lambda x, w_qkv: (x @ w_qkv).tensor_split(
-                (w_qkv.shape[-1] // 3, w_qkv.shape[-1] * 2 // 3), dim=1
-            ),
+            lambda x, w: (x @ w).tensor_split((w.shape[-1] // 3, w.shape[-1] * 2 // 3), dim=1),
             "You cut along axis 1, which holds the features only if there is no axis in front.",
         ),
-        (
-            lambda x, w_qkv: (x @ w_qkv,) * 3,
-            "You return all columns three times: which third of them belongs to q?",
-        ),
+        (lambda x, w: (x @ w,) * 3, "You return all columns three times: which third of them belongs to q?"),
     ],
     praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
     hints=[

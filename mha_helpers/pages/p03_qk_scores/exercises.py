@@ -60,7 +60,7 @@ dog = {
 )
 
 
-def _products(q, k):
+def _pairs(q, k):
     return q[..., :, None, :] * k[..., None, :, :]
 
 
@@ -69,7 +69,7 @@ products = FunctionExercise(
     "The products inside every score",
     stars=2,
     minutes=6,
-    reference=_products,
+    reference=_pairs,
     axes=("head", "query", "key", "feature"),
     cases=lambda: [
         case(numbers(3, 2), numbers(4, 2, seed=1), label="with 3 queries, 4 keys and d_k = 2"),
@@ -88,10 +88,7 @@ def my_products(q, k):
     ...
 """,
     mistakes=[
-        (
-            lambda q, k: k[..., :, None, :] * q[..., None, :, :],
-            "Your rows are the keys: which of the two asks, and so comes first?",
-        ),
+        (lambda q, k: _pairs(k, q), "Your rows are the keys: which of the two asks, and so comes first?"),
         (
             lambda q, k: q @ k.transpose(-2, -1),
             "These are the scores, already added up: the products are what @ has before it adds.",
@@ -108,10 +105,7 @@ def my_products(q, k):
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
             "You repeat each score d_k times: the entries must differ, and only their sum is the score.",
         ),
-        (
-            lambda q, k: _products(q, k) / q.shape[-1] ** 0.5,
-            "You divide by √d_k, which is the step of page 04.",
-        ),
+        (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
         (
             lambda q, k: q[..., :, None, :] + k[..., None, :, :],
             "Every pair is there, but its numbers are added: what does a score do with two numbers first?",
@@ -143,11 +137,9 @@ class _Design(FunctionExercise):
         if not sentence or not torch.is_tensor(outcome.value):
             return sentence
         wrong = outcome.value != right.value
-        word, winner = int(wrong.int().argmax()), int(outcome.value[wrong][0])
-        which = (
-            f"has its highest score with word {winner + 1}" if winner >= 0 else "has no single highest score"
-        )
-        return f"word {word + 1} of the sentence {which}, and it should find word {word + 2}."
+        word, best = int(wrong.int().argmax()), int(outcome.value[wrong][0])
+        what = f"has its highest score with word {best + 1}" if best >= 0 else "has no single highest score"
+        return f"word {word + 1} of the sentence {what}, and it should find word {word + 2}."
 
 
 def _winners(x, matrices):
@@ -174,10 +166,8 @@ def _sentence(n, seed, spread=1.0):
 def _design(ahead, first_row=5, key=1.0):
     """Return a function whose queries equal the key of the place that is so many places ahead."""
     w_q, w_k = torch.zeros(11, 6), torch.zeros(11, 6)
-    for position in range(6):
-        w_k[first_row + position, position] = key
-        if 0 <= position + ahead < 6:
-            w_q[first_row + position, position + ahead] = 1
+    w_k[first_row : first_row + 6] = key * torch.eye(6)
+    w_q[first_row : first_row + 6] = torch.ones(6 - abs(ahead)).diag(ahead)
     return lambda: (w_q, w_k)
 
 
@@ -186,7 +176,7 @@ next_word = _Design(
     "Design a head that finds the next word",
     stars=3,
     minutes=10,
-    reference=_design(ahead=1),
+    reference=_design(1),
     cases=lambda: [
         case(_sentence(6, seed=0), label="with six words"),
         case(_sentence(4, seed=1), label="with four words"),
@@ -204,19 +194,10 @@ def my_matrices():
     ...
 """,
     mistakes=[
-        (_design(ahead=0), "Each word finds itself: whose key must its query be equal to?"),
-        (
-            _design(ahead=-1),
-            "Each word finds the word before it: which way must a query be ahead of its key?",
-        ),
-        (
-            _design(ahead=2),
-            "Each word looks two places ahead: how far is a query from the key of its own place?",
-        ),
-        (
-            _design(1, key=0),
-            "All scores are 0, so no key wins: which matrix is still empty?",
-        ),
+        (_design(0), "Each word finds itself: whose key must its query be equal to?"),
+        (_design(-1), "Each word finds the word before it: which way must a query be ahead of its key?"),
+        (_design(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
+        (_design(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
         (_design(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
         (_design(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
     ],

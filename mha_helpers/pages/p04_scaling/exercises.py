@@ -11,7 +11,8 @@ def _first(*scores):
     return torch.softmax(torch.tensor(scores).double(), dim=-1)[0]
 
 
-MOVES = {"scaled": _first(3.1, 1) - _first(3, 1), "not scaled": _first(24.8, 8) - _first(24, 8)}
+BEFORE = _first(3, 1)
+MOVES = {"scaled": _first(3.1, 1) - BEFORE, "not scaled": _first(24.8, 8) - _first(24, 8)}
 
 stands_still = ValueExercise(
     "4.1",
@@ -33,19 +34,13 @@ grows_by = {
 """,
     mistakes=[
         (
-            {"scaled": _first(3.1, 1) / _first(3, 1), "not scaled": 1.0},
+            {"scaled": _first(3.1, 1) / BEFORE, "not scaled": 1.0},
             "A number above 1 is no weight. You divide the new weight by the old: how much is added?",
         ),
         ({"scaled": _first(3.1, 1)}, "“scaled” is the new weight: by how much is it above the old one?"),
         ({"scaled": _first(3.0, 1)}, "“scaled” is the weight before the nudge: by how much does it grow?"),
-        (
-            {"scaled": _first(3.8, 1) - _first(3, 1)},
-            "“scaled”: the nudge is on the score, so what becomes of it?",
-        ),
-        (
-            {"scaled": _first(24.8 / 64, 8 / 64) - _first(24 / 64, 8 / 64)},
-            "“scaled” divides by d_k, not its root.",
-        ),
+        ({"scaled": _first(3.8, 1) - BEFORE}, "“scaled”: the nudge is on the score, so what becomes of it?"),
+        ({"scaled": _first(3.1 / 8, 1 / 8) - _first(3 / 8, 1 / 8)}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
         ({"scaled": 0.8}, "“scaled” is the nudge itself: by how much does the weight grow?"),
         ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
@@ -132,49 +127,33 @@ def _first_only(axis):
 
     def scale(scores, d_k):
         scores = torch.as_tensor(scores)
-        if scores.dim() == 0:
-            return scores / d_k**0.5
-        along = max(axis, -scores.dim())
-        first, rest = scores.tensor_split([1], dim=along)
-        return torch.cat([first / d_k**0.5, rest], dim=along)
+        along = max(axis, -max(scores.dim(), 1))
+        return scores / torch.ones(scores.shape).index_fill(along, torch.arange(scores.numel())[:1], d_k**0.5)
 
     return scale
 
+
+SCALES = [
+    ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True, "the spread of its random scores is near 1."),
+    ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True, "it divides by √d_k, too."),
+    ("no scale", lambda scores, d_k: scores, False, "its scores have the spread √d_k."),
+    ("÷d_k", lambda scores, d_k: scores / d_k, False, "its scores have the spread 1/√d_k."),
+    ("×√d_k", lambda scores, d_k: scores * d_k**0.5, False, "its scores have the spread d_k."),
+    ("÷8, whatever d_k is", lambda scores, d_k: scores / 8, False, "it is right at d_k = 64 only."),
+    ("÷√512, whatever d_k is", lambda scores, d_k: scores / 512**0.5, False, "it is right at 512 only."),
+    ("÷ the root of the first d_k that it meets", _FirstRoot(), False, "the second d_k shows it."),
+    ("÷(4 · √d_k)", lambda scores, d_k: scores / (4 * d_k**0.5), False, "its spread is 0.25 for every d_k."),
+    ("÷√(d_k + 8)", lambda scores, d_k: scores / (d_k + 8) ** 0.5, False, "at d_k = 4 its spread is 0.58."),
+    ("only the first row divided", _first_only(-2), False, "all its other rows keep their spread of √d_k."),
+    ("only the first column divided", _first_only(-1), False, "its other columns keep their spread."),
+]
 
 scale_test = TestExercise(
     "4.3",
     "Write the test that catches a wrong scale",
     stars=3,
     minutes=8,
-    candidates=[
-        ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True, "the spread of its random scores is near 1."),
-        ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True, "it divides by √d_k, too."),
-        ("no scale", lambda scores, d_k: scores, False, "its scores have the spread √d_k."),
-        ("÷d_k", lambda scores, d_k: scores / d_k, False, "its scores have the spread 1/√d_k."),
-        ("×√d_k", lambda scores, d_k: scores * d_k**0.5, False, "its scores have the spread d_k."),
-        ("÷8, whatever d_k is", lambda scores, d_k: scores / 8, False, "it is right at d_k = 64 only."),
-        ("÷√512, whatever d_k is", lambda scores, d_k: scores / 512**0.5, False, "it is right at 512 only."),
-        ("÷ the root of the first d_k that it meets", _FirstRoot(), False, "the second d_k shows it."),
-        (
-            "÷(4 · √d_k)",
-            lambda scores, d_k: scores / (4 * d_k**0.5),
-            False,
-            "its spread is 0.25 for every d_k.",
-        ),
-        (
-            "÷√(d_k + 8)",
-            lambda scores, d_k: scores / (d_k + 8) ** 0.5,
-            False,
-            "at d_k = 4 its spread is 0.58.",
-        ),
-        (
-            "only the first row divided",
-            _first_only(-2),
-            False,
-            "all its other rows keep their spread of √d_k.",
-        ),
-        ("only the first column divided", _first_only(-1), False, "its other columns keep their spread."),
-    ],
+    candidates=SCALES,
     times=3,
     task="""
     Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for

@@ -22,10 +22,7 @@ scores_equal_to_zero = ValueExercise(
     mistakes=[
         ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.576, 0.0, 0.284], "The row does not add up to 1: who gets what “eats” no longer has?"),
-        (
-            [0.646, 0.0, 0.354],
-            "You give half to each: softmax keeps the ratio of the words that are left.",
-        ),
+        ([0.646, 0.0, 0.354], "You give half to each: softmax keeps the ratio of the words that are left."),
         ([0.716, 0.0, 0.284], "You give all of it to the largest: softmax keeps the ratio of the two."),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
@@ -52,7 +49,7 @@ def _back(n):
     return position[:, None] - position  # how many words back each key stands, (n, n)
 
 
-def _window(n, window):
+def _mask(n, window):
     return (_back(n) >= 0) & ((_back(n) <= window) | (torch.arange(n) == 0))
 
 
@@ -67,7 +64,7 @@ window_mask = FunctionExercise(
     "A window, and the first word",
     stars=2,
     minutes=6,
-    reference=_window,
+    reference=_mask,
     cases=lambda: [case(5, 1, mistakes=_OPEN), case(6, 2), case(7, 0), case(9, 6), case(1, 2)],
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
@@ -87,29 +84,23 @@ def my_window_mask(n, window):
             "Your window reaches to both sides: may a word see later ones?",
         ),
         (
-            lambda n, w: (_back(n) >= 0) & ((_back(n) < w) | (torch.arange(n) == 0)),
+            lambda n, w: _mask(n, w - 1),
             "Your window counts the word itself: it should reach `window` words further back.",
         ),
-        (
-            lambda n, w: (_back(n) > 0) & ((_back(n) <= w) | (torch.arange(n) == 0)),
-            "Your words do not see themselves.",
-        ),
+        (lambda n, w: _mask(n, w) & (_back(n) > 0), "Your words do not see themselves."),
         (lambda n, w: _back(n) >= 0, "Your mask is causal, but no word is too far away for it."),
         (
             lambda n, w: (_back(n) <= 0) & ((_back(n) >= -w) | (torch.arange(n) == 0)),
             "Your words see later ones instead of earlier ones: rows are queries, columns are keys.",
         ),
-        (
-            lambda n, w: _window(n, w + 1),
-            "Your window is one word too wide: it counts words before the word.",
-        ),
+        (lambda n, w: _mask(n, w + 1), "Your window is one word too wide: it counts words before the word."),
         (
             lambda n, w: ((_back(n) >= 0) & (_back(n) <= w)) | (torch.arange(n) == 0)[:, None],
             "You open the first row: which column do the other words need to see the first word?",
         ),
-        (lambda n, w: _window(n, w).T, "Your rows are keys: rows should be queries, columns keys."),
-        (lambda n, w: ~_window(n, w), "True and False have changed places: True = may attend."),
-        (lambda n, w: _window(n, w).int(), "Your zeros and ones are right; a mask holds True and False."),
+        (lambda n, w: _mask(n, w).T, "Your rows are keys: rows should be queries, columns keys."),
+        (lambda n, w: ~_mask(n, w), "True and False have changed places: True = may attend."),
+        (lambda n, w: _mask(n, w).int(), "Your zeros and ones are right; a mask holds True and False."),
     ],
     praise="Three rules, joined by & and |: you can now write any mask that you can say in a sentence.",
     hints=[

@@ -1,6 +1,6 @@
 """The exercises of page 06: a row with a hidden key, how sharp a factor makes it, softmax for every row."""
 
-import math
+from math import e, inf, log, log2, log10
 
 import torch
 
@@ -17,7 +17,7 @@ row_by_hand = ValueExercise(
     "A row with a hidden key",
     stars=1,
     minutes=3,
-    right=_weights(1, 0, -math.inf, 1),
+    right=_weights(1, 0, -inf, 1),
     decimals=2,
     task="""
     A mask has hidden the third word, so one row of scores is [1, 0, −∞, 1]. Compute its four weights
@@ -30,10 +30,7 @@ row_by_hand = ValueExercise(
             _weights(1, 0, 1),
             "The three shares are right. Which weight does the hidden word get, in its own place?",
         ),
-        (
-            [math.e, 1, 0, math.e],
-            "These are the powers of e. What do they add up to, and which share is each?",
-        ),
+        ([e, 1, 0, e], "These are the powers of e. What do they add up to, and which share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
         (
             [0.366, 0.134, 0, 0.366],
@@ -61,7 +58,7 @@ how_sharp = ValueExercise(
     "How sharp does a factor make it?",
     stars=2,
     minutes=5,
-    right=math.log(9) / 2,
+    right=log(9) / 2,
     decimals=2,
     task="""
     A row holds two scores, 5 and 3, and the larger weight is 0.881. By which factor must both scores be
@@ -70,30 +67,21 @@ how_sharp = ValueExercise(
     """,
     stub="my_factor = ...",
     mistakes=[
-        (math.log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
-        (
-            2 / math.log(9),
-            "That is the number to divide by, also called temperature. Which factor does the same?",
-        ),
+        (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
+        (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
         (
             0.9 / 0.881,
             "That factor would turn the old weight into the new one: here the scores are multiplied.",
         ),
         (1.0, "A factor of 1 leaves the weight at 0.881: which ratio of weights belongs to 0.900?"),
-        (-math.log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
+        (-log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
-        (math.log(9) / 8, "You divide by the sum of the scores: what of them does softmax depend on?"),
-        (math.log(9) / 5, "You divide by the larger score: what of the two does softmax depend on?"),
-        (
-            math.log10(9) / 2,
-            "That is a logarithm to the base of 10: which number does softmax raise to a power?",
-        ),
-        (
-            math.log2(9) / 2,
-            "That is a logarithm to the base of 2: which number does softmax raise to a power?",
-        ),
+        (log(9) / 8, "You divide by the sum of the scores: what of them does softmax depend on?"),
+        (log(9) / 5, "You divide by the larger score: what of the two does softmax depend on?"),
+        (log10(9) / 2, "That is a logarithm to the base of 10: which number does softmax raise to a power?"),
+        (log2(9) / 2, "That is a logarithm to the base of 2: which number does softmax raise to a power?"),
     ],
     praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
     hints=[
@@ -105,23 +93,20 @@ how_sharp = ValueExercise(
 )
 
 
-def _shares(exponentials, axis=-1):
-    return exponentials / exponentials.sum(dim=axis, keepdim=True)
-
-
-def _softmax(scores):
-    return torch.softmax(scores, dim=-1)
+def _softmax(scores, axis=-1):
+    """Softmax as in the page's three lines: large scores and rows without any key are too much for it."""
+    return scores.exp() / scores.exp().sum(dim=axis, keepdim=True)
 
 
 def _masked_rows():
     scores = numbers(3, 5, seed=3)
-    scores[0, 2:] = scores[1, 0] = -math.inf
+    scores[0, 2:] = scores[1, 0] = -inf
     return scores
 
 
 def _empty_rows():
     scores = numbers(2, 3, 4, seed=4)
-    scores[0, 1] = scores[1, 0, 1:] = -math.inf
+    scores[0, 1] = scores[1, 0, 1:] = -inf
     return scores
 
 
@@ -132,28 +117,18 @@ def _large_scores():
     return scores
 
 
-def _no_key(scores):
-    return scores.isneginf().all(dim=-1, keepdim=True)
-
-
 _FOR_LARGE_SCORES = [
-    (
-        lambda s: _shares(s.exp()),
-        "e to the power of a score of 300 is ∞: what may you take from a whole row first?",
-    ),
-    (
-        lambda s: _shares(s.clamp(max=80).exp()),
-        "You cut large scores off, so that 300 and 299 get equal weights.",
-    ),
-    (
-        lambda s: _shares((s - s.max()).exp()),
-        "You take one maximum from all rows, and a row far below it is lost.",
-    ),
+    (_softmax, "e to the power of a score of 300 is ∞: what may you take from a whole row first?"),
+    (lambda s: _softmax(s.clamp(max=80)), "You cut large scores off, so that 300 and 299 get equal weights."),
+    (lambda s: _softmax(s - s.max()), "You take one maximum from all rows, and a row far below it is lost."),
 ]
 _FOR_EMPTY_ROWS = [
-    (_softmax, "A row without any key becomes NaN: what is −∞ − (−∞), or 0/0, and where is it computed?"),
     (
-        lambda s: _softmax(s.masked_fill(_no_key(s), 0.0)),
+        lambda s: s.softmax(-1),
+        "A row without any key becomes NaN: what is −∞ − (−∞), or 0/0, and where is it computed?",
+    ),
+    (
+        lambda s: s.masked_fill(s.isneginf().all(dim=-1, keepdim=True), 0.0).softmax(-1),
         "A row without any key shares out equally: which weights would say that it looks nowhere?",
     ),
 ]
@@ -185,21 +160,21 @@ def my_softmax(scores):
 """,
     mistakes=[
         (
-            lambda s: _shares(s.exp(), -2),
+            lambda s: _softmax(s, -2),
             "Your columns add up to 1, not your rows: which axis holds the keys of one query?",
         ),
         (lambda s: s.exp() / s.exp().sum(), "All cells together add up to 1: each row has a sum of its own."),
         (
-            lambda s: _shares(s.exp(), 1),
+            lambda s: _softmax(s, 1),
             "You add up along axis 1, which holds the keys only if nothing stands in front.",
         ),
-        (
-            lambda s: _shares((-s).exp()),
-            "The largest score gets the smallest weight: which is taken from which?",
-        ),
+        (lambda s: _softmax(-s), "The largest score gets the smallest weight: which is taken from which?"),
         (lambda s: s.exp(), "These are the powers of e: they are not yet shares of their row."),
-        (lambda s: _shares(2**s), "You take 2 to the power of the scores; softmax takes e."),
-        (lambda s: _shares(s), "You divide the scores by their sum: which step makes them positive first?"),
+        (lambda s: _softmax(s * log(2)), "You take 2 to the power of the scores; softmax takes e."),
+        (
+            lambda s: s / s.sum(dim=-1, keepdim=True),
+            "You divide the scores by their sum: which step makes them positive first?",
+        ),
         (
             lambda s: s.exp() / s.exp().sum(-1),
             "The sum of a row has lost its axis, so that it meets a column.",

@@ -38,9 +38,11 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 )
 
 
-def _weights(q, k):
-    identity = torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1)
-    return F.scaled_dot_product_attention(q, k, identity)
+def _mix_of(values, **options):
+    """Make an answer that mixes ``values(n_k)``, a row for each key: the identity shows the weights."""
+    return lambda q, k: F.scaled_dot_product_attention(
+        q, k, values(k.shape[-2]).expand(*k.shape[:-1], -1), **options
+    )
 
 
 class _TwiceAsSharp(TorchFunctionMode):
@@ -71,7 +73,7 @@ hidden_weights = WeightsOfOneCall(
     "Make hidden weights visible",
     stars=2,
     minutes=5,
-    reference=_weights,
+    reference=_mix_of(torch.eye),
     once="scaled_dot_product_attention",
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
@@ -90,7 +92,7 @@ def my_weights(q, k):
 """,
     mistakes=[
         (
-            lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones(*k.shape[:-1], k.shape[-2])),
+            _mix_of(lambda n: torch.ones(n, n)),
             "With ones you see only that the weights add up to 1: which values tell the words apart?",
         ),
         (
@@ -98,23 +100,14 @@ def my_weights(q, k):
             "You mix the keys: which values would leave each weight in a column of its own?",
         ),
         (
-            lambda q, k: F.scaled_dot_product_attention(
-                q, k, torch.arange(k.shape[-2]).float()[:, None].expand(*k.shape[:-1], -1)
-            ),
+            _mix_of(lambda n: torch.arange(float(n))[:, None]),
             "One number a word gives one sum a query: how many numbers keep all the weights apart?",
         ),
         (
-            lambda q, k: F.scaled_dot_product_attention(
-                q, k, torch.eye(k.shape[-2]).flip(0).expand(*k.shape[:-1], -1)
-            ),
+            _mix_of(lambda n: torch.eye(n).flip(0)),
             "Your weights come out in reverse: which of its numbers should be 1 for the first word?",
         ),
-        (
-            lambda q, k: F.scaled_dot_product_attention(
-                q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), is_causal=True
-            ),
-            "A causal mask hides words that these queries may see.",
-        ),
+        (_mix_of(torch.eye, is_causal=True), "A causal mask hides words that these queries may see."),
     ],
     praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
     hints=[
@@ -130,41 +123,32 @@ def my_weights(q, k):
 )
 
 
-def _update(output, total, score, value):
-    power = score.exp()
-    return (total * output + power * value) / (total + power), total + power
+def _new(mix=lambda o, t, p, v: (t * o + p * v) / (t + p), total=lambda t, s: t + s.exp()):
+    """Make the step to the new output and total, or one with another mix of the two and power and value."""
+    return lambda o, t, s, v: (mix(o, t, s.exp(), v), total(t, s))
 
+
+_BY_COUNT = [  # with a score of 0 each is right
+    (
+        lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
+        "The new word counts 1, whatever its score: what does softmax make of a score?",
+    ),
+    (
+        _new(lambda o, t, p, v: (t * o + v) / (t + p)),
+        "The new value is added once, and not as often as the power of its score says.",
+    ),
+]
 
 one_more_word = FunctionExercise(
     "7.3",
     "One more word",
     stars=3,
     minutes=9,
-    reference=_update,
+    reference=_new(),
     returns=("output", "total"),
     cases=lambda: [
-        case(
-            *map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0])),
-            mistakes=[
-                (
-                    lambda o, t, s, v: (o + (v - o) * s.exp() / t, t + s.exp()),
-                    "The new share is a part of the old total: whose power is missing in it?",
-                ),
-            ],
-        ),
-        case(
-            *(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
-            mistakes=[
-                (
-                    lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
-                    "The new word counts 1, whatever its score: what does softmax make of a score?",
-                ),
-                (
-                    lambda o, t, s, v: ((t * o + v) / (t + s.exp()), t + s.exp()),
-                    "The new value is added once, and not as often as the power of its score says.",
-                ),
-            ],
-        ),
+        case(*map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0]))),
+        case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1), mistakes=_BY_COUNT),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
     task="""
@@ -179,47 +163,42 @@ def my_update(output, total, score, value):
 """,
     mistakes=[
         (
-            lambda o, t, s, v: ((o + v) / 2, t + s.exp()),
+            _new(lambda o, t, p, v: o + (v - o) * p / t),
+            "The new share is a part of the old total: whose power is missing in it?",
+        ),
+        (
+            _new(lambda o, t, p, v: (o + v) / 2),
             "You count all earlier words together as much as the new one: how much of the total is theirs?",
         ),
         (
-            lambda o, t, s, v: (_update(v, t, s, o)[0], t + s.exp()),
+            _new(lambda o, t, p, v: (t * v + p * o) / (t + p)),
             "The new word gets the share of all earlier ones, and they get its share.",
         ),
         (
-            lambda o, t, s, v: (o + s.exp() / (t + s.exp()) * v, t + s.exp()),
+            _new(lambda o, t, p, v: o + p / (t + p) * v),
             "The new word takes its share, but the earlier shares have not shrunk.",
         ),
         (
             lambda o, t, s, v: ((t * o + s * v) / (t + s), t + s),
             "You weigh with the score itself: what does softmax make of a score first?",
         ),
+        (_new(lambda o, t, p, v: t * o + p * v), "That is a sum, not yet a mix: by what must it be divided?"),
         (
-            lambda o, t, s, v: (t * o + s.exp() * v, t + s.exp()),
-            "That is a sum, not yet a mix: by what must it be divided?",
-        ),
-        (
-            lambda o, t, s, v: ((o + s.exp() * v) / (t + s.exp()), t + s.exp()),
+            _new(lambda o, t, p, v: (o + p * v) / (t + p)),
             "The old output has been divided by the old total: undo that before you add to it.",
         ),
+        (_new(total=lambda t, s: t), "The output is right; does the total still hold all words?"),
+        (_new(total=lambda t, s: t + s), "The output is right; the total is a sum of powers, not of scores."),
         (
-            lambda o, t, s, v: (_update(o, t, s, v)[0], t),
-            "The output is right; does the total still hold all words?",
-        ),
-        (
-            lambda o, t, s, v: (_update(o, t, s, v)[0], t + s),
-            "The output is right; the total is a sum of powers, not of scores.",
-        ),
-        (
-            lambda o, t, s, v: (_update(o, t.exp(), s, v)[0], t + s.exp()),
+            _new(lambda o, t, p, v: (t.exp() * o + p * v) / (t.exp() + p)),
             "The total is a sum of powers already: you raise e to it once more.",
         ),
         (
-            lambda o, t, s, v: (o + s.exp() * v, t + s.exp()),
+            _new(lambda o, t, p, v: o + p * v),
             "You add the new word with its whole power: shares must still add up to 1.",
         ),
         (
-            lambda o, t, s, v: ((t * o + s.exp() * v) / t, t + s.exp()),
+            _new(lambda o, t, p, v: (t * o + p * v) / t),
             "You divide by the old total: whose power is missing in it?",
         ),
     ],

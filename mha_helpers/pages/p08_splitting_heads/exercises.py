@@ -7,6 +7,19 @@ from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise,
 from mha_helpers.golden import golden_example
 from mha_helpers.pages.p08_splitting_heads.scrambles import SPLIT_CANDIDATES
 
+_AFTER_TRANSPOSE = [
+    ((1, 2, 1), "is where `view` has it: what does `transpose` do?"),
+    ((3, 2, 2), "counts from 1: Python counts from 0."),
+    ((3, 1, 0), "takes heads of three columns: how wide are they?"),
+    ((2, 1, 9), "ends with the column of q: how many numbers has a row of a head?"),
+    ((2, 1, 2), "has the right head and word: at which column of q does this head begin?"),
+]
+_VIEW_ONLY = [
+    ((2, 1, 1), "is where `transpose` brings it: how many numbers come before it in q?"),
+    ((0, 4, 1), "has the right head and number: how many full rows of 4 come before it?"),
+    ((1, 2, 1), "is where view(6, 3, 4) has it: here heads are first."),
+]
+
 where_it_goes = ValueExercise(
     "8.1",
     "Where does this number go?",
@@ -32,32 +45,8 @@ indices = {
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
         ({"columns": [5, 6, 7, 8]}, "“columns” are one too far: Python counts columns from 0."),
         ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
-        (
-            {"after transpose": (1, 2, 1)},
-            "“after transpose” is where `view` has it: what does `transpose` do?",
-        ),
-        ({"after transpose": (3, 2, 2)}, "“after transpose” counts from 1: Python counts from 0."),
-        (
-            {"after transpose": (3, 1, 0)},
-            "“after transpose” takes heads of three columns: how wide are they?",
-        ),
-        (
-            {"after transpose": (2, 1, 9)},
-            "“after transpose” ends with the column of q: how many numbers has a row of a head?",
-        ),
-        (
-            {"after transpose": (2, 1, 2)},
-            "“after transpose” has the right head and word: at which column of q does this head begin?",
-        ),
-        (
-            {"view only": (2, 1, 1)},
-            "“view only” is where `transpose` brings it: how many numbers come before it in q?",
-        ),
-        (
-            {"view only": (0, 4, 1)},
-            "“view only” has the right head and number: how many full rows of 4 come before it?",
-        ),
-        ({"view only": (1, 2, 1)}, "“view only” is where view(6, 3, 4) has it: here heads are first."),
+        *(({"after transpose": wrong}, f"“after transpose” {words}") for wrong, words in _AFTER_TRANSPOSE),
+        *(({"view only": wrong}, f"“view only” {words}") for wrong, words in _VIEW_ONLY),
     ],
     praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
     hints=[
@@ -75,16 +64,15 @@ indices = {
 """,
 )
 
-
 RELATIVES_OF_VIEW = (
     *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"),
     *("as_strided", "view_as", "reshape_as", "unfold", "numpy", "mT", "T", "split_heads"),
 )
 
 
-def _overlapping(q, num_heads):
-    d_k = q.shape[-1] // num_heads
-    return torch.stack([q[..., head : head + d_k] for head in range(num_heads)], dim=1)
+def _heads(pieces=torch.chunk, dim=1, order=1):
+    """Make the cut, or one with other pieces, another axis of the heads, or another order."""
+    return lambda q, num_heads: torch.stack(pieces(q, num_heads, dim=-1)[::order], dim=dim)
 
 
 cut_from_slices = FunctionExercise(
@@ -112,31 +100,25 @@ def my_cut(q, num_heads):
     ...
 """,
     mistakes=[
-        (_overlapping, "Your heads overlap: where does head i begin if each of them is d_k wide?"),
         (
-            lambda q, num_heads: torch.stack([q[..., head::num_heads] for head in range(num_heads)], dim=1),
+            _heads(lambda q, h, dim: [q[..., i : i + q.shape[-1] // h] for i in range(h)]),
+            "Your heads overlap: where does head i begin if each of them is d_k wide?",
+        ),
+        (
+            _heads(lambda q, h, dim: [q[..., i::h] for i in range(h)]),
             "Your heads take every num_heads-th column: a head owns columns that lie side by side.",
         ),
-        (
-            lambda q, num_heads: torch.stack(q.split(num_heads, dim=-1), dim=1),
-            "You have d_k heads of num_heads columns: which of the two counts the heads?",
-        ),
+        (_heads(torch.split), "You have d_k heads of num_heads columns: which of the two counts the heads?"),
         (
             lambda q, num_heads: torch.cat(q.split(q.shape[-1] // num_heads, dim=-1), dim=1),
             "Your heads stand below each other on the axis of the words: they need an axis of their own.",
         ),
+        (_heads(dim=2), "Your axis of heads stands behind the words: which place has h in (b, h, n, d_k)?"),
         (
-            lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1), dim=2),
-            "Your axis of heads stands behind the words: which place has h in (b, h, n, d_k)?",
-        ),
-        (
-            lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)),
+            _heads(dim=0),
             "Your axis of heads stands before the sentences: which place has h in (b, h, n, d_k)?",
         ),
-        (
-            lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)[::-1], dim=1),
-            "Your heads come in reverse order: which columns does the first one own?",
-        ),
+        (_heads(order=-1), "Your heads come in reverse order: which columns does the first one own?"),
         (
             lambda q, num_heads: q.reshape(len(q), num_heads, q.shape[1], -1),
             "Your heads mix numbers of several words: each word keeps its row in every head.",
@@ -158,7 +140,6 @@ def my_cut(q, num_heads):
     return torch.stack(slices, dim=1)  # h of (b, n, d_k) -> (b, h, n, d_k)
 """,
 )
-
 
 scramble_test = TestExercise(
     "8.3",

@@ -18,20 +18,25 @@ from mha_helpers.pages.p09_concat_and_output.attention_classes import (
     upside_down,
     usual_mistakes,
 )
-from mha_helpers.pages.p09_concat_and_output.judges import (
-    BugHunt,
-    ModuleExercise,
-    Pruning,
-    owned,
-    without_head,
-)
+from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning
+
+
+def _pruned(is_kept=torch.ne, cut=lambda concat, w_o, kept: (concat[:, kept], w_o[kept])):
+    """Make the right answer, or one that keeps other numbers, or that cuts otherwise."""
+
+    def pruned(concat, w_o, num_heads, head):
+        owner = torch.arange(len(w_o)) // (len(w_o) // num_heads)  # the head of each of the h·d_v numbers
+        return cut(concat, w_o, is_kept(owner, head))
+
+    return pruned
+
 
 take_out = Pruning(
     "9.1",
     "Take one head out",
     stars=2,
     minutes=6,
-    reference=lambda concat, w_o, num_heads, head: without_head(concat, w_o, owned(w_o, num_heads, head)),
+    reference=_pruned(),
     returns=("concat", "w_o"),
     cases=lambda: [
         case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
@@ -50,23 +55,20 @@ def my_pruned(concat, w_o, num_heads, head):
 """,
     mistakes=[
         (
-            lambda concat, w_o, h, head: without_head(concat, w_o, owned(w_o, h, head - 1)),
+            _pruned(lambda owner, head: owner != head - 1),
             "Another head is gone, the one before it: does your count begin at 0 or at 1?",
         ),
+        (_pruned(torch.eq), "You keep this head and take out all the others."),
         (
-            lambda concat, w_o, h, head: without_head(concat, w_o, ~owned(w_o, h, head)),
-            "You keep this head and take out all the others.",
-        ),
-        (
-            lambda concat, w_o, h, head: without_head(concat, w_o, torch.arange(len(w_o)) % h == head),
+            _pruned(lambda owner, head: torch.arange(len(owner)) % (owner[-1] + 1) != head),
             "You take every num_heads-th number: which numbers of concat does one head have, and where?",
         ),
         (
-            lambda concat, w_o, h, head: (concat * ~owned(w_o, h, head), w_o),
+            _pruned(cut=lambda concat, w_o, kept: (concat * kept, w_o)),
             "The head is silent, and nothing has become smaller: what do its zeros still multiply?",
         ),
         (
-            lambda concat, w_o, h, head: (concat[:, ~owned(w_o, h, head)], w_o),
+            _pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o)),
             "concat has become narrower, W_O not: which of its rows did the missing numbers meet?",
         ),
     ],
@@ -86,7 +88,8 @@ def my_pruned(concat, w_o, num_heads, head):
 )
 
 
-def _input(d_model, num_heads, *mask, n=5, **rest):
+def _input(sizes, *mask, n=5, **rest):
+    d_model, num_heads = sizes
     x = numbers(3, n, d_model, seed=d_model)  # three sentences: not as many as there are values returned
     return case(x, *mask, build={"d_model": d_model, "num_heads": num_heads}, **rest)
 
@@ -107,15 +110,14 @@ the_class = ModuleExercise(
     without=[*COURSE_STEPS, "forward", "multi_head_attention_forward"],
     cases=lambda: [
         _input(
-            6,
-            1,
+            (6, 1),
             label="with one head, without a mask",
             mistakes=[*layer_mistakes(MultiHeadAttention), _NO_SCALE],
         ),
-        _input(3, 3, n=4, label="with d_k = 1, without a mask"),
-        _input(12, 3, label="with three heads, without a mask", mistakes=head_mistakes(MultiHeadAttention)),
-        _input(8, 2, causal_mask(4), n=4, label="with a mask", mistakes=mask_mistakes(MultiHeadAttention)),
-        _input(6, 3, padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+        _input((3, 3), n=4, label="with d_k = 1, without a mask"),
+        _input((12, 3), label="with three heads, without a mask", mistakes=head_mistakes(MultiHeadAttention)),
+        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mask_mistakes(MultiHeadAttention)),
+        _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four
@@ -183,20 +185,18 @@ three_bugs = BugHunt(
     axes=_AXES,
     cases=lambda: [
         _input(
-            6,
-            1,
+            (6, 1),
             mistakes=layer_mistakes(Layers),
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
-        _input(3, 3, n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
+        _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         _input(
-            1,
-            1,
+            (1, 1),
             _NEAR,
             mistakes=mask_mistakes(Layers)[:-1],
             bug="The mask allows neighbours: who gets the weight, they or the others?",
         ),
-        _input(12, 3, _NEAR, mistakes=mask_mistakes(Layers)[:-1]),
+        _input((12, 3), _NEAR, mistakes=mask_mistakes(Layers)[:-1]),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has

@@ -10,15 +10,6 @@ from mha_helpers.exercises.kinds import hand_over
 from mha_helpers.exercises.running import AnswerError, Outcome, agree, run
 
 
-def without_head(concat, w_o, gone):
-    return concat[:, ~gone], w_o[~gone]
-
-
-def owned(w_o, num_heads, head):
-    """Say which of the h·d_v numbers belong to a head."""
-    return torch.arange(len(w_o)) // (len(w_o) // num_heads) == head
-
-
 class Pruning(FunctionExercise):
     """Sizes and product are judged: in which order the heads that stay are kept is free."""
 

@@ -173,6 +173,11 @@ for back in range(1, LENGTH // 2):
     name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
     RULES[name] = [back * 2**times for times in range(5)]
 
+_NEARLY_ALL = "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22."
+_BY_12 = "on random letters it guesses, from position 12 on, the letter 12 before the next one."
+_COMPARES = "it compares letters, and guesses all that can be predicted."
+_BY_POSITION = "it never compares letters. In which of your lines is it right all the same?"
+
 catch_the_shortcut = TestExercise(
     "10.3",
     "Catch the shortcut",
@@ -180,34 +185,12 @@ catch_the_shortcut = TestExercise(
     minutes=10,
     times=2,
     candidates=[
-        (
-            "the model of many distances",
-            _guesses_of("varying"),
-            True,
-            "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22.",
-        ),
+        ("the model of many distances", _guesses_of("varying"), True, _NEARLY_ALL),
+        ("the letter after the earliest copy", partial(_after_a_copy, latest=False), True, _COMPARES),
+        ("the letter after the latest copy", partial(_after_a_copy, latest=True), True, _COMPARES),
+        ("the model of distance 12", _guesses_of("fixed"), False, _BY_12),
         *(
-            (
-                f"the letter after the {order} copy",
-                partial(_after_a_copy, latest=order == "latest"),
-                True,
-                "it compares letters, and guesses all that can be predicted.",
-            )
-            for order in ("earliest", "latest")
-        ),
-        (
-            "the model of distance 12",
-            _guesses_of("fixed"),
-            False,
-            "on random letters it guesses, from position 12 on, the letter 12 before the next one.",
-        ),
-        *(
-            (
-                name,
-                partial(_by_position, distances=distances),
-                False,
-                "it never compares letters. In which of your lines is it right all the same?",
-            )
+            (name, partial(_by_position, distances=distances), False, _BY_POSITION)
             for name, distances in RULES.items()
         ),
     ],

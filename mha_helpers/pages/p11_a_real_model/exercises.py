@@ -4,6 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from mha_helpers.exercises import FunctionExercise, case, numbers
+from mha_helpers.masks import padding_mask
 from mha_helpers.models.real import sentence_vector
 from mha_helpers.pages.p11_a_real_model.loading import THEIRS, Loading, layer_of, random_state
 
@@ -125,6 +126,11 @@ def _average(hidden, real):
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 
+def _by(length):
+    """Make an answer that divides each average by what it takes for a length."""
+    return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
+
+
 one_vector = FunctionExercise(
     "11.3",
     "One vector for each sentence",
@@ -135,11 +141,7 @@ one_vector = FunctionExercise(
     without=["sentence_vector"],
     cases=lambda: [
         case(numbers(2, 3, 4), torch.ones(2, 3, dtype=torch.long), label="without padding"),
-        case(
-            numbers(3, 5, 6, seed=1),
-            (torch.arange(5) < torch.tensor([[5], [2], [3]])).long(),
-            label="with padding",
-        ),
+        case(numbers(3, 5, 6, seed=1), padding_mask([5, 2, 3], 5)[:, 0, 0].long(), label="with padding"),
     ],
     task="""
     `hidden` (b, n, d_model) holds the vectors that leave the model for a padded batch, `attention_mask`
@@ -166,25 +168,20 @@ def my_vectors(hidden, attention_mask):
             "Each token's vector has length 1 before the average: the task makes only the average that long.",
         ),
         (
-            lambda hidden, mask: _average(hidden, mask) / _average(hidden, mask).sum(dim=-1, keepdim=True),
+            _by(lambda average: average.sum(dim=-1, keepdim=True)),
             "The numbers of each vector add up to 1: is that its length?",
         ),
+        (_by(torch.norm), "You divide the whole batch by one length: each sentence has a length of its own."),
         (
-            lambda hidden, mask: _average(hidden, mask) / _average(hidden, mask).norm(),
-            "You divide the whole batch by one length: each sentence has a length of its own.",
-        ),
-        (
-            lambda hidden, mask: (
-                _average(hidden, mask) / _average(hidden, mask).square().sum(-1, keepdim=True)
-            ),
+            _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
             "You divide by the square of the length: which root is missing?",
         ),
         (
-            lambda hidden, mask: F.normalize(_average(hidden, mask), dim=0),
+            _by(lambda average: average.norm(dim=0)),
             "You made the columns length 1: along which axis does the vector of one sentence lie?",
         ),
         (
-            lambda hidden, mask: F.normalize(_average(hidden, mask), p=1, dim=-1),
+            _by(lambda average: average.abs().sum(dim=-1, keepdim=True)),
             "The sizes of each vector's numbers add up to 1: its length is the root of the sum of squares.",
         ),
         (

@@ -3,6 +3,7 @@
 import itertools
 
 import torch
+from torch.nn import functional as F
 
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises import TestExercise, ValueExercise, numbers
@@ -15,29 +16,14 @@ def _weights(q, k, axis=-1):
     return torch.softmax(q @ k.T, dim=axis)  # without a scale, which no mix needs
 
 
-def _all_but_last_doubled(q, k, v):
-    mixed = _weights(q, k) @ v
-    return torch.cat([2 * mixed[:-1], mixed[-1:]])
-
-
-def _rows_shifted(q, k, v):
-    steps = torch.arange(len(q)) - (len(q) - 1) / 2  # they add up to 0
-    return _weights(q, k) @ v + steps[:, None]
-
-
-def _features_shifted(q, k, v):
-    steps = torch.tensor([1.0, -1.0] + [0.0] * v.shape[-1])  # the first feature up, the second down
-    return _weights(q, k) @ v + steps[: v.shape[-1]]
-
-
 def _handed_tables(attend):
     """The same head, which takes what the task promises and says so of all else."""
 
     def head(q, k, v):
-        for name, table in {"q": q, "k": k, "v": v}.items():
-            if not isinstance(table, torch.Tensor) or table.dim() != 2:
+        for name, part in {"q": q, "k": k, "v": v}.items():
+            if not isinstance(part, torch.Tensor) or part.dim() != 2:
                 raise AnswerError(
-                    f"hands over {kind_of(table)} for {name}: one row a token is needed, (n, d_k)"
+                    f"hands over {kind_of(part)} for {name}: one row a token is needed, (n, d_k)"
                 )
         return attend(q, k, v)
 
@@ -45,78 +31,65 @@ def _handed_tables(attend):
     return head
 
 
-HEADS = [
-    (
-        "a healthy head",
+_MIXING = {
+    "a healthy head": (
         lambda q, k, v: scaled_dot_product_attention(q, k, v)[0],
-        True,
         "ones give 1, up to rounding.",
     ),
-    (
-        "a head that scores by distance",
+    "a head that scores by distance": (
         lambda q, k, v: torch.softmax(-torch.cdist(q, k), -1) @ v,
-        True,
         "it mixes, too.",
     ),
-    (
-        "keys in place of values",
+}
+_NOT_MIXING = {
+    "keys in place of values": (
         lambda q, k, v: _weights(q, k) @ k,
-        False,
         "it mixes the keys, whatever the values are.",
     ),
-    (
-        "softmax over the queries",
+    "softmax over the queries": (
         lambda q, k, v: _weights(q, k, axis=0) @ v,
-        False,
         "its weights add up to 1 for each key.",
     ),
-    (
-        "weights transposed",
+    "weights transposed": (
         lambda q, k, v: _weights(q, k).T @ v,
-        False,
         "an output gets the weights that its token is given.",
     ),
-    ("no softmax", lambda q, k, v: q @ k.T @ v, False, "its weights are scores, which add up to anything."),
-    (
-        "last row doubled",
+    "no softmax": (lambda q, k, v: q @ k.T @ v, "its weights are scores, which add up to anything."),
+    "last row doubled": (
         lambda q, k, v: torch.cat([_weights(q[:-1], k) @ v, 2 * v[-1:]]),
-        False,
         "only its last output is wrong.",
     ),
-    ("half of everything", lambda q, k, v: _weights(q, k) @ v / 2, False, "its weights add up to 1/2."),
-    ("all but the last row doubled", _all_but_last_doubled, False, "only its last output is right."),
-    ("rows shifted up and down", _rows_shifted, False, "its outputs are wrong, and only their sum is right."),
-    (
-        "features shifted up and down",
-        _features_shifted,
-        False,
+    "half of everything": (lambda q, k, v: _weights(q, k) @ v / 2, "its weights add up to 1/2."),
+    "all but the last row doubled": (
+        lambda q, k, v: torch.cat([2 * _weights(q[:-1], k) @ v, _weights(q[-1:], k) @ v]),
+        "only its last output is right.",
+    ),
+    "rows shifted up and down": (
+        lambda q, k, v: _weights(q, k) @ v + torch.arange(len(q))[:, None] - (len(q) - 1) / 2,
+        "its outputs are wrong, and only their sum is right.",
+    ),
+    "features shifted up and down": (
+        lambda q, k, v: _weights(q, k) @ v + F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)),
         "its outputs are wrong, and only the sum of each one's features is right.",
     ),
-    (
-        "last feature of the keys",
+    "last feature of the keys": (
         lambda q, k, v: _weights(q, k) @ torch.cat([v[:, 1:], k[:, :1]], -1),
-        False,
         "its last feature mixes keys.",
     ),
-    (
-        "first feature of the keys",
+    "first feature of the keys": (
         lambda q, k, v: _weights(q, k) @ torch.cat([k[:, :1], v[:, 1:]], -1),
-        False,
         "its first feature mixes keys.",
     ),
+}
+HEADS = [
+    *((name, _handed_tables(head), True, fact) for name, (head, fact) in _MIXING.items()),
+    *((name, _handed_tables(head), False, fact) for name, (head, fact) in _NOT_MIXING.items()),
 ]
 
 
-def _equal_scores(attend):
-    return torch.allclose(attend(*torch.zeros(2, 5, 4), torch.ones(5, 4)), torch.ones(5, 4), atol=1e-5)
-
-
-def _one_token(attend):
-    return torch.allclose(attend(*numbers(2, 1, 4), torch.ones(1, 4)), torch.ones(1, 4), atol=1e-5)
-
-
-def _sum_only(attend):
-    return bool((attend(*numbers(2, 4, 3), torch.ones(4, 3)).sum() - 12).abs() < 1e-4)
+def _with_ones(q, k):
+    ones = torch.ones(len(q), 4)
+    return lambda attend: torch.allclose(attend(q, k, ones), ones, atol=1e-5)
 
 
 _WRONG_AXIS = (
@@ -135,7 +108,7 @@ test_with_ones = TestExercise(
     "A test that needs no reference",
     stars=2,
     minutes=6,
-    candidates=[(name, _handed_tables(head), *rest) for name, head, *rest in HEADS],
+    candidates=HEADS,
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
     average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
@@ -148,9 +121,9 @@ def my_test(attend):
     ...
 """,
     mistakes=[
-        (_equal_scores, _WRONG_AXIS),
-        (_one_token, _WRONG_AXIS),
-        (_sum_only, _WRONG_AXIS),
+        (_with_ones(*torch.zeros(2, 5, 4)), _WRONG_AXIS),
+        (_with_ones(*numbers(2, 1, 4)), _WRONG_AXIS),
+        (lambda attend: (attend(*numbers(2, 4, 3), torch.ones(4, 3)).sum() - 12).abs() < 1e-4, _WRONG_AXIS),
         (_compared, "It demands PyTorch's scores: need a head score like that to mix rightly?"),
     ],
     praise="The average of ones is 1, whatever the scores: eleven bugs cannot pass, without any reference.",
@@ -170,12 +143,9 @@ class LineUp(ValueExercise):
     """A wrong verdict is answered by an experiment that speaks against it, never by which ones are right."""
 
     def _judge(self, answer):
-        if (
-            not isinstance(answer, dict)
-            or (answer and SUSPECTS.keys() - answer)
-            or super()._judge(answer) is None
-        ):
-            return super()._judge(answer)
+        sentence = super()._judge(answer)
+        if sentence is None or not isinstance(answer, dict) or (answer and SUSPECTS.keys() - answer):
+            return sentence
         claims = {name: str(answer.get(name)).strip(" .'\"“”").lower() for name in SUSPECTS}
         for name, claim in claims.items():
             if claim not in SUSPECTS.values():
