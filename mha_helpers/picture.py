@@ -51,9 +51,7 @@ class Picture:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         image = self.png()
-        width, height = (
-            side // 2 for side in struct.unpack(">II", image[16:24])
-        )  # where a PNG tells its size
+        width, height = (side // 2 for side in struct.unpack(">II", image[16:24]))  # as a PNG tells its size
         metadata = {"image/png": {"width": width, "height": height, "alt": self.words}}
         encoded = base64.b64encode(image).decode("ascii")
         return {"image/png": encoded, "text/plain": self.words}, metadata
@@ -136,15 +134,10 @@ def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center",
     return ax.text(x, y, text, color=colour_of(colour), **style)
 
 
-def arrow(ax, start, end, colour="label", width=1.6, bend=0):
-    """Draw an arrow from one place to another; ``bend`` of 0.3 makes an arc of it."""
-    style = {
-        "arrowstyle": "-|>,head_width=0.28,head_length=0.5",
-        "color": colour_of(colour),
-        "linewidth": width,
-    }
-    style |= {"shrinkA": 0, "shrinkB": 0, "connectionstyle": f"arc3,rad={bend}"}
-    ax.annotate("", xy=end, xytext=start, arrowprops=style)
+def arrow(ax, start, end):
+    """Draw an arrow from one place to another."""
+    style = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"]}
+    ax.annotate("", xy=end, xytext=start, arrowprops={**style, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0})
 
 
 def tint(name, share=0.14):

@@ -56,7 +56,8 @@ def matrix_table(
     eats  [0.500]   4.000
     """
     matrix = _matrix(name or "the matrix", matrix)
-    rows, columns = _labels("rows", rows, matrix.shape[0]), _labels("columns", columns, matrix.shape[1])
+    rows = checked_labels("rows", rows, matrix.shape[0])
+    columns = checked_labels("columns", columns, matrix.shape[1])
     allowed = torch.ones(matrix.shape) if mask is None else torch.as_tensor(mask).broadcast_to(matrix.shape)
     row, column = chosen if isinstance(chosen, tuple) else (chosen, None)
     whole = not (matrix[matrix.isfinite()] % 1).any()
@@ -184,7 +185,8 @@ def _matrix(name, matrix):
     return matrix
 
 
-def _labels(name, labels, size):
+def checked_labels(name, labels, size):
+    """Return labels as strings, one for each row or column, or None."""
     if labels is not None and len(labels) != size:
         raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
     return None if labels is None else [str(label) for label in labels]
