@@ -20,8 +20,8 @@ def _attend(mask_of, hidden=-torch.inf, prepare=lambda x: x, join=None):
 
 
 def _causal_but(leak):
-    """Make a mask that is causal but for the cells for which ``leak(row, column, n)`` is true."""
-    return lambda n: causal_mask(n) | leak(torch.arange(n)[:, None], torch.arange(n)[None, :], n)
+    """Make one that is causal but for the cells of the mask for which ``leak(row, column, n)`` is true."""
+    return _attend(lambda n: causal_mask(n) | leak(torch.arange(n)[:, None], torch.arange(n)[None, :], n))
 
 
 def _first_half_causal(open_to_all, causal):
@@ -38,76 +38,59 @@ def _everything(n):
     return torch.ones(n, n).bool()
 
 
-LEAK_CANDIDATES = [
-    ("causal mask", _attend(causal_mask), True, "no output follows a later word."),
-    ("causal mask with −1e9", _attend(causal_mask, -1e9), True, "no output follows a later word."),
-    (
-        "causal window",
+_RIGHT = {  # by name: an attention, and what is true of it
+    "causal mask": (_attend(causal_mask), "no output follows a later word."),
+    "causal mask with −1e9": (_attend(causal_mask, -1e9), "no output follows a later word."),
+    "causal window": (
         _attend(lambda n: causal_mask(n) & sliding_window_mask(n, 1)),
-        True,
         "each word sees itself and the one before, no later one.",
     ),
-    ("no mask", _attend(_everything), False, "every word sees every other."),
-    ("0 in place of −∞", _attend(causal_mask, 0.0), False, "a score of 0 still gets a weight."),
-    ("triu in place of tril", _attend(lambda n: causal_mask(n).T), False, "all words see later ones."),
-    (
-        "one word ahead",
-        _attend(_causal_but(lambda i, j, n: j == i + 1)),
-        False,
-        "each word sees the next.",
-    ),
-    (
-        "two words ahead, not one",
-        _attend(_causal_but(lambda i, j, n: j == i + 2)),
-        False,
+}
+_LEAKING = {
+    "no mask": (_attend(_everything), "every word sees every other."),
+    "0 in place of −∞": (_attend(causal_mask, 0.0), "a score of 0 still gets a weight."),
+    "triu in place of tril": (_attend(lambda n: causal_mask(n).T), "all words see later ones."),
+    "one word ahead": (_causal_but(lambda i, j, n: j == i + 1), "each word sees the next."),
+    "two words ahead, not one": (
+        _causal_but(lambda i, j, n: j == i + 2),
         "each word sees the next but one, and not the next.",
     ),
-    (
-        "blocks of two",
-        _attend(_causal_but(lambda i, j, n: i // 2 == j // 2)),
-        False,
+    "blocks of two": (
+        _causal_but(lambda i, j, n: i // 2 == j // 2),
         "the first word of every pair sees the second.",
     ),
-    (
-        "every second word sees all",
-        _attend(_causal_but(lambda i, j, n: i % 2 == 1)),
-        False,
+    "every second word sees all": (
+        _causal_but(lambda i, j, n: i % 2 == 1),
         "the second, the fourth, … word see all, and the others nothing later.",
     ),
-    (
-        "the last word hidden, no other",
+    "the last word hidden, no other": (
         _attend(lambda n: (torch.arange(n) < max(n - 1, 1)).expand(n, n)),
-        False,
         "nobody sees the last word, and words between are seen too early.",
     ),
-    (
-        "the third word sees the fourth",
-        _attend(_causal_but(lambda i, j, n: (i == 2) & (j == 3))),
-        False,
+    "the third word sees the fourth": (
+        _causal_but(lambda i, j, n: (i == 2) & (j == 3)),
         "a single cell of its mask is wrong, in the third row.",
     ),
-    (
-        "the last word but one sees the last",
-        _attend(_causal_but(lambda i, j, n: (i == n - 2) & (j == n - 1))),
-        False,
+    "the last word but one sees the last": (
+        _causal_but(lambda i, j, n: (i == n - 2) & (j == n - 1)),
         "a single cell of its mask is wrong, in the last row but one.",
     ),
-    (
-        "causal in half of the features",
+    "causal in half of the features": (
         _attend(_everything, join=_first_half_causal),
-        False,
         "the second half of each output's features follows all words.",
     ),
-    (
-        "causal mask, the mean of the sentence taken away first",
+    "causal mask, the mean of the sentence taken away first": (
         _attend(causal_mask, prepare=lambda x: x - x.mean(dim=-2, keepdim=True)),
-        False,
         "its mask is right, but the mean holds later words.",
     ),
-    (
-        "causal mask, a feature of the next word added first",
+    "causal mask, a feature of the next word added first": (
         _attend(causal_mask, prepare=lambda x: torch.cat([x[..., :-1], x[..., -1:] + _next(x)], dim=-1)),
-        False,
         "its mask is right, but the last feature of each word holds that of the next.",
     ),
+}
+
+LEAK_CANDIDATES = [
+    (name, attention, kind is _RIGHT, fact)
+    for kind in (_RIGHT, _LEAKING)
+    for name, (attention, fact) in kind.items()
 ]

@@ -18,14 +18,6 @@ def _one_word_late(*index):
     return split
 
 
-def _second_head_one_word_late(q, num_heads):
-    return _one_word_late(min(1, num_heads - 1))(q, num_heads)
-
-
-def _last_words_swapped(q, num_heads):
-    return split_heads(torch.cat([q[:-2], q[-2:].flip(0)]), num_heads)
-
-
 def _right_where_n_is_h(q, num_heads):
     heads = q.reshape(num_heads, len(q), -1).transpose(0, 1)  # (n, h, d_k): the axes of the wrong names
     return heads.reshape(num_heads, len(q), -1)
@@ -34,10 +26,6 @@ def _right_where_n_is_h(q, num_heads):
 def _right_where_h_is_d_k(q, num_heads):
     d_k = q.shape[-1] // num_heads
     return torch.stack(q.chunk(d_k, dim=-1)).reshape(num_heads, len(q), d_k)
-
-
-_ONE_HEAD = "only one of its heads is scrambled."
-_SWAPPED = "two words have changed places, and the others are right."
 
 
 def _of_a_table(scramble):
@@ -52,72 +40,62 @@ def _of_a_table(scramble):
     return split
 
 
-_SPLITS = [
-    ("view, then transpose", split_heads, True, "it is the cut of this page."),
-    (
-        "slices, stacked",
-        lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)),
-        True,
-        "so is this.",
-    ),
-    (
-        "view only",
+_ONE_HEAD = "only one of its heads is scrambled."
+_RIGHT = {  # by name: a split, and what is true of it
+    "view, then transpose": (split_heads, "it is the cut of this page."),
+    "slices, stacked": (lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)), "so is this."),
+}
+_SCRAMBLED = {
+    "view only": (
         lambda q, num_heads: q.reshape(num_heads, len(q), -1),
-        False,
         "its shape is right, and its heads hold numbers of several words.",
     ),
-    (
-        "transpose, then view",
+    "transpose, then view": (
         lambda q, num_heads: q.mT.reshape(num_heads, len(q), -1),
-        False,
         "it is right only where d_k or the number of words is 1.",
     ),
-    (
-        "view (h, d_k, n), then transpose",
+    "view (h, d_k, n), then transpose": (
         lambda q, num_heads: q.reshape(num_heads, -1, len(q)).mT,
-        False,
         "its heads hold numbers of several words.",
     ),
-    (
-        "view (h, n, d_k), then transpose",
+    "view (h, n, d_k), then transpose": (
         _right_where_n_is_h,
-        False,
         "it is right only where there are as many words as heads, or one of either.",
     ),
-    (
-        "d_k heads of h numbers",
+    "d_k heads of h numbers": (
         _right_where_h_is_d_k,
-        False,
         "it is right only where d_k is the number of heads, or one of the two is 1.",
     ),
-    ("first head one word late", _one_word_late(0), False, _ONE_HEAD),
-    ("last head one word late", _one_word_late(-1), False, _ONE_HEAD),
-    ("second head one word late", _second_head_one_word_late, False, _ONE_HEAD),
-    (
-        "words in reverse order",
+    "first head one word late": (_one_word_late(0), _ONE_HEAD),
+    "last head one word late": (_one_word_late(-1), _ONE_HEAD),
+    "second head one word late": (
+        lambda q, num_heads: _one_word_late(min(1, num_heads - 1))(q, num_heads),
+        _ONE_HEAD,
+    ),
+    "words in reverse order": (
         lambda q, num_heads: split_heads(q.flip(0), num_heads),
-        False,
         "each head has the right rows, the last word first.",
     ),
-    ("last two words swapped", _last_words_swapped, False, _SWAPPED),
-    (
-        "last number of each head one word late",
+    "last two words swapped": (
+        lambda q, num_heads: split_heads(torch.cat([q[:-2], q[-2:].flip(0)]), num_heads),
+        "two words have changed places, and the others are right.",
+    ),
+    "last number of each head one word late": (
         _one_word_late(..., -1),
-        False,
         "the last number of every row comes from another word.",
     ),
-    (
-        "numbers of each head in reverse order",
+    "numbers of each head in reverse order": (
         lambda q, num_heads: split_heads(q, num_heads).flip(-1),
-        False,
         "each row of a head holds the right numbers, the last one first.",
     ),
-    (
-        "heads in reverse order",
+    "heads in reverse order": (
         lambda q, num_heads: split_heads(q, num_heads).flip(0),
-        False,
         "each head is right, the last one first.",
     ),
-]
+}
 
-SPLIT_CANDIDATES = [(name, _of_a_table(split), *rest) for name, split, *rest in _SPLITS]
+SPLIT_CANDIDATES = [
+    (name, _of_a_table(split), kind is _RIGHT, fact)
+    for kind in (_RIGHT, _SCRAMBLED)
+    for name, (split, fact) in kind.items()
+]
