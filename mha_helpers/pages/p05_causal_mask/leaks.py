@@ -1,44 +1,41 @@
 """What the test of exercise 5.3 is handed: attentions, all but three of which leak."""
 
 import torch
+from torch.nn import functional as F
 
 from mha_helpers.attention import attention_weights
 from mha_helpers.masks import causal_mask, sliding_window_mask
 
 
-def _attend(mask_of, hidden=-torch.inf, prepare=lambda x: x, join=None):
+def _attend(mask_of, hidden=-torch.inf, prepare=lambda x: x):
     """Make an attention x (n, d) -> (n, d) in which the words themselves are queries, keys and values."""
 
     def attend(x):
         seen = prepare(x if x.is_floating_point() else x.float())
         scores = seen @ seen.transpose(-2, -1) / x.shape[-1] ** 0.5
         mask = mask_of(x.shape[-2])
-        outputs = attention_weights(torch.where(mask, scores, torch.tensor(hidden))) @ seen
-        return join(outputs, _attend(causal_mask)(x)) if join else outputs
+        return attention_weights(torch.where(mask, scores, torch.tensor(hidden))) @ seen
 
     return attend
 
 
-def _causal_but(leak):
-    """Make one that is causal but for the cells of the mask for which ``leak(row, column, n)`` is true."""
-    return _attend(lambda n: causal_mask(n) | leak(torch.arange(n)[:, None], torch.arange(n)[None, :], n))
+def _leaking(cells):
+    """Make an attention whose mask is causal but for the cells where ``cells(row, column, n)`` is true."""
+    return _attend(lambda n: causal_mask(n) | cells(torch.arange(n)[:, None], torch.arange(n)[None, :], n))
 
 
-def _first_half_causal(open_to_all, causal):
-    half = causal.shape[-1] // 2
-    return torch.cat([causal[..., :half], open_to_all[..., half:]], dim=-1)
+def _half_causal(x):
+    half = x.shape[-1] // 2
+    return torch.cat([_attend(causal_mask)(x)[..., :half], _NO_MASK(x)[..., half:]], dim=-1)
 
 
-def _next(x):
-    """Return the last feature of the next word, 0 after the last: (n, d) -> (n, 1)."""
-    return torch.cat([x[..., 1:, -1:], torch.zeros_like(x[..., :1, -1:])], dim=-2)
+def _next_added(x):
+    """Add the last feature of the next word to that of each word, 0 to that of the last: (n, d) -> (n, d)."""
+    return torch.cat([x[..., :-1], x[..., -1:] + F.pad(x[..., 1:, -1:], (0, 0, 0, 1))], dim=-1)
 
 
-def _everything(n):
-    return torch.ones(n, n).bool()
-
-
-_RIGHT = {  # by name: an attention, and what is true of it
+_NO_MASK = _leaking(lambda i, j, n: True)
+_CAUSAL = {
     "causal mask": (_attend(causal_mask), "no output follows a later word."),
     "causal mask with −1e9": (_attend(causal_mask, -1e9), "no output follows a later word."),
     "causal window": (
@@ -46,21 +43,21 @@ _RIGHT = {  # by name: an attention, and what is true of it
         "each word sees itself and the one before, no later one.",
     ),
 }
-_LEAKING = {
-    "no mask": (_attend(_everything), "every word sees every other."),
+_NOT_CAUSAL = {
+    "no mask": (_NO_MASK, "every word sees every other."),
     "0 in place of −∞": (_attend(causal_mask, 0.0), "a score of 0 still gets a weight."),
     "triu in place of tril": (_attend(lambda n: causal_mask(n).T), "all words see later ones."),
-    "one word ahead": (_causal_but(lambda i, j, n: j == i + 1), "each word sees the next."),
+    "one word ahead": (_leaking(lambda i, j, n: j == i + 1), "each word sees the next."),
     "two words ahead, not one": (
-        _causal_but(lambda i, j, n: j == i + 2),
+        _leaking(lambda i, j, n: j == i + 2),
         "each word sees the next but one, and not the next.",
     ),
     "blocks of two": (
-        _causal_but(lambda i, j, n: i // 2 == j // 2),
+        _leaking(lambda i, j, n: i // 2 == j // 2),
         "the first word of every pair sees the second.",
     ),
     "every second word sees all": (
-        _causal_but(lambda i, j, n: i % 2 == 1),
+        _leaking(lambda i, j, n: i % 2 == 1),
         "the second, the fourth, … word see all, and the others nothing later.",
     ),
     "the last word hidden, no other": (
@@ -68,15 +65,15 @@ _LEAKING = {
         "nobody sees the last word, and words between are seen too early.",
     ),
     "the third word sees the fourth": (
-        _causal_but(lambda i, j, n: (i == 2) & (j == 3)),
+        _leaking(lambda i, j, n: (i == 2) & (j == 3)),
         "a single cell of its mask is wrong, in the third row.",
     ),
     "the last word but one sees the last": (
-        _causal_but(lambda i, j, n: (i == n - 2) & (j == n - 1)),
+        _leaking(lambda i, j, n: (i == n - 2) & (j == n - 1)),
         "a single cell of its mask is wrong, in the last row but one.",
     ),
     "causal in half of the features": (
-        _attend(_everything, join=_first_half_causal),
+        _half_causal,
         "the second half of each output's features follows all words.",
     ),
     "causal mask, the mean of the sentence taken away first": (
@@ -84,13 +81,11 @@ _LEAKING = {
         "its mask is right, but the mean holds later words.",
     ),
     "causal mask, a feature of the next word added first": (
-        _attend(causal_mask, prepare=lambda x: torch.cat([x[..., :-1], x[..., -1:] + _next(x)], dim=-1)),
+        _attend(causal_mask, prepare=_next_added),
         "its mask is right, but the last feature of each word holds that of the next.",
     ),
 }
-
 LEAK_CANDIDATES = [
-    (name, attention, kind is _RIGHT, fact)
-    for kind in (_RIGHT, _LEAKING)
-    for name, (attention, fact) in kind.items()
+    *((name, attend, True, fact) for name, (attend, fact) in _CAUSAL.items()),
+    *((name, attend, False, fact) for name, (attend, fact) in _NOT_CAUSAL.items()),
 ]
