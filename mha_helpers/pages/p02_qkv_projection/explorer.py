@@ -4,7 +4,7 @@ import ipywidgets as widgets
 
 from mha_helpers.golden import golden_example
 from mha_helpers.panel import WIDTH, Panel, index_menu
-from mha_helpers.style import head_label, number
+from mha_helpers.style import head_label, number, vector
 from mha_helpers.svg import Drawing
 from mha_helpers.tables import cell_sum
 
@@ -83,10 +83,10 @@ def words(state):
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     word, row, w = EXAMPLE.tokens[token], state["x"][token], state["w"]
     has, turns = number(row[feature]), number(w[feature, column])
-    result = ", ".join(number(value) for value in state["result"][token])
     meaning = (EXAMPLE.value_names if role == "value" else EXAMPLE.key_names)[state["head"]][column]
+    name = head_label(state["head"], EXAMPLE.head_names).capitalize()
     return [
-        f"{head_label(state['head'], EXAMPLE.head_names).capitalize()}. “{word}” {SAYS[role]} ({result}).",
+        f"{name}. “{word}” {SAYS[role]} {vector(state['result'][token])}.",
         f"Its number {column + 1} is about “{meaning}”: {cell_sum(row, w[:, column])}.",
         f"Framed: “{EXAMPLE.features[feature]}” is {has} in “{word}”, times {turns} in {state['name']},"
         f" gives {number(row[feature] * w[feature, column])} of this sum.",

@@ -9,7 +9,7 @@ import torch
 from mha_helpers.attention import attention_weights
 from mha_helpers.golden import golden_example
 from mha_helpers.panel import WIDTH, Panel, index_menu
-from mha_helpers.style import head_label, number
+from mha_helpers.style import head_label, number, vector
 from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
@@ -62,7 +62,7 @@ def draw(state):
     legend = (
         ("value", "a value, and all that can be mixed from the three"),
         ("lit", "weight · value of each word, one after the other"),
-        ("output", f"output of “{tokens[query]}”: {_pair(state['output'])}"),
+        ("output", f"output of “{tokens[query]}”: {vector(state['output'])}"),
     )
     for i, (colour, meaning) in enumerate(legend):
         drawing.point(14, 304 + 23 * i, 7, colour)
@@ -81,7 +81,7 @@ def draw(state):
         side = "start" if right > 0 else "end"
         is_on_axis = abs(y - BOTTOM) < 1 and abs(down) < 0.5  # which would strike its words out
         below = 16 * down + (-4 if is_on_axis else 5)
-        drawing.text(x + 12 * right, y + below, f"{token} {_pair(state['v'][j])}", 14, side)
+        drawing.text(x + 12 * right, y + below, f"{token} {vector(state['v'][j])}", 14, side)
         drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
     drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
     return drawing
@@ -101,14 +101,10 @@ def _pixels(first, second):
     return LEFT + UNIT * first, BOTTOM - UNIT * second
 
 
-def _pair(vector, decimals=2):
-    return f"({', '.join(number(value, decimals) for value in vector)})"
-
-
 def words(state):
     tokens, (_, query, key) = state["tokens"], state["chosen"]
     pairs = list(zip(state["weights"][query], state["v"], strict=True))
-    terms = [f"{number(weight, 3, trim=False)} · {_pair(value)}" for weight, value in pairs]
+    terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
     first, second = state["value_names"]
     remark = {
         OWN: f"The first number says “{first}”, the second “{second}”.",
@@ -116,7 +112,7 @@ def words(state):
         ONES: "The weights add up to 1, so any mix of ones is 1.",
     }
     return [
-        f"“{tokens[query]}” takes home {' + '.join(terms)} = {_pair(state['output'], 3)}.",
-        f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {_pair(state['pieces'][key], 3)}.",
+        f"“{tokens[query]}” takes home {' + '.join(terms)} = {vector(state['output'], 3)}.",
+        f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
         remark[state["values"]],
     ]

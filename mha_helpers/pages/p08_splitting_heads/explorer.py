@@ -112,12 +112,8 @@ def words(state):
     count = int((state["right"] != wrong).sum())
     if not count:
         return [kept, "With one head, or with one token, the wrong way gives the same: no test can tell."]
-    total = n * h * d_k
-    return [
-        kept,
-        f"The wrong way: {lost}.",
-        f"Same shape, and {count} of {total} numbers in a wrong place.",
-    ]
+    misplaced = f"Same shape, and {count} of {n * h * d_k} numbers in a wrong place."
+    return [kept, f"The wrong way: {lost}.", misplaced]
 
 
 def _listed(name, indices):
