@@ -29,8 +29,7 @@ def splitting_explorer():
         "d_k": widgets.IntSlider(2, 1, 3),
     }
     more = {"follow": widgets.Dropdown(options=[("token 2", ("token", 1))])}
-    title = "A token, or a head, followed from q into the heads"
-    asks = "click a number, then again"
+    title, asks = "A token, or a head, followed from q into the heads", "click a number, then again"
     return Panel(title, controls, compute, draw, words, more, adjust, click, asks)
 
 
