@@ -68,7 +68,8 @@ def test_what_a_learner_types_is_no_markup_and_what_does_not_fit_is_told(panel):
     refused = {"": "fish”.", "word " * 65: "shorten it."}
     typed = ["<b>cat</b> & <script> eats", "🐟 eats 🐱", "猫", *refused]
     for sentence in typed if isinstance(control, widgets.Text) else ():
-        before, control.value = panel.svg(), sentence
+        before = panel.svg()
+        control.value = sentence
         ElementTree.fromstring(panel.svg())
         shown = [child.value for child in panel.children if isinstance(child, widgets.HTML)]
         assert not any("<script>" in html or "<b>cat" in html for html in shown)

@@ -191,9 +191,7 @@ def test_another_mask_says_why_and_cuts_a_way_that_is_closed_now():
 
 
 def test_every_step_of_the_trail_fits_its_room():
-    letters = ImageFont.truetype(
-        f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11
-    )  # wide ones
+    letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11)
     for head, mask in EVERY:
         now = machine(head, mask)
         for cell in cells(now):
