@@ -207,22 +207,11 @@ def _draw_cells(ax, chart, scale, with_numbers):
     whole = chart.kind != "weights" and not (chart.matrix[chart.allowed] % 1).any()
     texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in chart.matrix]
     ax.patch.set(facecolor="#F4F4F4", edgecolor=COLOURS["masked"], hatch="////")  # shows in masked cells
-    seaborn.heatmap(
-        numpy.where(chart.allowed, chart.matrix, 0),
-        ax=ax,
-        mask=~chart.allowed,
-        vmin=scale[0],
-        vmax=scale[1],
-        cmap=_colour_map(chart),
-        cbar=False,
-        annot=texts if with_numbers else None,
-        fmt="",
-        annot_kws={"fontsize": FONT},
-        linewidths=0.5,
-        linecolor=GRID,
-        xticklabels=False,
-        yticklabels=False,
-    )
+    shown, annotated = numpy.where(chart.allowed, chart.matrix, 0), texts if with_numbers else None
+    colours = {"vmin": scale[0], "vmax": scale[1], "cmap": _colour_map(chart), "cbar": False}
+    style = {"linewidths": 0.5, "linecolor": GRID, "xticklabels": False, "yticklabels": False}
+    style |= {"annot": annotated, "fmt": "", "annot_kws": {"fontsize": FONT}}
+    seaborn.heatmap(shown, ax=ax, mask=~chart.allowed, **colours, **style)
     ax.spines[:].set(visible=True, color=GRID, linewidth=0.8)
     cells = ax.collections[0]
     for text in ax.texts:  # seaborn's own choice of ink is pale on middling colours

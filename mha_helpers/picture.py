@@ -36,14 +36,9 @@ class Picture:
         left, bottom, right, top = self.figure.get_tightbbox(renderer).extents * PIXELS
         # Cut where a whole pixel ends: half a one would blur the picture.
         box = Bbox.from_extents(floor(left) - 2, floor(bottom) - 2, ceil(right) + 2, ceil(top) + 2)
-        file = io.BytesIO()
-        self.figure.savefig(
-            file,
-            dpi=2 * PIXELS,
-            facecolor="none",
-            bbox_inches=Bbox(box.get_points() / PIXELS),
-            metadata={"Software": None},  # matplotlib's version
-        )
+        file, style = io.BytesIO(), {"dpi": 2 * PIXELS, "facecolor": "none"}
+        style["metadata"] = {"Software": None}  # matplotlib's version
+        self.figure.savefig(file, bbox_inches=Bbox(box.get_points() / PIXELS), **style)
         return file.getvalue()
 
     def __repr__(self):

@@ -74,10 +74,9 @@ class Marks:
     def line(self, x1, y1, x2, y2, colour="ink", width=1.5, arrow=False, dashed=False):
         """Draw a line, with an arrow head at (x2, y2) if wanted."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
+        ends = f'x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}"'
         style = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
-        self._marks.append(
-            f'<line x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}" {style} pointer-events="none"/>'
-        )
+        self._marks.append(f'<line {ends} {style} pointer-events="none"/>')
         if arrow:
             angles = [math.atan2(y2 - y1, x2 - x1) + turn for turn in (0.4, -0.4)]
             sides = [(x2 - 10 * math.cos(angle), y2 - 10 * math.sin(angle)) for angle in angles]
@@ -86,10 +85,8 @@ class Marks:
     def polygon(self, points, colour, opacity=0.15):
         """Fill the area between points (x, y)."""
         corners = " ".join(f"{px(x)},{px(y)}" for x, y in points)
-        self._marks.append(
-            f'<polygon points="{corners}" fill="{colour_of(colour)}" fill-opacity="{opacity}"'
-            f' pointer-events="none" {_ink_class(colour)}/>'
-        )
+        style = f'fill="{colour_of(colour)}" fill-opacity="{opacity}" pointer-events="none"'
+        self._marks.append(f'<polygon points="{corners}" {style} {_ink_class(colour)}/>')
 
     def _answering(self, mark, hover, cell):
         if not hover and cell is None:

@@ -2,14 +2,7 @@
 
 import ipywidgets as widgets
 
-from mha_helpers.attention import (
-    attention_scores,
-    attention_weights,
-    mask_scores,
-    merge_heads,
-    scale_scores,
-    weighted_values,
-)
+from mha_helpers import attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
 from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
@@ -60,21 +53,21 @@ def compute(sentence, show, mask, heads, d_k, head, query, key):
     check_length(tokens, MOST_TOKENS)
     w_q, w_k, w_v, names = hand_made_heads(heads, d_k)
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
-    scores = attention_scores(q, k)
-    scaled = scale_scores(scores, d_k)
+    scores = attention.attention_scores(q, k)
+    scaled = attention.scale_scores(scores, d_k)
     allowed = {
         "none": None,
         "causal": causal_mask(len(tokens)),
         "sliding window": sliding_window_mask(len(tokens), window=2),
     }[mask]
-    masked = scaled if allowed is None else mask_scores(scaled, allowed)
-    weights = attention_weights(masked)
-    each = weighted_values(weights, v)
+    masked = scaled if allowed is None else attention.mask_scores(scaled, allowed)
+    weights = attention.attention_weights(masked)
+    each = attention.weighted_values(weights, v)
     key = _nearest_of_the_strongest(weights[head, query], query) if key < 0 else key
     return {
         "tokens": tokens, "names": names, "x": x, "q": q, "k": k, "v": v, "scores": scores, "scaled": scaled,
-        "mask": allowed, "masked": masked, "weights": weights, "heads": each, "concat": merge_heads(each),
-        "chosen": (head, query, key), "show": show,
+        "mask": allowed, "masked": masked, "weights": weights, "heads": each,
+        "concat": attention.merge_heads(each), "chosen": (head, query, key), "show": show,
     }  # fmt: skip
 
 
