@@ -71,17 +71,9 @@ class _Map:
 
 
 def heatmap(
-    matrix,
-    rows=None,
-    columns=None,
-    kind="weights",
-    mask=None,
-    title="",
-    chosen=None,
-    head=0,
-    colour=None,
-    axes=None,
-):
+    matrix, rows=None, columns=None, kind="weights", mask=None, title="", chosen=None,
+    head=0, colour=None, axes=None,
+):  # fmt: skip
     """Draw a matrix; dark means much. Up to eight rows and columns, each cell holds its number.
 
     ``kind`` is "weights" (0 to 1, in the colour of the head, counted from 0), "scores" or "vectors" (white at

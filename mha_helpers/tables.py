@@ -85,18 +85,9 @@ def matrix_table(
 
 
 def product_table(
-    a,
-    b,
-    row,
-    column,
-    names=("Q", "Kᵀ", "scores"),
-    rows=None,
-    columns=None,
-    inner=None,
-    scale=None,
-    decimals=3,
-    colours=("query", "key", "output"),
-):
+    a, b, row, column, names=("Q", "Kᵀ", "scores"), rows=None, columns=None, inner=None,
+    scale=None, decimals=3, colours=("query", "key", "output"),
+):  # fmt: skip
     """Show ``a @ b`` with one row of a, one column of b and their cell of the product lit, and its sum.
 
     ``rows`` are the labels of a's rows, ``columns`` those of b's columns, ``inner`` those of the axis that is
