@@ -66,11 +66,10 @@ def circuit_maps(head_1_3, head_2_1, tokens, framed):
             ax.add_patch(Rectangle((column, row), 1, 1, **frame))
         labels = [f"{token} {position}" for position, token in enumerate(tokens)]
         middles = [position + 0.5 for position in range(n)]
-        ax.set_yticks(middles, labels, fontsize=9.5, rotation=0)
-        ax.set_xticks(middles, labels, fontsize=9.5, rotation=90)
+        for axis, name, turned in ((ax.yaxis, "query", 0), (ax.xaxis, "key", 90)):
+            axis.set_ticks(middles, labels, fontsize=9.5, rotation=turned)
+            axis.set_label_text(name, color=colour_of(name), weight="bold")
         ax.tick_params(length=0, pad=3, labelcolor=colour_of("label"))
-        ax.set_ylabel("query", color=colour_of("query"), weight="bold")
-        ax.set_xlabel("key", color=colour_of("key"), weight="bold")
         ax.set_title(title, loc="left", color=colour_of(f"head {head + 1}"), weight="bold", fontsize=12.5)
         rows = framed[number].any(dim=-1)
         held = (weights * framed[number]).sum(dim=-1)[rows].mean()
