@@ -21,7 +21,7 @@ _LONGEST = 13  # letters of a token or feature beside a heatmap
 
 @dataclass(eq=False)
 class Heatmap:
-    """One heatmap: where its parts are, and their marks. The fields are explained in ``svg.Drawing.heatmap``."""
+    """One heatmap: where its parts are, and their marks. Fields are explained in ``Drawing.heatmap``."""
 
     box: tuple
     values: object
