@@ -159,12 +159,12 @@ def test_a_number_that_was_not_part_of_it_begins_a_new_trail():
     panel = machine_explorer()
     panel.set(matrix="W_O", row=5, column=4, head=1)  # all menus at once
     assert panel.state()["trail"][-1] == Cell("W_O", 5, 4)
+    panel.set(matrix="x", column=3)  # which has no sixth row
+    assert panel.state()["trail"] == [Cell("x", 2, 3)]
     go(panel, "Q", 2, 1)
     assert panel.state()["trail"] == [Cell("Q", 2, 1)]
     values = {name: panel.controls[name].value for name in ("matrix", "row", "column")}
     assert values == {"matrix": "Q", "row": 2, "column": 1}
-    panel.set(matrix="x", row=0, column=3)
-    assert panel.state()["trail"] == [Cell("x", 0, 3)]
 
 
 def test_a_number_of_concat_takes_its_head_along_and_a_head_its_number():
