@@ -25,7 +25,7 @@ def test_the_frame_is_on_the_strongest_cell_until_a_click_chooses_another():
     panel.set(d_k=1)  # five words alike
     assert panel.state()["chosen"] == (0, 3, 2)  # still “cat”
     panel.click(1, 4, 0)
-    assert panel.state()["chosen"] == (1, 4, 0)
+    assert panel.state()["chosen"] == (1, 4, 0) and panel.controls["head"].label == "2 same word"
 
 
 def test_the_three_heads_of_page_00_are_those_of_the_example():
