@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 
 from mha_helpers.picture import FONT, Picture, axes_at, drawable, ink_on, pixel_figure
 from mha_helpers.style import COLOURS, head_colour, head_label, number, short
+from mha_helpers.tables import checked_labels
 
 WIDEST, TALLEST = 860, 400  # pixels: what a notebook's column and half a screen hold
 CELL_WIDTH, CELL_HEIGHT = (62, 88), 40  # the width as the labels need it
@@ -25,9 +26,9 @@ AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("",
 class Heatmaps(Picture):
     """One heatmap or several. ``side_by_side(heatmap(…), heatmap(…))`` puts them on one scale."""
 
-    def __init__(self, maps, heading=""):
+    def __init__(self, maps):
         self.maps = maps
-        super().__init__(_draw(maps, heading), _describe(maps))
+        super().__init__(_draw(maps), _describe(maps))
 
     def beside(self, *others):
         return Heatmaps([chart for picture in (self, *others) for chart in picture.maps])
@@ -46,7 +47,6 @@ class _Map:
     chosen: tuple = None
     head: int = 0
     colour: str = None
-    limit: float = None
     axes: tuple = None
     title_colour: str = None
 
@@ -58,8 +58,9 @@ class _Map:
             raise ValueError(f'kind must be "weights", "scores" or "vectors", got {self.kind!r}.')
         if self.columns is None and self.kind != "vectors" and matrix.shape[0] == matrix.shape[1]:
             self.columns = self.rows
-        self.rows = _labels("rows", self.rows, matrix.shape[0])
-        self.columns = _labels("columns", self.columns, matrix.shape[1])
+        rows, columns = ([str(i) for i in range(1, size + 1)] for size in matrix.shape)
+        self.rows = checked_labels("rows", self.rows, len(rows)) or rows
+        self.columns = checked_labels("columns", self.columns, len(columns)) or columns
         self.matrix, self.allowed = matrix.numpy(), matrix.isfinite().numpy()  # not allowed: it stays empty
         if self.mask is not None:
             self.allowed &= torch.as_tensor(self.mask).cpu().bool().broadcast_to(matrix.shape).numpy()
@@ -70,25 +71,16 @@ class _Map:
 
 
 def heatmap(
-    matrix,
-    rows=None,
-    columns=None,
-    kind="weights",
-    mask=None,
-    title="",
-    chosen=None,
-    head=0,
-    colour=None,
-    limit=None,
-    axes=None,
-):
+    matrix, rows=None, columns=None, kind="weights", mask=None, title="", chosen=None,
+    head=0, colour=None, axes=None,
+):  # fmt: skip
     """Draw a matrix; dark means much. Up to eight rows and columns, each cell holds its number.
 
     ``kind`` is "weights" (0 to 1, in the colour of the head, counted from 0), "scores" or "vectors" (white at
     0, one hue above it, another below). ``mask`` is bool, True = may attend; other cells are hatched and
     empty, as those of −∞ are. ``chosen`` gets a frame: ``1`` is a row, ``(1, 0)`` a cell, ``(None, 0)`` a
-    column, counted from 0. ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". ``limit`` ends the scale
-    elsewhere than at the largest number. Without ``columns``, weights and scores repeat their rows.
+    column, counted from 0. ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". Without ``columns``,
+    weights and scores repeat their rows.
 
     Shape: matrix ``(n_q, n_k)``. Returns a ``Picture``. Used from notebook 01 on.
     Raises ``ValueError`` where sizes do not fit.
@@ -96,12 +88,10 @@ def heatmap(
     >>> heatmap([[0.9, 0.1], [0.2, 0.8]], ["cat", "eats"], title="head 1")
     Heatmap of weights, 2 × 2, and its largest number: head 1, cat → cat (0.90).
     """
-    return Heatmaps([_Map(matrix, rows, columns, kind, mask, title, chosen, head, colour, limit, axes)])
+    return Heatmaps([_Map(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)])
 
 
-def head_heatmaps(
-    weights, tokens=None, names=None, mask=None, kind="weights", title="", chosen=None, limit=None
-):
+def head_heatmaps(weights, tokens=None, names=None, mask=None, kind="weights", chosen=None):
     """Draw the matrices of all heads side by side on one scale, each head in its own colour.
 
     ``names`` say what the heads do; the other arguments are those of ``heatmap``.
@@ -120,24 +110,16 @@ head 2, framed eats → eats (1.00).'
     maps = []
     for head, (chart, may) in enumerate(zip(weights, masks, strict=True)):
         name, ink = head_label(head, names), head_colour(head)
-        maps.append(_Map(chart, tokens, None, kind, may, name, chosen, head, limit=limit, title_colour=ink))
-    return Heatmaps(maps, title)
+        maps.append(_Map(chart, tokens, None, kind, may, name, chosen, head, title_colour=ink))
+    return Heatmaps(maps)
 
 
-def draw_cells(ax, matrix, kind="weights", colour=None, mask=None, limit=None, chosen=None, numbers=True):
-    """Draw the cells of one matrix on the axes of a picture that belongs to one page; row 0 is on top.
+def draw_weights(ax, weights, colour, mask):
+    """Draw weights without their numbers on the axes of a picture that belongs to one page; row 0 is on top.
 
     The arguments are those of ``heatmap``. A cell is one unit of the axes wide and high.
     """
-    chart = _Map(matrix, kind=kind, mask=mask, chosen=chosen, colour=colour, limit=limit)
-    _draw_cells(ax, chart, _scale([chart], kind), numbers)
-
-
-def _labels(name, labels, size):
-    labels = range(1, size + 1) if labels is None else list(labels)
-    if len(labels) != size:
-        raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
-    return [str(label) for label in labels]
+    _draw_cells(ax, _Map(weights, mask=mask, colour=colour), (0, 1), with_numbers=False)
 
 
 def _describe(maps):
@@ -145,11 +127,10 @@ def _describe(maps):
     largest = []
     for chart in maps:
         framed = "" if chart.chosen == (None, None) else "framed "
-        framed_cells = tuple(slice(None) if index is None else index for index in chart.chosen)
+        cells = tuple(slice(None) if index is None else index for index in chart.chosen)
         values = numpy.full(chart.matrix.shape, -math.inf)
-        values[framed_cells] = numpy.where(chart.allowed, chart.matrix, -math.inf)[framed_cells].round(
-            4
-        )  # last digits differ
+        seen = numpy.where(chart.allowed, chart.matrix, -math.inf).round(4)  # last digits differ
+        values[cells] = seen[cells]
         row, column = numpy.unravel_index(values.argmax(), values.shape)
         value = number(chart.matrix[row, column], 2, trim=chart.kind != "weights")
         title = f"{chart.title}, " if chart.title else ""
@@ -161,7 +142,7 @@ def _describe(maps):
     return f"Heatmaps of {what}, and the largest number of each: {'; '.join(largest)}."
 
 
-def _draw(maps, heading):
+def _draw(maps):
     """Draw up to four heatmaps on a line, all with cells of one size, and all of a kind on one scale."""
     across = math.ceil(len(maps) / math.ceil(len(maps) / 4))
     lines = [maps[start : start + across] for start in range(0, len(maps), across)]
@@ -181,9 +162,6 @@ def _draw(maps, heading):
             right = max(right, left + columns * width)
             left += max(columns * width, TYPE_WIDTH * 1.1 * len(chart.title))
         top += max(len(chart.rows) for chart in line) * height + GAP + 8
-    if heading:
-        style = {"fontsize": FONT + 1.5, "weight": "bold", "color": COLOURS["label"]}
-        figure.text(0, 1 + 1.5 * LINE / WIDEST, heading, **style)
     if not with_numbers:
         _draw_scale(axes_at(figure, right - 90, -1.9 * LINE, 75, 8), maps[0], _scale(maps, maps[0].kind))
     return figure
@@ -213,32 +191,19 @@ def _margin(before, chart):
 def _scale(maps, kind):
     """Return the ends of the one scale that all heatmaps of this kind share."""
     same = [chart for chart in maps if chart.kind == kind]
-    if kind == "weights":
-        return 0, max(chart.limit or 1 for chart in same)
-    end = max(chart.limit or max(abs(chart.matrix[chart.allowed]), default=0) for chart in same) or 1
-    return -end, end
+    end = max(max(abs(chart.matrix[chart.allowed]), default=0) for chart in same) or 1
+    return (0, 1) if kind == "weights" else (-end, end)
 
 
 def _draw_cells(ax, chart, scale, with_numbers):
     whole = chart.kind != "weights" and not (chart.matrix[chart.allowed] % 1).any()
     texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in chart.matrix]
     ax.patch.set(facecolor="#F4F4F4", edgecolor=COLOURS["masked"], hatch="////")  # shows in masked cells
-    seaborn.heatmap(
-        numpy.where(chart.allowed, chart.matrix, 0),
-        ax=ax,
-        mask=~chart.allowed,
-        vmin=scale[0],
-        vmax=scale[1],
-        cmap=_colour_map(chart),
-        cbar=False,
-        annot=texts if with_numbers else None,
-        fmt="",
-        annot_kws={"fontsize": FONT},
-        linewidths=0.5,
-        linecolor=GRID,
-        xticklabels=False,
-        yticklabels=False,
-    )
+    shown, annotated = numpy.where(chart.allowed, chart.matrix, 0), texts if with_numbers else None
+    colours = {"vmin": scale[0], "vmax": scale[1], "cmap": _colour_map(chart), "cbar": False}
+    style = {"linewidths": 0.5, "linecolor": GRID, "xticklabels": False, "yticklabels": False}
+    style |= {"annot": annotated, "fmt": "", "annot_kws": {"fontsize": FONT}}
+    seaborn.heatmap(shown, ax=ax, mask=~chart.allowed, **colours, **style)
     ax.spines[:].set(visible=True, color=GRID, linewidth=0.8)
     cells = ax.collections[0]
     for text in ax.texts:  # seaborn's own choice of ink is pale on middling colours

@@ -72,8 +72,8 @@ class Panel(widgets.VBox):
             _make_legible(name, control)
         parts = [self._head, _rows(controls), self._picture, self._words_box]
         if more:
-            button, rows = _more(_rows(more))
-            parts = [_title_row(self._head, button), _rows(controls), rows, *parts[2:]]
+            title_row, rows = _with_button(self._head, _rows(more))
+            parts = [title_row, parts[1], rows, *parts[2:]]
         if CLICKS:
             parts.append(_Listener(self.click))
         super().__init__(parts, layout=widgets.Layout(max_width="100%", overflow="visible"))
@@ -119,9 +119,8 @@ class Panel(widgets.VBox):
 
     def click(self, map, row, column):
         """Choose a cell, as a click on it does; map (which of several), row and column are counted from 0."""
-        values = self._values()
         if self._click is not None:
-            self.set(**self._click(values, map, row, column))
+            self.set(**self._click(self._values(), map, row, column))
         else:
             chosen = {"head": map, "query": row, "key": column}
             self.set(**{name: index for name, index in chosen.items() if name in self.controls})
@@ -166,36 +165,25 @@ class _IndexMenu(widgets.Dropdown):
     """A menu of names whose values count from 0; it remembers which name was chosen."""
 
     def __init__(self, description, start):
-        self._offering = True
         super().__init__(options=[("", start)], description=description)
-        self._offering = False
-        self._wanted, self._wanted_name, self._names = start, None, []
+        self.offering, self.wanted, self.wanted_name, self.names = False, start, None, []
         self.observe(self._remember, names="value")
 
     def _remember(self, change):
-        if not self._offering:
-            self._wanted = self.value
-            self._wanted_name = self._names[self.value] if 0 <= self.value < len(self._names) else None
-
-    def offer(self, names, strongest, numbered):
-        options = [(f"{i + 1} {short(name, 20)}" if numbered else name, i) for i, name in enumerate(names)]
-        if strongest:
-            options.insert(0, ("the strongest", -1))
-        if list(self.options) == options:
-            return
-        if self._wanted_name is None and 0 <= self._wanted < len(names):
-            self._wanted_name = names[self._wanted]  # the start has a name now
-        same = [i for i, name in enumerate(names) if name == self._wanted_name]
-        kept = min(same, key=lambda i: abs(i - self._wanted), default=min(self._wanted, len(names) - 1))
-        self._names, self._offering = list(names), True
-        self.options = options
-        self.value = kept
-        self._offering = False
+        if not self.offering:
+            self.wanted = self.value
+            self.wanted_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
 
 
-def index_menu(description, start=0):
-    """Return a menu of tokens or heads for a Panel that begins at the index ``start``; ``offer`` fills it."""
-    return _IndexMenu(description, start)
+def index_menu(description, start=0, names=(), strongest=False):
+    """Return a menu of tokens or heads for a Panel that begins at the index ``start``.
+
+    Where its names follow from another control, ``adjust`` hands them to ``offer``.
+    """
+    menu = _IndexMenu(description, start)
+    if names:
+        offer(menu, names, strongest)
+    return menu
 
 
 def offer(menu, names, strongest=False, numbered=True):
@@ -205,7 +193,25 @@ def offer(menu, names, strongest=False, numbered=True):
     stands elsewhere now. Where it is gone its index is kept, as far as there is one, until it is there again.
     ``strongest=True`` puts "the strongest" in front, with the value −1.
     """
-    menu.offer(names, strongest, numbered)
+    options = [(f"{i + 1} {short(name, 20)}" if numbered else name, i) for i, name in enumerate(names)]
+    if strongest:
+        options.insert(0, ("the strongest", -1))
+    if list(menu.options) == options:
+        return
+    if menu.wanted_name is None and 0 <= menu.wanted < len(names):
+        menu.wanted_name = names[menu.wanted]  # the start has a name now
+    same = [i for i, name in enumerate(names) if name == menu.wanted_name]
+    kept = min(same, key=lambda i: abs(i - menu.wanted), default=min(menu.wanted, len(names) - 1))
+    menu.names, menu.offering = list(names), True
+    menu.options = options
+    menu.value = kept
+    menu.offering = False
+
+
+def check_length(tokens, most):
+    """A picture holds so many tokens; of more a learner is told in words."""
+    if len(tokens) > most:
+        raise ValueError(f"The sentence has {len(tokens)} words, and this picture holds {most}: shorten it.")
 
 
 def _make_legible(name, control):
@@ -242,8 +248,8 @@ def _rows(controls):
     return widgets.HBox(list(controls.values()), layout=layout)
 
 
-def _more(rows):
-    """Return a button and what it shows: a real one, since nobody reaches an accordion by keyboard."""
+def _with_button(head, rows):
+    """Return a title with a button, and what this shows; nobody would reach an accordion by keyboard."""
     layout = widgets.Layout(width="72px", height="24px", margin="0 2px")
     button = widgets.ToggleButton(False, description="more", layout=layout)
     rows.layout.display = "none"
@@ -253,26 +259,18 @@ def _more(rows):
         button.description = "less" if button.value else "more"
 
     button.observe(show, names="value")
-    return button, rows
-
-
-def _title_row(head, button):
     layout = widgets.Layout(width=f"{WIDTH}px", min_height="26px", justify_content="space-between")
     layout.max_width = "100%"
-    return widgets.HBox([head, button], layout=layout)
+    return widgets.HBox([head, button], layout=layout), rows
 
 
 def _head_html(title, message=""):
     """Write the title or, in its place, right above the field, what is wrong with the input."""
+    shown = f"<b>{html.escape(title)}</b>"
     if message:
-        return (
-            f'{_STYLE_HTML}<div role="alert" style="border-left:4px solid #C4433A;padding-left:8px">'
-            f"{html.escape(message[0].upper() + message[1:])}</div>"
-        )
-    return f"{_STYLE_HTML}<b>{html.escape(title)}</b>"
-
-
-_STYLE_HTML = f"<style>{STYLE}{_STYLE}{_ASLEEP}</style>"
+        style = "border-left:4px solid #C4433A;padding-left:8px"
+        shown = f'<div role="alert" style="{style}">{html.escape(message[0].upper() + message[1:])}</div>'
+    return f"<style>{STYLE}{_STYLE}{_ASLEEP}</style>{shown}"
 
 
 def _words_html(lines):
@@ -282,8 +280,6 @@ def _words_html(lines):
     # A screen reader reads a status out when the learner pauses.
     return f'<div role="status" aria-live="polite" style="{size}">{written}</div>'
 
-
-# --- a click -----------------------------------------------------------------------------------------
 
 _LISTEN = """
 function render({ model, el }) {

@@ -36,14 +36,9 @@ class Picture:
         left, bottom, right, top = self.figure.get_tightbbox(renderer).extents * PIXELS
         # Cut where a whole pixel ends: half a one would blur the picture.
         box = Bbox.from_extents(floor(left) - 2, floor(bottom) - 2, ceil(right) + 2, ceil(top) + 2)
-        file = io.BytesIO()
-        self.figure.savefig(
-            file,
-            dpi=2 * PIXELS,
-            facecolor="none",
-            bbox_inches=Bbox(box.get_points() / PIXELS),
-            metadata={"Software": None},  # matplotlib's version
-        )
+        file, style = io.BytesIO(), {"dpi": 2 * PIXELS, "facecolor": "none"}
+        style["metadata"] = {"Software": None}  # matplotlib's version
+        self.figure.savefig(file, bbox_inches=Bbox(box.get_points() / PIXELS), **style)
         return file.getvalue()
 
     def __repr__(self):
@@ -51,9 +46,7 @@ class Picture:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         image = self.png()
-        width, height = (
-            side // 2 for side in struct.unpack(">II", image[16:24])
-        )  # where a PNG tells its size
+        width, height = (side // 2 for side in struct.unpack(">II", image[16:24]))  # as a PNG tells its size
         metadata = {"image/png": {"width": width, "height": height, "alt": self.words}}
         encoded = base64.b64encode(image).decode("ascii")
         return {"image/png": encoded, "text/plain": self.words}, metadata
@@ -136,15 +129,10 @@ def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center",
     return ax.text(x, y, text, color=colour_of(colour), **style)
 
 
-def arrow(ax, start, end, colour="label", width=1.6, bend=0):
-    """Draw an arrow from one place to another; ``bend`` of 0.3 makes an arc of it."""
-    style = {
-        "arrowstyle": "-|>,head_width=0.28,head_length=0.5",
-        "color": colour_of(colour),
-        "linewidth": width,
-    }
-    style |= {"shrinkA": 0, "shrinkB": 0, "connectionstyle": f"arc3,rad={bend}"}
-    ax.annotate("", xy=end, xytext=start, arrowprops=style)
+def arrow(ax, start, end):
+    """Draw an arrow from one place to another."""
+    style = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"]}
+    ax.annotate("", xy=end, xytext=start, arrowprops={**style, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0})
 
 
 def tint(name, share=0.14):

@@ -77,3 +77,12 @@ def number(value, decimals=2, trim=True):
     if trim and "." in text:
         text = text.rstrip("0").rstrip(".")
     return text.replace("-", "−")
+
+
+def vector(values, decimals=2, trim=True):
+    """Write the numbers of a vector in brackets.
+
+    >>> vector([-1.0, 0.5])
+    '(−1, 0.5)'
+    """
+    return f"({', '.join(number(value, decimals, trim) for value in values)})"

@@ -3,7 +3,7 @@
 import math
 
 from mha_helpers.style import head_label
-from mha_helpers.svg_heatmap import LETTER, Heatmap, largest
+from mha_helpers.svg_heatmap import LETTER, Heatmap
 from mha_helpers.svg_marks import Marks
 
 MOST_SMALL_CELLS = 640  # of all small heatmaps beside a large one: more would make a slider slow
@@ -38,27 +38,17 @@ class Drawing(Marks):
         self._marks.append(heatmap)
         return heatmap.cell
 
-    def heatmaps(self, box, values, tokens, names=None, chosen=(0, 0, 0), **options):
+    def heatmaps(self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None):
         """Draw the heatmap of the chosen head large, and those of all heads beside it, small.
 
-        ``values`` is (h, n, n), ``chosen`` (head, row, column). A click on a small map chooses its head.
-        Options are those of ``heatmap``.
+        ``weights`` is (h, n, n), ``chosen`` (head, row, column). A click on a small map chooses its head.
         """
         x, y, width, height = box
-        heads, (head, row, column) = len(values), chosen
-        kind = options.get("kind", "weights")
-        options.setdefault("limit", 1.0 if kind in ("weights", "mask") else largest(values))
+        heads, (head, *cell) = len(weights), chosen
+        shared = {"rows": tokens, "columns": tokens, "mask": mask}
         large = min(height + 60, width * 0.52)
-        self.heatmap(
-            (x if heads > 1 else x + (width - large) / 2, y, large, height),
-            values[head],
-            tokens,
-            tokens,
-            (row, column),
-            title=head_label(head, names),
-            map=head,
-            **options,
-        )
+        corner, title = (x if heads > 1 else x + (width - large) / 2, y), head_label(head, names)
+        self.heatmap((*corner, large, height), weights[head], chosen=cell, title=title, map=head, **shared)
         if heads == 1:
             return
         left, gap, above = x + large + 20, 14, 40
@@ -66,30 +56,19 @@ class Drawing(Marks):
         labels = [head_label(i, names) for i in range(heads)]
         if 10 * LETTER * max(map(len, labels)) > size + gap:
             labels = [head_label(i) for i in range(heads)]  # the large one has the name as well
+        shared |= {"chosen": (cell[0], None), "small": True, "most_cells": MOST_SMALL_CELLS // heads}
         for i, label in enumerate(labels):
             corner = (left + i % across * (size + gap), y + i // across * (size + above))
-            self.heatmap(
-                (*corner, size, size + above),
-                values[i],
-                tokens,
-                tokens,
-                (row, None),
-                title=label,
-                map=i,
-                small=True,
-                most_cells=MOST_SMALL_CELLS // heads,
-                **options,
-            )
+            self.heatmap((*corner, size, size + above), weights[i], title=label, map=i, **shared)
             if i == head:
                 self.rect(corner[0] - 3, corner[1] + 1, size + 6, size + 21, "lit", outline=True)
 
 
 def _squares(count, width, height, gap, above):
     """Return how many squares stand in a row, and how large they are, so that they are largest."""
-    best = (1, 8.0)
-    for across in range(1, count + 1):
-        down = math.ceil(count / across)
-        size = min((width - gap * (across - 1)) / across, height / down - above)
-        if size > best[1]:
-            best = (across, size)
-    return best
+
+    def size(across):
+        return min((width - gap * (across - 1)) / across, height / math.ceil(count / across) - above)
+
+    across = max(range(1, count + 1), key=size)
+    return across, size(across)

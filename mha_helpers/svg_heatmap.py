@@ -4,6 +4,7 @@ import base64
 import html
 import io
 import math
+from dataclasses import dataclass
 
 import torch
 from PIL import Image
@@ -18,77 +19,70 @@ _TOTAL, _MOST = ": its weights add up to ", ", its most"
 _LONGEST = 13  # letters of a token or feature beside a heatmap
 
 
+@dataclass(eq=False)
 class Heatmap:
-    """One heatmap: where its parts are, and their marks."""
+    """One heatmap: where its parts are, and their marks. Fields are explained in ``Drawing.heatmap``."""
 
-    def __init__(
-        self,
-        box,
-        values,
-        rows,
-        columns,
-        chosen,
-        together,
-        drawing_width,
-        kind="weights",
-        colour=None,
-        mask=None,
-        title="",
-        map=0,
-        limit=None,
-        axes=("query", "key"),
-        decimals=2,
-        small=False,
-        most_cells=MOST_CELLS,
-    ):
-        values = torch.as_tensor(values).detach().float()
+    box: tuple
+    values: object
+    rows: list
+    columns: list
+    chosen: tuple
+    together: list  # all heatmaps of the drawing
+    drawing_width: int
+    kind: str = "weights"
+    colour: str = None
+    mask: object = None
+    title: str = ""
+    map: int = 0
+    limit: float = None
+    axes: tuple = ("query", "key")
+    decimals: int = 2
+    small: bool = False
+    most_cells: int = MOST_CELLS
+
+    def __post_init__(self):
+        values = torch.as_tensor(self.values).detach().float()
         self.values = values.tolist()
-        self.allowed = mask.broadcast_to(values.shape).tolist() if mask is not None else None
-        self.rows = [short(row, _LONGEST) for row in rows]
-        self.columns = [short(column, _LONGEST) for column in columns]
-        self.chosen, self.together = chosen, together
-        self.kind, self.title, self.map, self.axes = kind, title, map, axes
-        self.decimals, self.small, self.most_cells = decimals, small, most_cells
-        if kind in ("scores", "vectors"):
+        allowed = torch.ones_like(values) if self.mask is None else self.mask.broadcast_to(values.shape)
+        self.allowed, self.hidden = allowed.tolist(), (allowed == 0).nonzero().tolist()
+        self.rows = [short(row, _LONGEST) for row in self.rows]
+        self.columns = [short(column, _LONGEST) for column in self.columns]
+        if self.kind in ("scores", "vectors"):
             # Beside the colour of queries, keys or values the negative numbers are grey, as in heatmaps.py.
-            own = (colour_of(colour), COLOURS["below"]) if colour else None
+            own = (colour_of(self.colour), COLOURS["below"]) if self.colour else None
             self.hues = own or (COLOURS["positive"], COLOURS["negative"])
+            finite = values[values.isfinite()].abs().tolist()
+            self.limit = self.limit or max(finite, default=0) or 1.0
         else:
-            self.hues = (colour_of(colour or ("may attend" if kind == "mask" else f"head {map + 1}")),) * 2
-        self.limit = limit or (1.0 if kind in ("weights", "mask") else largest(values))
-        self._lay_out(box, drawing_width)
+            colour = self.colour or ("may attend" if self.kind == "mask" else f"head {self.map + 1}")
+            self.hues, self.limit = (colour_of(colour),) * 2, self.limit or 1.0
+        deep = (values.double().abs() / self.limit).clamp(max=1.0)
+        self.opacities = torch.where(values.isfinite() & (allowed != 0), deep, 0.0)
+        self._lay_out()
 
-    def _lay_out(self, box, drawing_width):
-        left, top, width, height = box
+    def _lay_out(self):
+        left, self.top, width, height = self.box
         across, down = len(self.columns), len(self.rows)
-        below = 18 if self.small else 24
-        title = 20 if self.title else 0
-        if self.small:
-            beside, above = 0, title
-        else:
-            beside = 24 + 8.5 * max(map(len, self.rows))
-            above = title + 38
-            size = min((width - beside) / across, (height - above - below) / down)
-            longest = max(map(len, self.columns))
-            self.turned = longest * 8 > size  # labels that do not fit side by side read upwards
-            above = title + (24 + 8 * longest if self.turned else 38)
+        row, column = max(map(len, self.rows)), max(map(len, self.columns))  # letters
+        below, title = 18 if self.small else 24, 20 if self.title else 0
+        beside, above = (0, title) if self.small else (24 + 8.5 * row, title + 38)
+        size = min((width - beside) / across, (height - above - below) / down)
+        self.turned = not self.small and column * 8 > size  # labels that do not fit side by side read upwards
+        above = title + 24 + 8 * column if self.turned else above
         self.size = max(1.0, min((width - beside) / across, (height - above - below) / down))
-        spare = width - beside - self.size * across
-        self.left, self.top = left, top
-        self.x, self.y = left + beside + spare / 2, top + above
         self.width, self.height = self.size * across, self.size * down
-        row, column = max(map(len, self.rows)), max(map(len, self.columns))
+        self.x, self.y = left + beside + (width - beside - self.width) / 2, self.top + above
         value, total = {"mask": ("may attend", " may look at 10 of 10"), "weights": ("masked", _TOTAL)}.get(
             self.kind, ("−1.67", ": −1.67 to 1.67")
         )
         cell_words = row + len(" → ") + column + len(f": {value}")
         cell_words += len(_MOST) * (across * down > self.most_cells)
-        row_words = row + len(f"{total}1")
         fits = width / (BOLD_LETTER * cell_words)  # beside its neighbours
         self.words_size = max(10, min(12, self.width / 13)) if self.small else max(11, min(15, fits))
-        longest = cell_words if self.small else max(cell_words, row_words)
-        half = min(BOLD_LETTER * self.words_size * longest, drawing_width) / 2
-        middle = min(max(self.x + self.width / 2, half), drawing_width - half)
+        longest = cell_words if self.small else max(cell_words, row + len(f"{total}1"))
+        half = min(BOLD_LETTER * self.words_size * longest, self.drawing_width) / 2
+        middle = min(max(self.x + self.width / 2, half), self.drawing_width - half)
         self.readout = (middle, self.y + self.height + below - 6)
 
     def cell(self, row, column):
@@ -116,9 +110,8 @@ class Heatmap:
         row, column = self.chosen
         if column is None:
             return [self._row_frame([self], row, 'stroke-width="2"')]
-        x, y, side, _ = self.cell(row, column)
         style = f'fill="none" stroke="{COLOURS["lit"]}" stroke-width="3" pointer-events="none"'
-        frame = f'<rect x="{px(x)}" y="{px(y)}" width="{px(side)}" height="{px(side)}" {style}/>'
+        frame = f"<rect {_area(*self.cell(row, column))} {style}/>"
         words = self._cell_words(row, column)
         return [frame, text_mark(*self.readout, words, self.words_size, "middle", bold=True, css="rest")]
 
@@ -134,24 +127,19 @@ class Heatmap:
         size = max(10, min(14, self.size * 0.8))
         chosen_row, chosen_column = self.chosen or (None, None)
         with_rows = [heatmap for heatmap in self.together if heatmap.rows == self.rows]
-        strongest = self._opacities().argmax(dim=-1).tolist()
-        for i, label in enumerate(self.rows):
+        for i, strongest in enumerate(self._strongest()):
             if self.size >= 8 or i == chosen_row:
                 top, baseline = self.y + i * self.size, self.y + (i + 0.5) * self.size + size * 0.35
-                word = text_mark(self.x - 6, baseline, label, size, "end", bold=i == chosen_row)
-                ground = f'<rect x="{px(left + 10)}" y="{px(top)}" width="{px(self.x - left - 12)}"'
-                ground += f' height="{px(self.size)}" fill-opacity="0"/>'
+                word = text_mark(self.x - 6, baseline, self.rows[i], size, "end", bold=i == chosen_row)
+                ground = f'<rect {_area(left + 10, top, self.x - left - 12, self.size)} fill-opacity="0"/>'
                 frame = self._row_frame(with_rows, i, 'class="lights" visibility="hidden" stroke-width="3"')
-                tip = f'<text class="tip">{html.escape(self._row_words(i))}</text>'
-                cell = f"{self.map},{i},{strongest[i]}"
-                marks.append(f'<g class="hit" data-cell="{cell}">{ground}{word}{frame}{tip}</g>')
+                marks.append(self._answering(i, strongest, ground + word + frame, self._row_words(i)))
         for j, label in enumerate(self.columns):
             if self.size >= 8 or j == chosen_column:
-                x, anchor = self.x + (j + 0.5) * self.size, "middle"
-                if self.turned:
-                    x, anchor = x + size * 0.35, "start"
-                bold = j == chosen_column
-                marks.append(text_mark(x, self.y - 6, label, size, anchor, bold=bold, turned=self.turned))
+                x = self.x + (j + 0.5) * self.size + (size * 0.35 if self.turned else 0)
+                style = {"bold": j == chosen_column, "turned": self.turned}
+                anchor = "start" if self.turned else "middle"
+                marks.append(text_mark(x, self.y - 6, label, size, anchor, **style))
         return marks
 
     @staticmethod
@@ -165,11 +153,12 @@ class Heatmap:
         return f'<path d="{"".join(corners)}" {style} fill="none" stroke="{COLOURS["lit"]}"/>'
 
     def _row_words(self, row):
-        shown = [value for j, value in enumerate(self.values[row]) if self._is_allowed(row, j)]
-        if self.kind == "weights":
-            return f"{self.rows[row]}{_TOTAL}{number(sum(shown))}"
         if self.kind == "mask":
             return f"{self.rows[row]} may look at {sum(map(bool, self.values[row]))} of {len(self.columns)}"
+        pairs = zip(self.values[row], self.allowed[row], strict=True)
+        shown = [value for value, is_allowed in pairs if is_allowed]
+        if self.kind == "weights":
+            return f"{self.rows[row]}{_TOTAL}{number(sum(shown))}"
         return f"{self.rows[row]}: {number(min(shown, default=0))} to {number(max(shown, default=0))}"
 
     def _cells(self):
@@ -180,113 +169,87 @@ class Heatmap:
             marks = self._answering_cells()
         if self.size >= 30 and self.kind != "mask":
             marks += self._numbers()
-        border = f'<rect {self._area()} fill="none" stroke="{COLOURS["faint"]}" pointer-events="none"/>'
+        area = _area(self.x, self.y, self.width, self.height)
+        border = f'<rect {area} fill="none" stroke="{COLOURS["faint"]}" pointer-events="none"/>'
         return [*marks, self._hatching(), border]
 
     def _answering_cells(self):
         ys = [px(self.y + i * self.size) for i in range(len(self.rows))]
         xs = [px(self.x + j * self.size) for j in range(len(self.columns))]
-        size = px(self.size)
-        usual = self.hues[0]
+        size, usual = px(self.size), self.hues[0]
         border = f'stroke="{COLOURS["faint"]}" stroke-opacity=".3"' if self.size >= 6 else ""
         marks = [f'<g fill="{usual}" {border}>']
-        for i, y in enumerate(ys):
-            for j, x in enumerate(xs):
-                colour, opacity = self._shade(i, j)
+        for i, row in enumerate(self.opacities.tolist()):
+            for j, opacity in enumerate(row):
+                colour = self.hues[opacity > 0 and self.values[i][j] < 0]
                 own = "" if colour == usual else f' fill="{colour}"'
-                marks.append(
-                    f'<g class="hit" data-cell="{self.map},{i},{j}"><rect x="{x}" y="{y}" width="{size}"'
-                    f' height="{size}"{own} fill-opacity="{opacity:.2f}"/>'
-                    f'<text class="tip">{html.escape(self._cell_words(i, j))}</text></g>'
-                )
+                rect = f'<rect x="{xs[j]}" y="{ys[i]}" width="{size}" height="{size}"{own}'
+                rect += f' fill-opacity="{opacity:.2f}"/>'
+                marks.append(self._answering(i, j, rect, self._cell_words(i, j)))
         return [*marks, "</g>"]
 
     def _answering_rows(self):
         marks = []
-        for i, strongest in enumerate(self._opacities().argmax(dim=-1).tolist()):
+        for i, strongest in enumerate(self._strongest()):
+            area = _area(self.x, self.y + i * self.size, self.width, self.size)
             words = f"{self._cell_words(i, strongest)}{_MOST}"
-            marks.append(
-                f'<g class="hit" data-cell="{self.map},{i},{strongest}"><rect x="{px(self.x)}"'
-                f' y="{px(self.y + i * self.size)}" width="{px(self.width)}" height="{px(self.size)}"'
-                f' fill-opacity="0"/><text class="tip">{html.escape(words)}</text></g>'
-            )
+            marks.append(self._answering(i, strongest, f'<rect {area} fill-opacity="0"/>', words))
         return marks
 
-    def _opacities(self):
-        """Return what ``_shade`` says of every cell, for all of them at once."""
-        values = torch.tensor(self.values, dtype=torch.float64)
-        shown = values.isfinite()
-        if self.allowed is not None:
-            shown &= torch.tensor(self.allowed)
-        return torch.where(shown, (values.abs() / self.limit).clamp(max=1.0), 0.0)
+    def _answering(self, row, column, mark, words):
+        """Return a mark that a click takes for this cell, and that says its words under the mouse."""
+        tip = f'<text class="tip">{html.escape(words)}</text>'
+        return f'<g class="hit" data-cell="{self.map},{row},{column}">{mark}{tip}</g>'
+
+    def _strongest(self):
+        """Return for each row the column of its deepest cell."""
+        return self.opacities.argmax(dim=-1).tolist()
 
     def _image(self):
         hues = torch.tensor([list(bytes.fromhex(hue[1:])) for hue in self.hues])
         negative = (torch.tensor(self.values) < 0).long()
-        alpha = (255 * self._opacities()).round().unsqueeze(-1)
+        alpha = (255 * self.opacities).round().unsqueeze(-1)
         pixels = torch.cat([hues[negative], alpha], dim=-1).to(torch.uint8)  # (rows, columns, 4)
-        data = base64.b64encode(_png(pixels)).decode()
+        file = io.BytesIO()
+        Image.fromarray(pixels.numpy()).save(file, "PNG", compress_level=1)
+        data = base64.b64encode(file.getvalue()).decode()
+        area = _area(self.x, self.y, self.width, self.height)
         style = 'preserveAspectRatio="none" style="image-rendering:pixelated"'
-        return f'<image {self._area()} {style} href="data:image/png;base64,{data}"/>'
+        return f'<image {area} {style} href="data:image/png;base64,{data}"/>'
 
     def _numbers(self):
         size = min(15, self.size / 2.9)
         marks = []
-        for i, row in enumerate(self.values):
-            for j, value in enumerate(row):
-                if self._is_allowed(i, j):
+        for i, row in enumerate(self.opacities.tolist()):
+            for j, opacity in enumerate(row):
+                if self.allowed[i][j]:
                     x, y = self.x + (j + 0.5) * self.size, self.y + (i + 0.5) * self.size + size * 0.35
-                    colour = "#ffffff" if self._shade(i, j)[1] > 0.75 else "ink"
-                    shown = number(value, self.decimals, trim=self.kind != "weights")
-                    marks.append(text_mark(x, y, shown, size, "middle", colour))
+                    colour = "#ffffff" if opacity > 0.75 else "ink"
+                    marks.append(text_mark(x, y, self._shown(i, j), size, "middle", colour))
         return marks
 
     def _hatching(self):
-        if self.allowed is None:
-            return ""
         every = math.ceil(5 / self.size)  # of very small cells only some, or the lines would run together
-        lines = []
-        for i in range(len(self.rows)):
-            for j in range(len(self.columns)):
-                if not self._is_allowed(i, j) and (i + j) % every == 0:
-                    x, y, size, _ = self.cell(i, j)
-                    lines.append(f"M{px(x)} {px(y + size)}l{px(size)} {px(-size)}")
+        corners = [self.cell(i + 1, j) for i, j in self.hidden if (i + j) % every == 0]
+        size = px(self.size)
+        lines = "".join(f"M{px(x)} {px(y)}l{size} -{size}" for x, y, *_ in corners)
         style = f'stroke="{COLOURS["masked"]}" stroke-opacity=".7" fill="none" pointer-events="none"'
-        return f'<path d="{"".join(lines)}" {style}/>' if lines else ""
+        return f'<path d="{lines}" {style}/>' if lines else ""
 
-    def _area(self):
-        return f'x="{px(self.x)}" y="{px(self.y)}" width="{px(self.width)}" height="{px(self.height)}"'
-
-    def _is_allowed(self, row, column):
-        return self.allowed is None or self.allowed[row][column]
-
-    def _shade(self, row, column):
-        value = self.values[row][column]
-        if not self._is_allowed(row, column) or not math.isfinite(value):
-            return self.hues[0], 0.0
-        return self.hues[value < 0], min(abs(value) / self.limit, 1.0)
+    def _shown(self, row, column):
+        return number(self.values[row][column], self.decimals, trim=self.kind != "weights")
 
     def _cell_words(self, row, column):
         if self.kind == "mask":
             words = "may attend" if self.values[row][column] else "masked"
-        elif not self._is_allowed(row, column):
-            words = "masked"
         else:
-            words = number(self.values[row][column], self.decimals, trim=self.kind != "weights")
+            words = self._shown(row, column) if self.allowed[row][column] else "masked"
         return f"{self.rows[row]} → {self.columns[column]}: {words}"
 
 
-def largest(values):
-    finite = values[values.isfinite()].abs()
-    return (float(finite.max()) if finite.numel() else 0.0) or 1.0
+def _area(x, y, width, height):
+    return f'x="{px(x)}" y="{px(y)}" width="{px(width)}" height="{px(height)}"'
 
 
 def _role(axis):
     return axis if axis in COLOURS else "ink"
-
-
-def _png(pixels):
-    """Return pixels (rows, columns, 4), red, green, blue and opacity from 0 to 255, as a PNG."""
-    file = io.BytesIO()
-    Image.fromarray(pixels.numpy()).save(file, "PNG", compress_level=1)
-    return file.getvalue()

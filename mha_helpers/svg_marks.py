@@ -30,8 +30,7 @@ STYLE = """
 class Marks:
     """Marks at pixel positions, written as one SVG of a fixed size.
 
-    ``label`` is what a person would say of the picture; a screen reader says it, and a Panel sets it to its
-    words. A colour is a key of
+    ``label`` is what a screen reader says; a Panel sets it to its words. A colour is a key of
     ``style.COLOURS``, "head 1", "head 2" …, or "#rrggbb". A ``box`` is (x, y, width, height).
 
     >>> drawing = Marks(200, 100, "one bar")
@@ -54,11 +53,9 @@ class Marks:
         )
         return f"{head}{''.join(map(str, self._marks))}</svg>"
 
-    # --- plain marks ---------------------------------------------------------------------------------
-
-    def text(self, x, y, words, size, anchor="start", colour="ink", bold=False, turned=False):
-        """Write words whose baseline begins, is centred or ends at (x, y); ``turned`` reads upwards."""
-        self._marks.append(text_mark(x, y, words, size, anchor, colour, bold, turned))
+    def text(self, x, y, words, size, anchor="start", colour="ink", bold=False):
+        """Write words whose baseline begins, is centred or ends at (x, y)."""
+        self._marks.append(text_mark(x, y, words, size, anchor, colour, bold))
 
     def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False):
         """Fill a rectangle, or outline it. With ``hover`` or ``cell`` it answers the mouse."""
@@ -69,33 +66,27 @@ class Marks:
             style = f'fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"'
         self._answering(f"<rect {area} {style}/>", hover, cell)
 
-    def point(self, x, y, radius, colour, opacity=1, hover="", cell=None):
+    def point(self, x, y, radius, colour, hover="", cell=None):
         """Fill a circle around (x, y). With ``hover`` or ``cell`` it answers the mouse."""
-        circle = f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}"'
-        mark = f'<circle {circle} fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"/>'
-        self._answering(mark, hover, cell)
+        circle = f'cx="{px(x)}" cy="{px(y)}" r="{px(radius)}" fill="{colour_of(colour)}"'
+        self._answering(f'<circle {circle} fill-opacity="1.00"/>', hover, cell)
 
     def line(self, x1, y1, x2, y2, colour="ink", width=1.5, arrow=False, dashed=False):
         """Draw a line, with an arrow head at (x2, y2) if wanted."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
+        ends = f'x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}"'
         style = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {_ink_class(colour)}'
-        self._marks.append(
-            f'<line x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}" {style} pointer-events="none"/>'
-        )
+        self._marks.append(f'<line {ends} {style} pointer-events="none"/>')
         if arrow:
-            angle = math.atan2(y2 - y1, x2 - x1)
-            sides = [
-                (x2 - 10 * math.cos(angle + turn), y2 - 10 * math.sin(angle + turn)) for turn in (0.4, -0.4)
-            ]
+            angles = [math.atan2(y2 - y1, x2 - x1) + turn for turn in (0.4, -0.4)]
+            sides = [(x2 - 10 * math.cos(angle), y2 - 10 * math.sin(angle)) for angle in angles]
             self.polygon([(x2, y2), *sides], colour, opacity=1)
 
     def polygon(self, points, colour, opacity=0.15):
         """Fill the area between points (x, y)."""
         corners = " ".join(f"{px(x)},{px(y)}" for x, y in points)
-        self._marks.append(
-            f'<polygon points="{corners}" fill="{colour_of(colour)}" fill-opacity="{opacity}"'
-            f' pointer-events="none" {_ink_class(colour)}/>'
-        )
+        style = f'fill="{colour_of(colour)}" fill-opacity="{opacity}" pointer-events="none"'
+        self._marks.append(f'<polygon points="{corners}" {style} {_ink_class(colour)}/>')
 
     def _answering(self, mark, hover, cell):
         if not hover and cell is None:
@@ -103,13 +94,10 @@ class Marks:
             return
         x, y = self.readout
         tip = f'<text class="tip" x="{px(x)}" y="{px(y)}">{html.escape(hover)}</text>' if hover else ""
-        self._marks.append(f"<g {_hit(cell)}>{mark}{tip}</g>")
+        data = "" if cell is None else f' data-cell="{",".join(map(str, cell))}"'
+        self._marks.append(f'<g class="hit"{data}>{mark}{tip}</g>')
 
-    # --- bars ----------------------------------------------------------------------------------------
-
-    def bars(
-        self, box, values, labels, colour="ink", limits=None, chosen=None, decimals=2, cells=None, hovers=None
-    ):
+    def bars(self, box, values, labels, colour="ink", limits=None, chosen=None, cells=None, hovers=None):
         """Draw one horizontal bar for each value, with its label and its number.
 
         ``colour`` is one colour or a list, ``limits`` the smallest and the largest number of the scale (0 is
@@ -129,17 +117,16 @@ class Marks:
         for i, (value, label) in enumerate(zip(values, labels, strict=True)):
             top, tall = y + i * step, step * 0.72
             own = colour[i] if isinstance(colour, list) else colour
-            shown = number(value, decimals, trim=False)
+            shown = number(value, trim=False)
             finite = value if math.isfinite(value) else 0.0
             left, right = zero + min(finite, 0) * scale, zero + max(finite, 0) * scale
-            cell = cells[i] if cells else None
+            wide, middle = max(right - left, 1), top + tall / 2 + size * 0.35
             hover = hovers[i] if hovers else f"{label}: {shown}"
-            self.rect(left, top, max(right - left, 1), tall, own, hover=hover, cell=cell)
-            middle = top + tall / 2 + size * 0.35
+            self.rect(left, top, wide, tall, own, hover=hover, cell=cells[i] if cells else None)
             self.text(x + room - 8, middle, short(label), size, "end", bold=i == chosen)
             self.text(right + 6, middle, shown, size, bold=i == chosen)
             if i == chosen:
-                self.rect(left - 2, top - 2, max(right - left, 1) + 4, tall + 4, "lit", outline=True)
+                self.rect(left - 2, top - 2, wide + 4, tall + 4, "lit", outline=True)
         self.line(zero, y - 2, zero, y + step * len(values), "ink", 1)
 
 
@@ -148,20 +135,13 @@ def _ink_class(colour):
 
 
 def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False, css=""):
-    own = "" if colour == "ink" else f' style="fill:{colour_of(colour)}"'
-    weight = ' font-weight="700"' if bold else ""
-    turn = f' transform="rotate(-90 {px(x)} {px(y)})"' if turned else ""
-    name = f' class="{css}"' if css else ""
     style = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{colour_of(colour)}"'
-    return (
-        f'<text x="{px(x)}" y="{px(y)}" {style} font-family="DejaVu Sans, sans-serif" pointer-events="none"'
-        f"{weight}{turn}{own}{name}>"
-        f"{html.escape(words)}</text>"
-    )
-
-
-def _hit(cell):
-    return 'class="hit"' if cell is None else f'class="hit" data-cell="{",".join(map(str, cell))}"'
+    style += ' font-family="DejaVu Sans, sans-serif" pointer-events="none"'
+    style += ' font-weight="700"' if bold else ""
+    style += f' transform="rotate(-90 {px(x)} {px(y)})"' if turned else ""
+    style += "" if colour == "ink" else f' style="fill:{colour_of(colour)}"'
+    style += f' class="{css}"' if css else ""
+    return f'<text x="{px(x)}" y="{px(y)}" {style}>{html.escape(words)}</text>'
 
 
 def px(value):

@@ -16,6 +16,8 @@ GAP = "⋯"  # where rows or columns of a large matrix are left out
 SHOWN = 16  # of these at most so many are shown
 LONG = 11  # letters of the name of a column that is written in one line
 TERMS = 8  # products of a long sum that are written out
+TABLE = "border-collapse:collapse;margin:4px 0 8px;color:inherit;background:transparent;"
+CAPTION = "caption-side:top;text-align:left;color:inherit;font-size:15px;padding:0 0 4px;white-space:nowrap"
 CELL = "padding:3px 10px;text-align:right;border:1px solid rgba(128,128,128,.35);font-size:15px;"
 HEAD = "padding:3px 10px;font-size:14px;font-weight:600;border:none;text-align:"
 HATCHED = (
@@ -56,7 +58,8 @@ def matrix_table(
     eats  [0.500]   4.000
     """
     matrix = _matrix(name or "the matrix", matrix)
-    rows, columns = _labels("rows", rows, matrix.shape[0]), _labels("columns", columns, matrix.shape[1])
+    rows = checked_labels("rows", rows, matrix.shape[0])
+    columns = checked_labels("columns", columns, matrix.shape[1])
     allowed = torch.ones(matrix.shape) if mask is None else torch.as_tensor(mask).broadcast_to(matrix.shape)
     row, column = chosen if isinstance(chosen, tuple) else (chosen, None)
     whole = not (matrix[matrix.isfinite()] % 1).any()
@@ -82,18 +85,9 @@ def matrix_table(
 
 
 def product_table(
-    a,
-    b,
-    row,
-    column,
-    names=("Q", "Kᵀ", "scores"),
-    rows=None,
-    columns=None,
-    inner=None,
-    scale=None,
-    decimals=3,
-    colours=("query", "key", "output"),
-):
+    a, b, row, column, names=("Q", "Kᵀ", "scores"), rows=None, columns=None, inner=None,
+    scale=None, decimals=3, colours=("query", "key", "output"),
+):  # fmt: skip
     """Show ``a @ b`` with one row of a, one column of b and their cell of the product lit, and its sum.
 
     ``rows`` are the labels of a's rows, ``columns`` those of b's columns, ``inner`` those of the axis that is
@@ -130,7 +124,7 @@ def cell_sum(row, column, decimals=3, scale=None):
 
     "=" stands before a number that is exact, "≈" before a rounded one. In long sums the middle is left out.
 
-    Shapes: both ``(m)``. Used by ``product_table`` and the explorers of notebooks 02, 03 and 07.
+    Shapes: both ``(m)``. Used by ``product_table`` and the explorer of notebook 02.
 
     >>> cell_sum([2, -1], [2, 0]), cell_sum([1, 1], [1, 2], scale=1.5)
     ('2·2 + (−1)·0 = 4', '(1·1 + 1·2) ÷ 1.5 = 2')
@@ -184,7 +178,8 @@ def _matrix(name, matrix):
     return matrix
 
 
-def _labels(name, labels, size):
+def checked_labels(name, labels, size):
+    """Return labels as strings, one for each row or column, or None."""
     if labels is not None and len(labels) != size:
         raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
     return None if labels is None else [str(label) for label in labels]
@@ -203,34 +198,26 @@ def _factor(value, decimals):
 
 
 def _html(grid, rows, columns, name, size, colour):
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    red, green, blue = bytes.fromhex(colour[1:])
     # The outline is nearer to the text's colour, so that it shows on dark pages, too.
     lit = (
         f"background:rgba({red},{green},{blue},.28);outline:2px solid {colour};"
         f"outline:2px solid color-mix(in srgb,{colour} 65%,currentColor);outline-offset:-2px;"
     )
     styles = {"plain": CELL, "lit": CELL + lit, "masked": CELL + HATCHED}
-    parts = [
-        '<table style="border-collapse:collapse;margin:4px 0 8px;color:inherit;background:transparent;'
-        'font-variant-numeric:tabular-nums">'
-    ]
+    parts = [f'<table style="{TABLE}font-variant-numeric:tabular-nums">']
     if name or size:
-        parts.append(
-            '<caption style="caption-side:top;text-align:left;color:inherit;font-size:15px;padding:0 0 4px;'
-            f'white-space:nowrap"><span style="border-left:6px solid {colour};padding-left:6px">'
-            f"<b>{html.escape(name)}</b> {size}</span></caption>"
-        )
+        marked = f'<span style="border-left:6px solid {colour};padding-left:6px"><b>{html.escape(name)}</b>'
+        parts.append(f'<caption style="{CAPTION}">{marked} {size}</span></caption>')
     if columns:
         corner = f'<td style="{HEAD}left"></td>' if rows else ""
         heads = [f'<th scope="col" style="{HEAD}right">{_in_two_lines(label)}</th>' for label in columns]
         parts.append(f'<tr style="background:transparent">{corner}{"".join(heads)}</tr>')
     for line, label in zip(grid, rows or itertools.repeat(""), strict=False):
         head = f'<th scope="row" style="{HEAD}left">{html.escape(label)}</th>' if rows else ""
-        cells = [
-            f'<td style="{styles[kind]}">{f"<b>{text}</b>" if kind == "lit" else text}</td>'
-            for text, kind in line
-        ]
-        parts.append(f'<tr style="background:transparent">{head}{"".join(cells)}</tr>')
+        bold = [(f"<b>{text}</b>" if kind == "lit" else text, kind) for text, kind in line]
+        cells = "".join(f'<td style="{styles[kind]}">{text}</td>' for text, kind in bold)
+        parts.append(f'<tr style="background:transparent">{head}{cells}</tr>')
     return "".join([*parts, "</table>"])
 
 

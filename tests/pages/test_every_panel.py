@@ -63,13 +63,19 @@ def test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_
     assert all(control.description for control in panel.controls.values())
 
 
-def test_what_a_learner_types_is_not_markup(panel):
-    for control in panel.controls.values():
-        if isinstance(control, widgets.Text) and control.description == "sentence":
-            control.value = "<b>cat</b> & <script> eats"
-            ElementTree.fromstring(panel.svg())
-            shown = [child.value for child in panel.children if isinstance(child, widgets.HTML)]
-            assert not any("<script>" in html or "<b>cat" in html for html in shown)
+def test_what_a_learner_types_is_no_markup_and_what_does_not_fit_is_told(panel):
+    control = panel.controls.get("sentence")
+    refused = {"": "fish”.", "word " * 65: "shorten it."}
+    typed = ["<b>cat</b> & <script> eats", "🐟 eats 🐱", "猫", *refused]
+    for sentence in typed if isinstance(control, widgets.Text) else ():
+        before = panel.svg()
+        control.value = sentence
+        ElementTree.fromstring(panel.svg())
+        shown = [child.value for child in panel.children if isinstance(child, widgets.HTML)]
+        assert not any("<script>" in html or "<b>cat" in html for html in shown)
+        is_refused = sentence in refused
+        assert bool(panel.message()) == (panel.svg() == before) == is_refused
+        assert panel.message().endswith(refused.get(sentence, ""))
 
 
 def compare(drawn):

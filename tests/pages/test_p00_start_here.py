@@ -1,9 +1,7 @@
 """The explorers of pages 00 and 09: heads made by hand, and the three heads of "cat eats fish"."""
 
-import itertools
 import math
 
-import pytest
 import torch
 
 from mha_helpers import causal_mask, golden_example
@@ -20,26 +18,6 @@ def test_its_weights_are_those_of_plain_softmax():
     assert torch.allclose(state["heads"], state["weights"] @ state["v"], atol=1e-5)
 
 
-def test_the_heads_do_what_their_names_say():
-    panel = attention_explorer()
-    panel.controls["sentence"].value = "the cat saw the dog and the dog saw the fish"
-    tokens, weights = panel.state()["tokens"], panel.state()["weights"]
-    n = len(tokens)
-    assert weights[0].argmax(-1)[1:].tolist() == list(range(n - 1))
-    assert weights[2].argmax(-1)[:-1].tolist() == list(range(1, n))
-    for row, column in itertools.product(range(n), range(n)):
-        if tokens[row] == tokens[column]:
-            assert weights[1, row, column] > 0.2
-    assert weights[3].argmax(-1).tolist() == list(range(n))
-
-
-@pytest.mark.parametrize("sentence", ["", "<script>alert(1)</script>", "word " * 300, "🐟 eats 🐱", "猫吃鱼"])
-def test_any_sentence_is_a_picture_or_a_sentence(sentence):
-    panel = attention_explorer()
-    panel.controls["sentence"].value = sentence
-    assert bool(panel.message()) == (sentence == "" or sentence.startswith("word"))
-
-
 def test_the_frame_is_on_the_strongest_cell_until_a_click_chooses_another():
     panel = attention_explorer()
     head, row, column = panel.state()["chosen"]
@@ -47,7 +25,7 @@ def test_the_frame_is_on_the_strongest_cell_until_a_click_chooses_another():
     panel.set(d_k=1)  # five words alike
     assert panel.state()["chosen"] == (0, 3, 2)  # still “cat”
     panel.click(1, 4, 0)
-    assert panel.state()["chosen"] == (1, 4, 0)
+    assert panel.state()["chosen"] == (1, 4, 0) and panel.controls["head"].label == "2 same word"
 
 
 def test_the_three_heads_of_page_00_are_those_of_the_example():

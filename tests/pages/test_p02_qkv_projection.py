@@ -35,11 +35,3 @@ def test_a_click_chooses_the_row_and_the_column_that_were_hit():
         assert f'data-cell="{",".join(map(str, cell))}"' in panel.svg()
         panel.click(*cell)
         assert chosen.items() <= panel.state().items()
-
-
-def test_the_words_say_what_each_number_means():
-    panel = projection_explorer()
-    panel.set(token=0, matrix="value", column=1)
-    assert "Its number 2 is about “a thing, less a happening”: 2·1" in panel.description()
-    panel.set(matrix="query", head=2)
-    assert "Its number 2 is about “stands 2nd”" in panel.description()

@@ -15,11 +15,7 @@ def panel():
 def test_it_shows_the_models_own_weights(panel):
     panel.controls["step"].value = 225
     _, weights = trained_model(step=225)(as_numbers("KQWMADZT" * 3)[None])
-    assert torch.allclose(panel.state()["weights"], torch.cat(weights)[:, :].flatten(0, 1), atol=1e-6)
-
-
-def test_it_starts_at_the_head_and_the_step_that_the_page_tries_first(panel):
-    assert (panel.controls["head"].label, panel.controls["step"].value) == ("1.3", checkpoint_steps()[-1])
+    assert torch.allclose(panel.state()["weights"], torch.cat(weights).flatten(0, 1), atol=1e-6)
 
 
 def test_accuracy_grows_with_the_heads(panel):

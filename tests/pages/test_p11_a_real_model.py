@@ -21,10 +21,9 @@ def panel():
 
 def test_it_shows_the_models_own_weights(panel):
     tokenizer, model = load_minilm()
+    batch = tokenizer(panel.controls["sentence"].value, return_tensors="pt")
     with torch.no_grad():
-        result = model(
-            **tokenizer(panel.controls["sentence"].value, return_tensors="pt"), output_attentions=True
-        )
+        result = model(**batch, output_attentions=True)
     assert torch.allclose(panel.state()["weights"], torch.cat(result.attentions), atol=1e-6)
 
 

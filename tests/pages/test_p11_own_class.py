@@ -21,9 +21,8 @@ def page_09(folder, *cells):
 def test_page_11_takes_the_class_that_page_09_holds(tmp_path, capsys):
     written = the_class.solution_code.replace("q @ k.transpose(-2, -1) /", "products(q, k) /")
     helper = "!pip list\n%matplotlib inline\n\ndef products(q, k):\n    return q @ k.transpose(-2, -1)\n"
-    own = class_of_page_09(
-        page_09(tmp_path, written + "\nexercises.the_class.check(MyAttention)", "1 +", helper)
-    )
+    checked = written + "\nexercises.the_class.check(MyAttention)"
+    own = class_of_page_09(page_09(tmp_path, checked, "1 +", helper))
     assert capsys.readouterr().out == "Your class: MyAttention, from page 09.\n"
     assert own.__name__ == "MyAttention"
     attention, course = own(12, 3), MultiHeadAttention(12, 3)
@@ -32,27 +31,24 @@ def test_page_11_takes_the_class_that_page_09_holds(tmp_path, capsys):
     assert all(map(torch.allclose, attention(x, causal_mask(5)), course(x, causal_mask(5))))
 
 
+changed = the_class.solution_code.replace
+
+
 @pytest.mark.parametrize(
-    ("cells", "reason"),
+    ("cell", "reason"),
     [
-        ([the_class.stub], "page 09 holds no finished MyAttention yet"),
-        (["x = 1"], "page 09 holds no finished MyAttention yet"),
-        ([the_class.solution_code.replace("def forward(", "def forward")], "no finished MyAttention yet"),
-        ([the_class.solution_code.replace("x, mask=None", "x")], "How many arguments does the task name?\n"),
-        ([the_class.solution_code.replace("d_model, num_heads)", "d, h)")], "keyword argument 'd_model'"),
-        ([the_class.solution_code.replace("if mask is not None", "if True")], "ask `if mask is not None`"),
-        (
-            [the_class.solution_code.replace("self.w_o = ", "self.last = ")],
-            "yours stops here, because it raises",
-        ),
-        (
-            [the_class.solution_code.replace("return self.w_o(concat), weights", "return self.w_o(concat)")],
-            "yours",
-        ),
-        ([the_class.solution_code.replace("~mask", "~nowhere")], "name 'nowhere' is not defined"),
+        (the_class.stub, "page 09 holds no finished MyAttention yet"),
+        ("x = 1", "page 09 holds no finished MyAttention yet"),
+        (changed("def forward(", "def forward"), "no finished MyAttention yet"),
+        (changed("x, mask=None", "x"), "How many arguments does the task name?\n"),
+        (changed("d_model, num_heads)", "d, h)"), "keyword argument 'd_model'"),
+        (changed("if mask is not None", "if True"), "ask `if mask is not None`"),
+        (changed("self.w_o = ", "self.last = "), "yours stops here, because it raises"),
+        (changed("return self.w_o(concat), weights", "return self.w_o(concat)"), "yours"),
+        (changed("~mask", "~nowhere"), "name 'nowhere' is not defined"),
     ],
 )
-def test_without_a_class_of_ones_own_the_courses_takes_its_place(tmp_path, capsys, cells, reason):
-    assert class_of_page_09(page_09(tmp_path, *cells)) is MultiHeadAttention
+def test_without_a_class_of_ones_own_the_courses_takes_its_place(tmp_path, capsys, cell, reason):
+    assert class_of_page_09(page_09(tmp_path, cell)) is MultiHeadAttention
     words = capsys.readouterr().out
     assert words.startswith("The course's class: ") and reason in words and words.count("\n") == 1

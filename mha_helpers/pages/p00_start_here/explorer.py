@@ -2,16 +2,9 @@
 
 import ipywidgets as widgets
 
-from mha_helpers.attention import (
-    attention_scores,
-    attention_weights,
-    mask_scores,
-    merge_heads,
-    scale_scores,
-    weighted_values,
-)
+from mha_helpers import attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
 from mha_helpers.svg import Drawing
@@ -35,25 +28,16 @@ def attention_explorer():
     >>> panel.state()["weights"].shape
     torch.Size([2, 3, 3])
     """
-    return Panel(
-        "Multi-head attention on your sentence",
-        controls={
-            "sentence": widgets.Text(SENTENCE, layout=widgets.Layout(width="560px")),
-            "show": widgets.Dropdown(options=[ALL_HEADS, STEPS]),
-            "mask": widgets.Dropdown(options=MASKS, layout=widgets.Layout(width="176px")),
-            "heads": widgets.IntSlider(4, 1, MOST_HEADS),
-            "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
-        },
-        more={
-            "head": index_menu("head"),
-            "query": index_menu("query", start=3),
-            "key": index_menu("key", start=-1),
-        },
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=adjust,
-    )
+    title = "Multi-head attention on your sentence"
+    controls = {
+        "sentence": widgets.Text(SENTENCE, layout=widgets.Layout(width="560px")),
+        "show": widgets.Dropdown(options=[ALL_HEADS, STEPS]),
+        "mask": widgets.Dropdown(options=MASKS, layout=widgets.Layout(width="176px")),
+        "heads": widgets.IntSlider(4, 1, MOST_HEADS),
+        "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
+    }
+    more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
+    return Panel(title, controls, compute, draw, words, more, adjust)
 
 
 def adjust(controls, values):
@@ -66,27 +50,24 @@ def adjust(controls, values):
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):
     tokens, x = sentence_vectors(sentence)
-    if len(tokens) > MOST_TOKENS:
-        raise ValueError(
-            f"The sentence has {len(tokens)} words, and this picture holds {MOST_TOKENS}: shorten it."
-        )
+    check_length(tokens, MOST_TOKENS)
     w_q, w_k, w_v, names = hand_made_heads(heads, d_k)
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
-    scores = attention_scores(q, k)
-    scaled = scale_scores(scores, d_k)
+    scores = attention.attention_scores(q, k)
+    scaled = attention.scale_scores(scores, d_k)
     allowed = {
         "none": None,
         "causal": causal_mask(len(tokens)),
         "sliding window": sliding_window_mask(len(tokens), window=2),
     }[mask]
-    masked = scaled if allowed is None else mask_scores(scaled, allowed)
-    weights = attention_weights(masked)
-    each = weighted_values(weights, v)
+    masked = scaled if allowed is None else attention.mask_scores(scaled, allowed)
+    weights = attention.attention_weights(masked)
+    each = attention.weighted_values(weights, v)
     key = _nearest_of_the_strongest(weights[head, query], query) if key < 0 else key
     return {
         "tokens": tokens, "names": names, "x": x, "q": q, "k": k, "v": v, "scores": scores, "scaled": scaled,
-        "mask": allowed, "masked": masked, "weights": weights, "heads": each, "concat": merge_heads(each),
-        "chosen": (head, query, key), "show": show,
+        "mask": allowed, "masked": masked, "weights": weights, "heads": each,
+        "concat": attention.merge_heads(each), "chosen": (head, query, key), "show": show,
     }  # fmt: skip
 
 
@@ -97,44 +78,39 @@ def _nearest_of_the_strongest(row, query):
 
 
 def draw(state):
-    drawing, mask, chosen = Drawing(WIDTH, HEIGHT), state["mask"], state["chosen"]
+    drawing, mask, (head, *cell) = Drawing(WIDTH, HEIGHT), state["mask"], state["chosen"]
+    tokens, width = state["tokens"], WIDTH / 3
     if state["show"] == ALL_HEADS:
         box = (0, 0, WIDTH, HEIGHT)
-        drawing.heatmaps(box, state["weights"], state["tokens"], state["names"], chosen, mask=mask)
+        drawing.heatmaps(box, state["weights"], tokens, state["names"], state["chosen"], mask)
         return drawing
-    tokens, head, width = state["tokens"], chosen[0], WIDTH / 3
-    options = {"map": head, "limit": float(state["scores"][head].abs().max()) or 1.0, "decimals": 1}
-    scores = {"kind": "scores", **options}  # with one scale for both, so that the division is seen
-    masked = "scaled" if mask is None else "scaled, masked"
-    for i, (name, title, kind) in enumerate(
-        (
-            ("scores", "score", scores),
-            ("scaled", masked, {**scores, "mask": mask}),
-            ("weights", "weight", {"map": head, "mask": mask}),
-        )
-    ):
+    # Scores before and after the division have one scale, so that it is seen.
+    scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()) or 1.0, "decimals": 1}
+    scaled = "scaled" if mask is None else "scaled, masked"
+    columns = (
+        ("scores", "score", scores),
+        ("scaled", scaled, {**scores, "mask": mask}),
+        ("weights", "weight", {"mask": mask}),
+    )
+    for i, (name, title, options) in enumerate(columns):
         box = (i * width, 0, width - 10, HEIGHT)
-        drawing.heatmap(box, state[name][head], tokens, tokens, chosen[1:], title=title, **kind)
+        drawing.heatmap(box, state[name][head], tokens, tokens, cell, title=title, map=head, **options)
     return drawing
 
 
 def words(state):
     tokens, (head, row, column) = state["tokens"], state["chosen"]
     asks, answers = tokens[row], tokens[column]
-    most = int(state["weights"][head, row].argmax())
-    weight, largest = (number(state["weights"][head, row, j]) for j in (column, most))
+    weights = state["weights"][head, row]
+    most, alike = int(weights.argmax()), int(weights.isclose(weights.max()).sum())
     score, scaled = (number(state[name][head, row, column]) for name in ("scores", "scaled"))
+    weight, largest = number(weights[column]), number(weights[most])
     if state["mask"] is not None and not state["mask"][row, column]:
         steps = "the mask forbids this cell → weight 0"
     else:
         root = f"√{state['q'].shape[-1]}"
         steps = f"score {score} → ÷ {root} = {scaled} → softmax over the row → weight {weight}"
     name = head_label(head, state["names"]).capitalize()
-    alike = int(state["weights"][head, row].isclose(state["weights"][head, row, most]).sum())
-    where = (
-        f"most at “{tokens[most]}” ({largest})" if alike == 1 else f"at {alike} words alike ({largest} each)"
-    )
-    return [
-        f"{name}. “{asks}” looks {where}.",
-        f"“{asks}” asks, “{answers}” answers: {steps}.",
-    ]
+    where = f"most at “{tokens[most]}” ({largest})"
+    where = f"at {alike} words alike ({largest} each)" if alike > 1 else where
+    return [f"{name}. “{asks}” looks {where}.", f"“{asks}” asks, “{answers}” answers: {steps}."]

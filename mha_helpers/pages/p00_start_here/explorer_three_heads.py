@@ -3,9 +3,11 @@
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import WIDTH, Panel, index_menu
 from mha_helpers.style import head_label, number
 from mha_helpers.svg import Drawing
+
+EXAMPLE = golden_example()
 
 
 def cat_eats_fish_heads():
@@ -18,62 +20,35 @@ def cat_eats_fish_heads():
     >>> panel.description().splitlines()[0]
     'Head 1: who acts. “eats” gives “cat” 0.919 of its attention, “eats” 0.027, “fish” 0.054.'
     """
-    menus = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 1), ("key", 0))}
-    return Panel(
-        "Three heads look at “cat eats fish”",
-        controls={},
-        more=menus,
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=adjust,
-    )
-
-
-def adjust(controls, values):
-    example = golden_example()
-    offer(controls["head"], example.head_names)
-    offer(controls["query"], example.tokens)
-    offer(controls["key"], example.tokens)
+    menus = {
+        "head": index_menu("head", names=EXAMPLE.head_names),
+        "query": index_menu("query", start=1, names=EXAMPLE.tokens),
+        "key": index_menu("key", names=EXAMPLE.tokens),
+    }
+    return Panel("Three heads look at “cat eats fish”", {}, compute, draw, words, menus)
 
 
 def compute(head, query, key):
-    example = golden_example()
     with torch.no_grad():
-        _, weights = example.attention()(example.x)
-    return {
-        "tokens": example.tokens,
-        "names": example.head_names,
-        "weights": weights,
-        "chosen": (head, query, key),
-    }
+        _, weights = EXAMPLE.attention()(EXAMPLE.x)
+    chosen = (head, query, key)
+    return {"tokens": EXAMPLE.tokens, "names": EXAMPLE.head_names, "weights": weights, "chosen": chosen}
 
 
 def draw(state):
-    head, row, column = state["chosen"]
-    drawing = Drawing(WIDTH, 310)
+    drawing, tokens, (head, row, column) = Drawing(WIDTH, 310), state["tokens"], state["chosen"]
     for i, weights in enumerate(state["weights"]):
-        drawing.heatmap(
-            (i * 290, 0, 280, 310),
-            weights,
-            state["tokens"],
-            state["tokens"],
-            chosen=(row, column if i == head else None),
-            title=head_label(i, state["names"]),
-            map=i,
-        )
+        cell, title = (row, column if i == head else None), head_label(i, state["names"])
+        drawing.heatmap((i * 290, 0, 280, 310), weights, tokens, tokens, cell, title=title, map=i)
     return drawing
 
 
 def words(state):
     tokens, (head, row, _) = state["tokens"], state["chosen"]
-    first, *others = (
-        f"“{token}” {number(weight, 3)}"
-        for token, weight in zip(tokens, state["weights"][head, row], strict=True)
-    )
+    pairs = zip(tokens, state["weights"][head, row], strict=True)
+    first, *others = (f"“{token}” {number(weight, 3)}" for token, weight in pairs)
     name = head_label(head, state["names"]).capitalize()
-    rest = ", ".join(others)
     return [
-        f"{name}. “{tokens[row]}” gives {first} of its attention, {rest}.",
+        f"{name}. “{tokens[row]}” gives {first} of its attention, {', '.join(others)}.",
         "A row shows where one word looks; its three weights add up to 1.",
     ]

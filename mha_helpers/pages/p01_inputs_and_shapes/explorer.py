@@ -6,7 +6,7 @@ from mha_helpers.panel import WIDTH, Panel, index_menu, offer
 from mha_helpers.sentence import fixed_matrix
 from mha_helpers.svg import Drawing
 
-MOST = (4, 6, 8)  # sentences, tokens, features
+AXES, MOST = ("sentence", "token", "feature"), (4, 6, 8)
 HEIGHT = 300
 
 
@@ -21,29 +21,26 @@ def shapes_explorer():
     >>> panel.state()["before"]  # one whole sentence of 3 · 6 numbers, and two more
     20
     """
-    return Panel(
-        "A batch of sentences is one block of numbers",
-        controls={
-            "b": widgets.IntSlider(2, 1, MOST[0], description="b sentences"),
-            "n": widgets.IntSlider(3, 1, MOST[1], description="n tokens"),
-            "d_model": widgets.IntSlider(6, 1, MOST[2]),
-        },
-        more={name: index_menu(name) for name in ("sentence", "token", "feature")},
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=adjust,
-        click=lambda values, sentence, token, feature: {
-            "sentence": sentence,
-            "token": token,
-            "feature": feature,
-        },
-    )
+    controls = {
+        "b": widgets.IntSlider(2, 1, MOST[0], description="b sentences"),
+        "n": widgets.IntSlider(3, 1, MOST[1], description="n tokens"),
+        "d_model": widgets.IntSlider(6, 1, MOST[2]),
+    }
+    title, more = "A batch of sentences is one block of numbers", {name: index_menu(name) for name in AXES}
+    return Panel(title, controls, compute, draw, words, more, adjust, click)
 
 
 def adjust(controls, values):
-    for name, size in (("sentence", "b"), ("token", "n"), ("feature", "d_model")):
-        offer(controls[name], [f"{name} {i}" for i in range(values[size])], numbered=False)
+    for name, size in zip(AXES, ("b", "n", "d_model"), strict=True):
+        offer(controls[name], _names(name, values[size]), numbered=False)
+
+
+def _names(name, size):
+    return [f"{name} {i}" for i in range(size)]
+
+
+def click(values, *chosen):
+    return dict(zip(AXES, chosen, strict=True))
 
 
 def compute(b, n, d_model, sentence, token, feature):
@@ -57,31 +54,20 @@ def compute(b, n, d_model, sentence, token, feature):
 
 
 def draw(state):
-    x, (sentence, token, feature) = state["x"], state["chosen"]
-    b, n, d_model = x.shape
-    drawing = Drawing(WIDTH, HEIGHT)
-    width = WIDTH / max(b, 2)
-    for i in range(b):
-        drawing.heatmap(
-            (i * width, 0, width - 12, HEIGHT),
-            x[i],
-            [f"token {t}" for t in range(n)],
-            [f"feature {d}" for d in range(d_model)],
-            chosen=(token, feature) if i == sentence else None,
-            kind="vectors",
-            colour="positive",  # grey below 0, so that the frame is seen everywhere
-            title=f"sentence {i}",
-            map=i,
-            limit=1.8,
-            axes=("", ""),
-        )
+    drawing, x, (sentence, *cell) = Drawing(WIDTH, HEIGHT), state["x"], state["chosen"]
+    tokens, features = (_names(name, size) for name, size in zip(AXES[1:], x.shape[1:], strict=True))
+    width = WIDTH / max(len(x), 2)
+    style = {"kind": "vectors", "limit": 1.8, "axes": ("", "")}
+    style |= {"colour": "positive"}  # grey below 0, so that the frame is seen everywhere
+    for i, matrix in enumerate(x):
+        box, chosen = (i * width, 0, width - 12, HEIGHT), cell if i == sentence else None
+        drawing.heatmap(box, matrix, tokens, features, chosen, title=f"sentence {i}", map=i, **style)
     return drawing
 
 
 def words(state):
-    x = state["x"]
+    x, (sentence, token, feature) = state["x"], state["chosen"]
     b, n, d_model = x.shape
-    sentence, token, feature = state["chosen"]
     count = f"{x.numel()} number{'s' * (x.numel() > 1)}"
     return [
         f"x has the shape ({b}, {n}, {d_model}): {b} · {n} · {d_model} = {count}.",

@@ -3,8 +3,8 @@
 import ipywidgets as widgets
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
-from mha_helpers.style import head_label, number
+from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.style import head_label, number, vector
 from mha_helpers.svg import Drawing
 from mha_helpers.tables import cell_sum
 
@@ -28,25 +28,17 @@ def projection_explorer():
     """
     tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
     heads = [(head_label(head, EXAMPLE.head_names), head) for head in range(EXAMPLE.num_heads)]
-    return Panel(
-        "One word becomes a query, a key or a value",
-        controls={
-            "token": widgets.SelectionSlider(options=tokens, value=1),
-            "matrix": widgets.Dropdown(options=list(MATRICES)),
-            "head": widgets.Dropdown(options=heads),
-        },
-        more={"feature": index_menu("feature", start=1), "column": index_menu("column of W")},
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=adjust,
-        click=click,
-    )
-
-
-def adjust(controls, values):
-    offer(controls["feature"], EXAMPLE.features)
-    offer(controls["column"], [""] * EXAMPLE.d_k)
+    controls = {
+        "token": widgets.SelectionSlider(options=tokens, value=1),
+        "matrix": widgets.Dropdown(options=list(MATRICES)),
+        "head": widgets.Dropdown(options=heads),
+    }
+    more = {
+        "feature": index_menu("feature", start=1, names=EXAMPLE.features),
+        "column": index_menu("column of W", names=[""] * EXAMPLE.d_k),
+    }
+    title = "One word becomes a query, a key or a value"
+    return Panel(title, controls, compute, draw, words, more, click=click)
 
 
 def click(values, map, row, column):
@@ -63,24 +55,19 @@ def compute(token, matrix, head, feature, column):
 
 
 def draw(state):
-    drawing = Drawing(WIDTH, 366)
+    drawing, tokens, features = Drawing(WIDTH, 366), EXAMPLE.tokens, EXAMPLE.features
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
-    style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
     # Cells of 46 pixels in all three, so that a row of x and the same row of the result stand on one line.
-    cell = drawing.heatmap(
-        (0, 5, 346, 310), state["x"], EXAMPLE.tokens, EXAMPLE.features, (token, feature), title="x", map=X,
-        colour="positive", **style,
-    )  # fmt: skip
-    _frame(drawing, cell(token, 0), cell(token, len(EXAMPLE.features) - 1))
-    cell = drawing.heatmap(
-        (386, 5, 231, 358), state["w"], EXAMPLE.features, COLUMNS, (feature, column), map=W, colour=role,
-        title=f"{state['name']}, head {state['head'] + 1}", **style,
-    )  # fmt: skip
-    _frame(drawing, cell(0, column), cell(len(EXAMPLE.features) - 1, column))
-    drawing.heatmap(
-        (666, 115, 154, 200), state["result"], EXAMPLE.tokens, COLUMNS, (token, column), map=RESULT,
-        colour=role, **style | {"axes": ("", role)},
-    )  # fmt: skip
+    boxes, last = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200)), len(features) - 1
+    style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
+    given = style | {"title": "x", "map": X, "colour": "positive"}
+    cell = drawing.heatmap(boxes[X], state["x"], tokens, features, (token, feature), **given)
+    _frame(drawing, cell(token, 0), cell(token, last))
+    learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "map": W, "colour": role}
+    cell = drawing.heatmap(boxes[W], state["w"], features, COLUMNS, (feature, column), **learned)
+    _frame(drawing, cell(0, column), cell(last, column))
+    made = style | {"axes": ("", role), "map": RESULT, "colour": role}
+    drawing.heatmap(boxes[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
     drawing.text(376, 229, "@", 22, "middle")
     drawing.text(652, 229, "=", 22, "middle")
     return drawing
@@ -96,10 +83,10 @@ def words(state):
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     word, row, w = EXAMPLE.tokens[token], state["x"][token], state["w"]
     has, turns = number(row[feature]), number(w[feature, column])
-    result = ", ".join(number(value) for value in state["result"][token])
     meaning = (EXAMPLE.value_names if role == "value" else EXAMPLE.key_names)[state["head"]][column]
+    name = head_label(state["head"], EXAMPLE.head_names).capitalize()
     return [
-        f"{head_label(state['head'], EXAMPLE.head_names).capitalize()}. “{word}” {SAYS[role]} ({result}).",
+        f"{name}. “{word}” {SAYS[role]} {vector(state['result'][token])}.",
         f"Its number {column + 1} is about “{meaning}”: {cell_sum(row, w[:, column])}.",
         f"Framed: “{EXAMPLE.features[feature]}” is {has} in “{word}”, times {turns} in {state['name']},"
         f" gives {number(row[feature] * w[feature, column])} of this sum.",

@@ -5,7 +5,7 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.attention import attention_scores
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
 from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number, short
 from mha_helpers.svg import Drawing
@@ -27,19 +27,14 @@ def scores_explorer():
     (torch.Size([3, 3]), torch.Size([4]))
     """
     heads = [(head_label(head, HAND_MADE_NAMES), head) for head in range(len(HAND_MADE_NAMES))]
-    return Panel(
-        "Scores on your sentence, and what each of them adds up",
-        controls={
-            "sentence": widgets.Text(SENTENCE),
-            "head": widgets.Dropdown(options=heads),
-            "d_k": widgets.IntSlider(MOST_FEATURES, 1, MOST_FEATURES),
-        },
-        more={"query": index_menu("query", start=2), "key": index_menu("key", start=-1)},
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=adjust,
-    )
+    controls = {
+        "sentence": widgets.Text(SENTENCE),
+        "head": widgets.Dropdown(options=heads),
+        "d_k": widgets.IntSlider(MOST_FEATURES, 1, MOST_FEATURES),
+    }
+    more = {"query": index_menu("query", start=2), "key": index_menu("key", start=-1)}
+    title = "Scores on your sentence, and what each of them adds up"
+    return Panel(title, controls, compute, draw, words, more, adjust)
 
 
 def adjust(controls, values):
@@ -50,10 +45,7 @@ def adjust(controls, values):
 
 def compute(sentence, head, d_k, query, key):
     tokens, x = sentence_vectors(sentence)
-    if len(tokens) > MOST_TOKENS:
-        raise ValueError(
-            f"The sentence has {len(tokens)} words, and this picture holds {MOST_TOKENS}: shorten it."
-        )
+    check_length(tokens, MOST_TOKENS)
     w_q, w_k, _, _ = hand_made_heads(len(HAND_MADE_NAMES), d_k)
     q, k = x @ w_q[head], x @ w_k[head]  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
     scores = attention_scores(q, k)
@@ -66,10 +58,9 @@ def compute(sentence, head, d_k, query, key):
 
 def draw(state):
     drawing, tokens, (row, column) = Drawing(WIDTH, 334), state["tokens"], state["chosen"]
-    drawing.heatmap(
-        (0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), kind="scores", decimals=1,
-        map=state["head"], title=f"scores of {head_label(state['head'], HAND_MADE_NAMES)}",
-    )  # fmt: skip
+    title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
+    style = {"kind": "scores", "decimals": 1, "map": state["head"], "title": title}
+    drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
     query, key, top, height = 528, 588, 48, 256  # where the numbers of the query and of the key end
     for x, role, token in ((query, "query", tokens[row]), (key, "key", tokens[column])):
         drawing.text(x, 18, role, 13, "end", role, bold=True)
@@ -77,10 +68,10 @@ def draw(state):
     drawing.text(740, 18, "product of each pair", 13, "middle", bold=True)
     products = state["products"].tolist()
     step = min(height / len(products), 44)  # as bars() has it
-    pairs = zip(state["q"][row].tolist(), state["k"][column].tolist(), strict=True)
+    pairs = zip(state["q"][row].tolist(), state["k"][column].tolist(), products, strict=True)
     hovers = []
-    for i, (asked, offered) in enumerate(pairs):
-        hovers.append(f"{number(asked)} times {number(offered)} is {number(products[i])}")
+    for i, (asked, offered, product) in enumerate(pairs):
+        hovers.append(f"{number(asked)} times {number(offered)} is {number(product)}")
         y = top + step * (i + 0.36) + 4
         drawing.text(query, y, number(asked, trim=False), 12, "end")
         drawing.text(query + 10, y, "·", 12)
@@ -96,17 +87,15 @@ def draw(state):
 def words(state):
     tokens, (row, column), products = state["tokens"], state["chosen"], state["products"]
     above, below = (int((sign * products > 0.005).sum()) for sign in (1, -1))
-    first, *others = state["scores"][row].sort(descending=True).values.tolist()
-    best = tokens[int(state["scores"][row].argmax())]
+    scores = state["scores"][row]
+    first, *others = scores.sort(descending=True).values.tolist()
     alike = 1 + sum(first - other < 0.005 for other in others)
-    if alike > 1:
-        winner = f"{alike} words tie with {number(first, 1)}"
-    else:
-        gap = f", {number(first - others[0], 1)} more than the next" if others else ""
-        winner = f"“{best}” with {number(first, 1)}{gap}"
+    gap = f", {number(first - others[0], 1)} more than the next" if others else ""
+    winner = f"“{tokens[int(scores.argmax())]}” with {number(first, 1)}{gap}"
+    winner = f"{alike} words tie with {number(first, 1)}" if alike > 1 else winner
     return [
         f"“{tokens[row]}” asks, “{tokens[column]}” answers. Above zero are {above} of the {len(products)}"
-        f" products, below zero {below}; their sum, the score, is {number(state['scores'][row, column], 1)}.",
+        f" products, below zero {below}; their sum, the score, is {number(scores[column], 1)}.",
         f"Best score in the row of “{tokens[row]}”: {winner}.",
         "The numbers are shown rounded; they were multiplied before that.",
     ]

@@ -6,7 +6,7 @@ import math
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import WIDTH, Panel, index_menu
 from mha_helpers.style import number
 from mha_helpers.svg import Drawing
 
@@ -34,18 +34,13 @@ def scaling_explorer():
     >>> round(float(panel.state()["spread"]), 1)
     1.0
     """
-    return Panel(
-        "64 sentences of 16 tokens with random queries and keys",
-        controls={
-            "d_k": widgets.SelectionSlider(options=SIZES, value=64),
-            "scale": widgets.Dropdown(options=list(SCALES)),
-        },
-        more={"query": index_menu("query")},
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=lambda controls, values: offer(controls["query"], ["token"] * TOKENS),
-    )
+    controls = {
+        "d_k": widgets.SelectionSlider(options=SIZES, value=64),
+        "scale": widgets.Dropdown(options=list(SCALES)),
+    }
+    title = "64 sentences of 16 tokens with random queries and keys"
+    more = {"query": index_menu("query", names=["token"] * TOKENS)}
+    return Panel(title, controls, compute, draw, words, more)
 
 
 @functools.cache
@@ -66,25 +61,24 @@ def compute(d_k, scale, query):
 
 
 def draw(state):
-    drawing = Drawing(WIDTH, 350)
-    drawing.readout = (LEFT + HISTOGRAM / 2, 345)
-    counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH).tolist()
+    drawing, middle = Drawing(WIDTH, 350), LEFT + HISTOGRAM / 2
+    drawing.readout = (middle, 345)
+    counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH)
     width = HISTOGRAM / len(counts)
     title = "scores" if state["scale"] == "none" else f"scores {state['scale']}"
-    drawing.text(LEFT + HISTOGRAM / 2, 16, title, 15, "middle", bold=True)
-    for i, count in enumerate(counts):
+    drawing.text(middle, 16, title, 15, "middle", bold=True)
+    for i, share in enumerate((counts.double() / counts.sum()).tolist()):
         low = -REACH + i * BIN
-        height = TALLEST * math.sqrt(count / sum(counts))  # by the root, so that rare scores can be seen
+        height = TALLEST * math.sqrt(share)  # by the root, so that rare scores can be seen
         # The first and the last bar hold what lies beyond them, too.
         ends = {-REACH: f"below {number(low + BIN)}", REACH - BIN: f"above {number(low)}"}
-        values = ends.get(low, f"{number(low)} to {number(low + BIN)}")
-        hover = f"{values}: {count / sum(counts):.1%} of the scores"
-        if count:
+        hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.1%} of the scores"
+        if share:
             drawing.rect(LEFT + i * width, BASE - height, width - 1, height, "positive", 0.8, hover)
     drawing.line(LEFT, BASE, LEFT + HISTOGRAM, BASE)
     for tick in (-40, -20, 0, 20, 40):
         drawing.text(LEFT + (tick + REACH) * width / BIN, BASE + 18, number(tick), 13, "middle")
-    drawing.text(560 + 140, 16, f"weights of token {state['query'] + 1}", 15, "middle", bold=True)
+    drawing.text(700, 16, f"weights of token {state['query'] + 1}", 15, "middle", bold=True)
     row = state["weights"][0, state["query"]]
     names = [f"key {i + 1}" for i in range(TOKENS)]
     drawing.bars((520, 30, 330, 310), row, names, "head 1", (0, 1), int(row.argmax()))

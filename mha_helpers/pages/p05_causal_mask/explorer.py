@@ -5,7 +5,7 @@ import torch
 
 from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
 from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
 from mha_helpers.svg import Drawing
@@ -39,30 +39,22 @@ class _MaskPanel(Panel):
         controls = {
             "sentence": widgets.Text(SENTENCE),
             "mask": widgets.Dropdown(options=MASKS, value="causal"),
-            "head": index_menu("head", start=2),
+            "head": index_menu("head", start=2, names=HAND_MADE_NAMES),
         }
         more = {
             "query": index_menu("query", start=3),
             "key": index_menu("key", start=4),
             "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
         }
-        super().__init__(
-            "Choose a mask, or make your own cell by cell",
-            controls,
-            self._weights,
-            draw,
-            words,
-            more,
-            adjust=self._follow,
-            click=self._cell_clicked,
-            asks="a click allows or forbids",
-        )
+        title, asks = "Choose a mask, or make your own cell by cell", "a click allows or forbids"
+        follow, click = self._follow, self._cell_clicked
+        super().__init__(title, controls, self._weights, draw, words, more, follow, click, asks)
 
     def _follow(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
         tokens, _ = sentence_vectors(values["sentence"])
-        for name, options in (("head", HAND_MADE_NAMES), ("query", tokens), ("key", tokens)):
-            offer(controls[name], options)
+        for name in ("query", "key"):
+            offer(controls[name], tokens)
         cell, box = (controls["query"].value, controls["key"].value), controls["allowed"]
         mask = named_mask(values["mask"], tokens, self._mask)
         if self._box_is_about == (cell, tokens, values["mask"]) and box.value != mask[cell]:
@@ -92,8 +84,7 @@ class _MaskPanel(Panel):
 def named_mask(name, tokens, own):
     """Return the mask of this name; one's own, as long as it fits, is the one that was shown."""
     n = len(tokens)
-    if n > MOST_TOKENS:
-        raise ValueError(f"The sentence has {n} words, and this picture holds {MOST_TOKENS}: shorten it.")
+    check_length(tokens, MOST_TOKENS)
     real = torch.tensor([token != "[pad]" for token in tokens]).expand(n, n)  # (n) -> (n, n): by key
     return {
         "none": torch.ones(n, n, dtype=torch.bool), "causal": causal_mask(n), "padding": real,
@@ -104,11 +95,11 @@ def named_mask(name, tokens, own):
 
 def draw(state):
     drawing, tokens, mask, head = Drawing(WIDTH, HEIGHT), state["tokens"], state["mask"], state["head"]
-    shared = {"chosen": state["chosen"], "mask": mask}
+    shared = {"rows": tokens, "columns": tokens, "chosen": state["chosen"], "mask": mask}
     title = f"mask: {state['name']}"
-    drawing.heatmap((0, 0, 420, HEIGHT), mask, tokens, tokens, kind="mask", title=title, map=MASK, **shared)
+    drawing.heatmap((0, 0, 420, HEIGHT), mask, kind="mask", title=title, map=MASK, **shared)
     title = head_label(head, state["names"])
-    drawing.heatmap((440, 0, 420, HEIGHT), state["weights"], tokens, tokens, title=title, map=head, **shared)
+    drawing.heatmap((440, 0, 420, HEIGHT), state["weights"], title=title, map=head, **shared)
     return drawing
 
 

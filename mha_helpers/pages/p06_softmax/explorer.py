@@ -10,6 +10,7 @@ from mha_helpers.panel import WIDTH, Panel
 from mha_helpers.style import number
 from mha_helpers.svg import Drawing
 
+EXAMPLE = golden_example()
 NOBODY, ALL = -1, -2
 LABELS, BARS, TOP, STEP, BAR = 62, 190, 60, 58, 40  # pixels
 
@@ -25,8 +26,7 @@ def softmax_explorer():
     >>> [round(weight, 3) for weight in panel.state()["weights"].tolist()]
     [0.972, 0.028, 0.0]
     """
-    example = golden_example()
-    heads, tokens = ([*enumerate(names)] for names in (example.head_names, example.tokens))
+    heads, tokens = ([*enumerate(names)] for names in (EXAMPLE.head_names, EXAMPLE.tokens))
     hide = [("nobody", NOBODY), *((token, i) for i, token in tokens), ("all three", ALL)]
     controls = {
         "cat": widgets.FloatSlider(0, min=-6, max=6, step=0.25, description="add to cat"),
@@ -40,8 +40,7 @@ def softmax_explorer():
         "query": widgets.Dropdown(options=[(token, i) for i, token in tokens], value=1),
         "hide": widgets.Dropdown(options=hide),
     }
-    title = "One row of scores becomes weights"
-    asks = "click on a word to hide it"
+    title, asks = "One row of scores becomes weights", "click on a word to hide it"
     return Panel(title, controls, compute, draw, words, more, click=click, asks=asks)
 
 
@@ -50,9 +49,8 @@ def click(values, head, row, column):
 
 
 def compute(cat, every, temperature, shift, head, query, hide):
-    example = golden_example()
     with torch.no_grad():
-        scores = example.attention().trace(example.x).scaled[head, query]  # (n)
+        scores = EXAMPLE.attention().trace(EXAMPLE.x).scaled[head, query]  # (n)
     scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
     hidden = torch.tensor([hide in (i, ALL) for i in range(len(scores))])
     scores = scores.masked_fill(hidden, -torch.inf)
@@ -61,7 +59,7 @@ def compute(cat, every, temperature, shift, head, query, hide):
     exponentials = scores.exp()
     total = exponentials.sum()
     return {
-        "tokens": example.tokens, "query": query, "head": head, "temperature": temperature, "hide": hide,
+        "tokens": EXAMPLE.tokens, "query": query, "head": head, "temperature": temperature, "hide": hide,
         "shift": shift, "scores": scores, "exponentials": exponentials, "total": total,
         "weights": exponentials / total,
     }  # fmt: skip

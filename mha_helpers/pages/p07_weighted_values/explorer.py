@@ -1,16 +1,18 @@
 """One output of "cat eats fish", put together from weighted values and seen among them, for notebook 07."""
 
 import math
+from itertools import pairwise
 
 import ipywidgets as widgets
 import torch
 
 from mha_helpers.attention import attention_weights
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
-from mha_helpers.style import head_label, number
+from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.style import head_label, number, vector
 from mha_helpers.svg import Drawing
 
+EXAMPLE = golden_example()
 OWN, SWAPPED, ONES = "as they are", "cat and fish swapped", "1 from every word"
 LEFT, BOTTOM, UNIT = 582, 242, 86  # pixels: of the point (0, 0); of a step of 1
 
@@ -26,40 +28,29 @@ def values_explorer():
     >>> [round(value, 3) for value in panel.state()["output"].tolist()]
     [1.784, 1.865]
     """
-    return Panel(
-        "What one word takes home",
-        controls={
-            "query": index_menu("query", start=2),
-            "values": widgets.Dropdown(options=[OWN, SWAPPED, ONES]),
-            "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
-        },
-        more={"head": index_menu("head"), "key": index_menu("key", start=-1)},
-        compute=compute,
-        draw=draw,
-        words=words,
-        adjust=adjust,
-        asks="click on a row to let that word ask",
-    )
-
-
-def adjust(controls, values):
-    example = golden_example()
-    offer(controls["head"], example.head_names)
-    offer(controls["query"], example.tokens)
-    offer(controls["key"], example.tokens, strongest=True)
+    controls = {
+        "query": index_menu("query", start=2, names=EXAMPLE.tokens),
+        "values": widgets.Dropdown(options=[OWN, SWAPPED, ONES]),
+        "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
+    }
+    more = {
+        "head": index_menu("head", names=EXAMPLE.head_names),
+        "key": index_menu("key", start=-1, names=EXAMPLE.tokens, strongest=True),
+    }
+    title, asks = "What one word takes home", "click on a row to let that word ask"
+    return Panel(title, controls, compute, draw, words, more, asks=asks)
 
 
 def compute(query, values, temperature, head, key):
-    example = golden_example()
     with torch.no_grad():
-        trace = example.attention().trace(example.x)
+        trace = EXAMPLE.attention().trace(EXAMPLE.x)
     weights = attention_weights(trace.scaled[head] / temperature)
     own = trace.v[head]
     v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]
     key = int(weights[query].argmax()) if key < 0 else key
     return {
-        "tokens": example.tokens, "names": example.head_names, "weights": weights, "v": v, "values": values,
-        "value_names": example.value_names[head],
+        "tokens": EXAMPLE.tokens, "names": EXAMPLE.head_names, "weights": weights, "v": v, "values": values,
+        "value_names": EXAMPLE.value_names[head],
         "pieces": weights[query][:, None] * v, "output": weights[query] @ v, "chosen": (head, query, key),
     }  # fmt: skip
 
@@ -71,7 +62,7 @@ def draw(state):
     legend = (
         ("value", "a value, and all that can be mixed from the three"),
         ("lit", "weight · value of each word, one after the other"),
-        ("output", f"output of “{tokens[query]}”: {_pair(state['output'])}"),
+        ("output", f"output of “{tokens[query]}”: {vector(state['output'])}"),
     )
     for i, (colour, meaning) in enumerate(legend):
         drawing.point(14, 304 + 23 * i, 7, colour)
@@ -79,12 +70,10 @@ def draw(state):
     _draw_plane(drawing)
     corners = [_pixels(*value) for value in state["v"].tolist()]
     drawing.polygon(corners, "value", 0.15)
-    start = (0.0, 0.0)
-    for j, piece in enumerate(state["pieces"].tolist()):
-        end = (start[0] + piece[0], start[1] + piece[1])
-        is_long = math.hypot(*piece) * UNIT > 11  # a shorter one has no room for its head
+    ends = [[0.0, 0.0], *state["pieces"].cumsum(dim=0).tolist()]
+    for j, (start, end) in enumerate(pairwise(ends)):
+        is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
         drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == key else 3, arrow=is_long)
-        start = end
     middle = [sum(side) / len(corners) for side in zip(*corners, strict=True)]
     for j, ((x, y), token) in enumerate(zip(corners, tokens, strict=True)):
         away = math.hypot(x - middle[0], y - middle[1])
@@ -92,7 +81,7 @@ def draw(state):
         side = "start" if right > 0 else "end"
         is_on_axis = abs(y - BOTTOM) < 1 and abs(down) < 0.5  # which would strike its words out
         below = 16 * down + (-4 if is_on_axis else 5)
-        drawing.text(x + 12 * right, y + below, f"{token} {_pair(state['v'][j])}", 14, side)
+        drawing.text(x + 12 * right, y + below, f"{token} {vector(state['v'][j])}", 14, side)
         drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
     drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
     return drawing
@@ -112,14 +101,10 @@ def _pixels(first, second):
     return LEFT + UNIT * first, BOTTOM - UNIT * second
 
 
-def _pair(vector, decimals=2):
-    return f"({', '.join(number(value, decimals) for value in vector)})"
-
-
 def words(state):
     tokens, (_, query, key) = state["tokens"], state["chosen"]
     pairs = list(zip(state["weights"][query], state["v"], strict=True))
-    terms = [f"{number(weight, 3, trim=False)} · {_pair(value)}" for weight, value in pairs]
+    terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
     first, second = state["value_names"]
     remark = {
         OWN: f"The first number says “{first}”, the second “{second}”.",
@@ -127,7 +112,7 @@ def words(state):
         ONES: "The weights add up to 1, so any mix of ones is 1.",
     }
     return [
-        f"“{tokens[query]}” takes home {' + '.join(terms)} = {_pair(state['output'], 3)}.",
-        f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {_pair(state['pieces'][key], 3)}.",
+        f"“{tokens[query]}” takes home {' + '.join(terms)} = {vector(state['output'], 3)}.",
+        f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
         remark[state["values"]],
     ]

@@ -3,7 +3,7 @@
 import torch
 
 from mha_helpers.picture import FONT, Picture, chart_at, new_figure
-from mha_helpers.style import colour_of, number
+from mha_helpers.style import colour_of, vector
 
 TALL, ROOM = 370, 1.1  # pixels; units for a label on the left
 
@@ -36,15 +36,10 @@ def value_hull(v, mixtures, outputs, tokens, wanted, names):
         _label(ax, f"output of {token}", output, torch.tensor([0.9, -0.5]), purple)
     ax.scatter(*wanted.T, s=90, color=colour_of("ink"), marker="x", zorder=3)
     for point in wanted:
-        _label(ax, _pair(point), point, torch.tensor([1.0, -0.4]), colour_of("ink"))
-    values = ", ".join(_pair(value) for value in v)
-    beyond = ", ".join(_pair(point) for point in wanted[_outside(v, wanted)])
+        _label(ax, vector(point), point, torch.tensor([1.0, -0.4]), colour_of("ink"))
+    values, beyond = (", ".join(map(vector, points)) for points in (v, wanted[_outside(v, wanted)]))
     counted = f"Outside it: {int(_outside(v, mixtures).sum())} of {len(mixtures)} mixes; the points {beyond}."
     return Picture(figure, f"Triangle of the values {values}. {counted}")
-
-
-def _pair(vector):
-    return f"({', '.join(number(value) for value in vector)})"
 
 
 def _label(ax, text, point, towards, colour):

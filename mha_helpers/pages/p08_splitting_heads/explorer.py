@@ -29,8 +29,7 @@ def splitting_explorer():
         "d_k": widgets.IntSlider(2, 1, 3),
     }
     more = {"follow": widgets.Dropdown(options=[("token 2", ("token", 1))])}
-    title = "A token, or a head, followed from q into the heads"
-    asks = "click a number, then again"
+    title, asks = "A token, or a head, followed from q into the heads", "click a number, then again"
     return Panel(title, controls, compute, draw, words, more, adjust, click, asks)
 
 
@@ -112,12 +111,8 @@ def words(state):
     count = int((state["right"] != wrong).sum())
     if not count:
         return [kept, "With one head, or with one token, the wrong way gives the same: no test can tell."]
-    total = n * h * d_k
-    return [
-        kept,
-        f"The wrong way: {lost}.",
-        f"Same shape, and {count} of {total} numbers in a wrong place.",
-    ]
+    misplaced = f"Same shape, and {count} of {n * h * d_k} numbers in a wrong place."
+    return [kept, f"The wrong way: {lost}.", misplaced]
 
 
 def _listed(name, indices):

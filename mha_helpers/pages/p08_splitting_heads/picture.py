@@ -3,7 +3,7 @@
 import itertools
 
 from mha_helpers.picture import Picture, arrow, box, new_figure, words
-from mha_helpers.style import number
+from mha_helpers.style import number, vector
 
 WIDE, TALL = 46, 25  # of a number
 NAME, GAP = 22, 8  # above a block and below it
@@ -46,10 +46,8 @@ def heads_cut(q, tokens, num_heads, chosen=1):
             x, y = left + column * WIDE, TOP + first + _top(block, len(rows)) + NAME + row * TALL
             box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, heads[head], lit=token == chosen, radius=2)
             words(ax, x + WIDE / 2, y + TALL / 2, value, "ink", bold=token == chosen)
-    shares = q[chosen].view(num_heads, d_k).tolist()
-    parts = ", ".join(
-        f"{name} gets ({', '.join(map(number, share))})" for name, share in zip(heads, shares, strict=True)
-    )
+    shares = zip(heads, q[chosen].view(num_heads, d_k), strict=True)
+    parts = ", ".join(f"{name} gets {vector(share)}" for name, share in shares)
     way = ", then ".join(f"{step} {shape}" for step, shape, *_ in stages)
     return Picture(figure, f"{way}.\nFramed, “{tokens[chosen]}”: {parts}.")
 

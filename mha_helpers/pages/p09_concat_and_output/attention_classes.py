@@ -155,24 +155,16 @@ def head_mistakes(base):
 
 def mask_mistakes(base):
     """Return what goes wrong with a mask only."""
+    late, added, times, unused, inverted = (
+        attention_class(base, masked=masked)
+        for masked in (None, torch.add, torch.mul, lambda scores, mask: scores, upside_down)
+    )
     return [
-        (attention_class(base, masked=masked), sentence)
-        for masked, sentence in (
-            (None, "The mask comes after softmax: what do the rows of weights add up to?"),
-            (torch.add, "The mask is added, so True adds 1 to a score: what takes a word out?"),
-            (
-                torch.mul,
-                "A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?",
-            ),
-            (
-                lambda scores, mask: scores,
-                "The mask changes nothing: words look where they may not. Which step uses it?",
-            ),
-            (
-                upside_down,
-                "Words look exactly where they may not: does masked_fill write −∞ at True or at False?",
-            ),
-        )
+        (late, "The mask comes after softmax: what do the rows of weights add up to?"),
+        (added, "The mask is added, so True adds 1 to a score: what takes a word out?"),
+        (times, "A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?"),
+        (unused, "The mask changes nothing: words look where they may not. Which step uses it?"),
+        (inverted, "Words look exactly where they may not: does masked_fill write −∞ at True or at False?"),
     ]
 
 

@@ -60,18 +60,9 @@ class _MachinePanel(Panel):
         }
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
-        asks = "click a number to see what it was made from"
-        super().__init__(
-            "The whole machine",
-            controls,
-            self._state_of,
-            draw,
-            words,
-            menus,
-            self._follow,
-            self._remember,
-            asks,
-        )
+        title, asks = "The whole machine", "click a number to see what it was made from"
+        follow, click = self._follow, self._remember
+        super().__init__(title, controls, self._state_of, draw, words, menus, follow, click, asks)
 
     def _remember(self, values, map, row, column):
         self._clicked = self._trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)

@@ -22,9 +22,7 @@ def contribution_bars(contributions, features, names=None, word=""):
     What the heads add to the output of “cat”. size: head 1 2.000, head 2 −0.500, sum 1.500.
     """
     pieces = contributions.detach().double()
-    writes = [
-        pieces[:, feature].abs().gt(1e-6).nonzero().flatten().tolist() for feature in range(len(features))
-    ]
+    writes = [column.abs().gt(1e-6).nonzero().flatten().tolist() for column in pieces.T]
     height = sum(max(len(heads), 1) * BAR + GAP for heads in writes)
     figure, page = new_figure(860, TOP + height + 50)
     _draw_legend(page, len(pieces), names)
@@ -44,9 +42,8 @@ def contribution_bars(contributions, features, names=None, word=""):
         for lane, head in enumerate(writes[feature]):
             _draw_bar(ax, top + lane * BAR, ends[head, feature], pieces[head, feature], head)
         ax.plot([ends[-1, feature]] * 2, [bottom - BAR + 1, bottom + 6], color=colour_of("lit"), linewidth=4)
-        parts = [
-            f"head {head + 1} {number(pieces[head, feature], 3, trim=False)}" for head in writes[feature]
-        ]
+        written = [number(piece, 3, trim=False) for piece in pieces[:, feature]]
+        parts = [f"head {head + 1} {written[head]}" for head in writes[feature]]
         sentences.append(f"{name}: {', '.join([*parts, f'sum {total}'])}.")
         top = bottom + GAP
     return Picture(figure, f"What the heads add to the output of “{word}”. {' '.join(sentences)}")

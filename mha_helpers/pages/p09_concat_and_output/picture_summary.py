@@ -4,7 +4,7 @@ import torch
 
 from mha_helpers.golden import golden_example
 from mha_helpers.picture import Picture, arrow, box, ink_on, new_figure, tint, words
-from mha_helpers.style import head_label, number
+from mha_helpers.style import head_label, number, vector
 
 HEADS, PITCH, CELL, ROW = 206, 219, 70, 27  # where the heads begin, a head, a cell and its height, in pixels
 SPAN = 3 * CELL  # the width of a head
@@ -90,11 +90,11 @@ def _cell(ax, left, top, width, text, colour, fill=None):
 
 
 def _pair(row, decimals=2):
-    return f"({', '.join(number(value, decimals, trim=decimals == 2) for value in row)})"
+    return vector(row, decimals, trim=decimals == 2)
 
 
 def _row(row, decimals=2):
-    return ", ".join(number(value, decimals, trim=decimals == 2) for value in row)
+    return _pair(row, decimals)[1:-1]
 
 
 def _describe(trace):

@@ -29,11 +29,10 @@ def trained_explorer():
     True
     """
     steps = tiny.checkpoint_steps()
+    heads = [(name, head) for head, name in enumerate(HEADS)]
     controls = {
         "step": widgets.SelectionSlider(options=steps, value=steps[-1]),
-        "head": widgets.SelectionSlider(
-            options=list(zip(HEADS, range(8), strict=True)), value=2, description="layer.head"
-        ),
+        "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
         "off": widgets.Checkbox(False, description="switch this head off", indent=False),
     }
     more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
@@ -73,10 +72,9 @@ def measured(step, off):
 def draw(state):
     drawing, head, tokens = Drawing(WIDTH, HEIGHT), state["head"], state["tokens"]
     colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
-    cell = drawing.heatmap(
-        (0, 0, 440, HEIGHT), state["weights"][head], tokens, tokens, mask=causal_mask(len(tokens)), map=head,
-        colour=colours[head], title=f"head {HEADS[head]}{' is off' if state['off'] else ''}",
-    )  # fmt: skip
+    style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
+    style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
+    cell = drawing.heatmap((0, 0, 440, HEIGHT), state["weights"][head], tokens, tokens, **style)
     for row, column in state["framed"].nonzero().tolist():
         x, y, side, _ = cell(row, column)
         corners = ((x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y))
@@ -93,13 +91,16 @@ def draw(state):
 def _draw_curve(drawing, state, left, top, width, height):
     """Draw the accuracy at every step that was kept, all heads on, and a large point for what is shown."""
     drawing.text(left - 20, 16, "next letter right, at distances held out", 13, bold=True)
-    curve = {step: measured(step, None)["accuracy"] for step in tiny.checkpoint_steps()}
-    points = [(left + width * step / 1000, top + height * (1 - value)) for step, value in curve.items()]
-    for before, after in pairwise(points):
-        drawing.line(*before, *after, "output")
-    for point, (step, value) in zip(points, curve.items(), strict=True):
-        drawing.point(*point, 4, "output", hover=f"step {step}: {value:.2f}")
-    drawing.point(left + width * state["step"] / 1000, top + height * (1 - state["accuracy"]), 8, "lit")
+
+    def place(step, accuracy):
+        return left + width * step / 1000, top + height * (1 - accuracy)
+
+    curve = [(step, measured(step, None)["accuracy"]) for step in tiny.checkpoint_steps()]
+    for before, after in pairwise(curve):
+        drawing.line(*place(*before), *place(*after), "output")
+    for step, accuracy in curve:
+        drawing.point(*place(step, accuracy), 4, "output", hover=f"step {step}: {accuracy:.2f}")
+    drawing.point(*place(state["step"], state["accuracy"]), 8, "lit")
     for value, y in ((1, top), (0, top + height)):
         drawing.line(left, y, left + width, y, "faint", 1)
         drawing.text(left - 8, y + 5, str(value), 13, "end")

@@ -2,10 +2,10 @@
 
 from matplotlib.patches import Rectangle
 
-from mha_helpers.heatmaps import draw_cells
+from mha_helpers.heatmaps import draw_weights
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import Picture, arrow, axes_at, box, new_figure, words
-from mha_helpers.style import colour_of
+from mha_helpers.style import colour_of, head_colour
 
 STAGES = (  # what is in a box, what shape leaves it, and its colour
     ("letters", "(b, n)", "faint"),
@@ -60,17 +60,16 @@ def circuit_maps(head_1_3, head_2_1, tokens, framed):
     pairs = ((head_1_3, "head 1.3: the previous letter", 2), (head_2_1, "head 2.1: after an earlier copy", 4))
     for number, (weights, title, head) in enumerate(pairs):
         ax = axes_at(figure, 56 + 440 * number, 26, side, side)
-        draw_cells(ax, weights, colour=f"{colour_of(f'head {head + 1}')}", mask=causal_mask(n), numbers=False)
+        draw_weights(ax, weights, head_colour(head), causal_mask(n))
         for row, column in framed[number].nonzero().tolist():
             frame = {"fill": False, "edgecolor": colour_of("lit"), "linewidth": 1.6, "zorder": 5}
             ax.add_patch(Rectangle((column, row), 1, 1, **frame))
         labels = [f"{token} {position}" for position, token in enumerate(tokens)]
         middles = [position + 0.5 for position in range(n)]
-        ax.set_yticks(middles, labels, fontsize=9.5, rotation=0)
-        ax.set_xticks(middles, labels, fontsize=9.5, rotation=90)
+        for axis, name, turned in ((ax.yaxis, "query", 0), (ax.xaxis, "key", 90)):
+            axis.set_ticks(middles, labels, fontsize=9.5, rotation=turned)
+            axis.set_label_text(name, color=colour_of(name), weight="bold")
         ax.tick_params(length=0, pad=3, labelcolor=colour_of("label"))
-        ax.set_ylabel("query", color=colour_of("query"), weight="bold")
-        ax.set_xlabel("key", color=colour_of("key"), weight="bold")
         ax.set_title(title, loc="left", color=colour_of(f"head {head + 1}"), weight="bold", fontsize=12.5)
         rows = framed[number].any(dim=-1)
         held = (weights * framed[number]).sum(dim=-1)[rows].mean()

@@ -88,12 +88,10 @@ def draw(state):
     title = f"layer {layer + 1}, head {head + 1}{' is off' if off else ''}"
     tokens, weights = state["tokens"], state["weights"][layer, head]
     drawing.heatmap((0, 0, 430, 336), weights, tokens, tokens, colour=colour, title=title)
-    layers, heads = list("123456"), [str(head) for head in range(1, 13)]
-    drawing.heatmap(
-        (450, 0, 410, 206), state["tendencies"][state["kind"]].nan_to_num(), layers, heads,
-        chosen=state["head"], map=1, colour="head 1",
-        title=f"average weight on {KINDS[state['kind']]}", axes=("layer", "head"),
-    )  # fmt: skip
+    style = {"map": 1, "colour": "head 1", "chosen": state["head"], "axes": ("layer", "head")}
+    style |= {"rows": list("123456"), "columns": [str(head) for head in range(1, 13)]}
+    averages, title = state["tendencies"][state["kind"]], f"average weight on {KINDS[state['kind']]}"
+    drawing.heatmap((450, 0, 410, 206), averages.nan_to_num(), title=title, **style)
     drawing.text(462, 226, f"head {layer + 1}.{head + 1}: average weight of the words on", 13, bold=True)
     values = [state["tendencies"][kind][layer, head].nan_to_num() for kind in KINDS]
     drawing.bars((460, 236, 390, 98), values, list(KINDS), colour, (0, 1), list(KINDS).index(state["kind"]))
