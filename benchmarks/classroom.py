@@ -14,9 +14,7 @@ import argparse
 import contextlib
 import json
 import os
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -29,12 +27,11 @@ import psutil
 import requests
 import websocket
 
-from tools.lab import ERRORS, WIDGET, chromium, free_port
+from course import FIRST_PAGE
+from tools.lab import ERRORS, WIDGET, chromium, free_port, served, wait_for
+from tools.notebook import ROOT, WIDGET_VIEW
 
-ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "eight letters"
-PAGE = "notebooks/00_start_here.ipynb"
-VIEW = "application/vnd.jupyter.widget-view+json"
 PATIENCE = 300  # seconds
 CONFIG = """
 load_subconfig({config!r})
@@ -51,35 +48,24 @@ c.Spawner.args = [*c.Spawner.args, "--LabApp.expose_app_in_browser=True"]
 @contextlib.contextmanager
 def hub(folder, proxy):
     """Start the hub in a folder of its own. Yields its address and its process."""
-    port, hub_port, proxy_port = free_port(), free_port(), free_port()
-    config = folder / "config.py"
-    shipped = str(ROOT / "teaching" / "hub" / "jupyterhub_config.py")
-    ports = {"port": port, "hub_port": hub_port, "proxy_port": proxy_port}
-    homes = str(folder / "homes" / "{username}")
-    config.write_text(CONFIG.format(config=shipped, homes=homes, proxy=proxy, **ports), encoding="utf-8")
-    command = [sys.executable, "-m", "jupyterhub", "--config", str(config)]
+    port = free_port()
+    settings = {
+        "config": str(ROOT / "teaching" / "hub" / "jupyterhub_config.py"),
+        "homes": str(folder / "homes" / "{username}"),
+        "proxy": proxy,
+        "port": port,
+        "hub_port": free_port(),
+        "proxy_port": free_port(),
+    }
+    (folder / "config.py").write_text(CONFIG.format(**settings), encoding="utf-8")
+    command = [sys.executable, "-m", "jupyterhub", "--config", "config.py"]
     environment = {**os.environ, "CLASS_PASSWORD": PASSWORD, "OMP_NUM_THREADS": "1"}
     address = f"http://127.0.0.1:{port}"
-    with open(folder / "hub.log", "wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    try:
-        wait_for(lambda: requests.get(f"{address}/hub/health", timeout=5).ok)
-        yield address, psutil.Process(process.pid)
-    finally:
-        process.send_signal(signal.SIGTERM)  # the hub ends the learners' servers and its proxy
-        process.wait(timeout=60)
-
-
-def wait_for(condition):
-    """Return what a condition gives as soon as it gives something."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        with contextlib.suppress(requests.ConnectionError):
-            result = condition()
-            if result:
-                return result
-        time.sleep(0.3)
-    raise TimeoutError(f"nothing after {PATIENCE} s")
+    # At its end the hub ends the learners' servers and its proxy.
+    with served(
+        command, folder, environment, lambda: requests.get(f"{address}/hub/health", timeout=5).ok
+    ) as run:
+        yield address, psutil.Process(run.pid)
 
 
 # --- a learner without a browser ----------------------------------------------------------------------------
@@ -96,7 +82,7 @@ def log_in(address, name):
         answer = session.get(f"{address}/user/{name}/lab")
         return answer.ok and f"/user/{name}/lab" in answer.url
 
-    wait_for(lab_is_served)
+    wait_for(lab_is_served, PATIENCE)
     return session
 
 
@@ -104,8 +90,8 @@ def run_page(address, name, session):
     """Run every cell of the page. Returns seconds to the first picture, to the end, and the errors."""
     start, home = time.monotonic(), f"{address}/user/{name}"
     token = next(cookie.value for cookie in session.cookies if cookie.name == "_xsrf" and name in cookie.path)
-    notebook = session.get(f"{home}/api/contents/{PAGE}").json()["content"]
-    asked = {"path": PAGE, "type": "notebook", "name": "", "kernel": {"name": "python3"}}
+    notebook = session.get(f"{home}/api/contents/{FIRST_PAGE}").json()["content"]
+    asked = {"path": FIRST_PAGE, "type": "notebook", "name": "", "kernel": {"name": "python3"}}
     answer = session.post(f"{home}/api/sessions", json=asked, headers={"X-XSRFToken": token})
     answer.raise_for_status()
     kernel = f"{home.replace('http', 'ws', 1)}/api/kernels/{answer.json()['kernel']['id']}"
@@ -116,7 +102,7 @@ def run_page(address, name, session):
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             for message in messages(channel, cell["source"]):
-                if VIEW in message["content"].get("data", {}):
+                if WIDGET_VIEW in message["content"].get("data", {}):
                     first = first or time.monotonic() - start
                 if message["msg_type"] == "error":
                     errors.append(message["content"]["evalue"])
@@ -156,6 +142,7 @@ def learner_in_browser(address, name, begin):
     """Return the same of a learner with a browser, which has to load JupyterLab, too."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(PATIENCE * 1000)
         begin.wait()
         start = time.monotonic()
         page.goto(f"{address}/hub/login")
@@ -163,15 +150,14 @@ def learner_in_browser(address, name, begin):
         page.fill("#password_input", PASSWORD)
         page.click("#login_submit")
         kernel = WIDGET.replace(".", "?.") + "?.sessionContext?.session?.kernel"
-        page.wait_for_function(f"() => {kernel}?.status === 'idle'", timeout=PATIENCE * 1000)
+        page.wait_for_function(f"() => {kernel}?.status === 'idle'")
         ready = time.monotonic() - start
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
         page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        page.wait_for_selector(".mha-panel svg.mha", timeout=PATIENCE * 1000)
+        page.wait_for_selector(".mha-panel svg.mha")
         first = time.monotonic() - start - ready
         last = "widgets.filter(cell => cell.model.type === 'code').every(cell => cell.model.executionCount)"
-        page.wait_for_function(f"() => {WIDGET}.content.{last}", timeout=PATIENCE * 1000)
-        page.wait_for_function(f"() => {kernel}.status === 'idle'", timeout=PATIENCE * 1000)
+        page.wait_for_function(f"() => {WIDGET}.content.{last} && {kernel}.status === 'idle'")
         return ready, first, time.monotonic() - start - ready, page.evaluate(f"() => {ERRORS}")
 
 
@@ -212,18 +198,19 @@ def main():
         asked += [pool.submit(learner, address, name, begin) for name in names[1:]]
         failures = {name: run.exception() for name, run in zip(names, asked, strict=True) if run.exception()}
         if failures:
-            log = (Path(folder) / "hub.log").read_text(encoding="utf-8", errors="replace")
+            log = (Path(folder) / "server.log").read_text(encoding="utf-8", errors="replace")
             sys.exit(f"{log[-5000:]}\nNot everybody came to the end of the page: {failures}")
         ready, first, end, errors = zip(*(run.result() for run in asked), strict=True)
         of_learner, others = usage(process)
+    memory, work = zip(*(of_learner[name] for name in names), strict=True)
     print(f"{len(names)} learners at once, one of them in a browser; {os.cpu_count()} cores\n")
     print(f"{'':34}{'browser':>9}{'median':>9}{'slowest':>9}")
     rows = {
         "from login to a page, s": ready,
         "from there to its first picture, s": first,
         "to the end of the page, s": end,
-        "memory of one, MB": [of_learner[name][0] for name in names],
-        "work for one, s of a core": [of_learner[name][1] for name in names],
+        "memory of one, MB": memory,
+        "work for one, s of a core": work,
     }
     for label, values in rows.items():
         print(f"{label:34}{values[0]:9.1f}{statistics.median(values):9.1f}{max(values):9.1f}")

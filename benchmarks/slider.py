@@ -10,13 +10,9 @@ COURSE_CHROMIUM.
 """
 
 import statistics
-import tempfile
 import time
-from pathlib import Path
 
-import nbformat
-
-from tools.lab import chromium, jupyterlab, open_notebook, run_all
+from tools.lab import opened, run_all
 
 SIZES = ((4, 16), (8, 16), (16, 64))  # heads, tokens
 TURNS = 6
@@ -66,14 +62,6 @@ cell => {
     requestAnimationFrame(look);
 }
 """
-
-
-def write_notebook(path, heads, tokens):
-    filled = {"sentence": " ".join(f"w{i}" for i in range(tokens)), "heads": heads}
-    cells = [SET_UP, OURS.format(**filled), USUAL.format(**filled)]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in cells])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, path)
 
 
 def slider_of(page, cell):
@@ -136,27 +124,19 @@ def measure(page):
             times[1].append(press(page, 1, key))
         times[2].append(press(page, 2, key))
     ours, usual = (statistics.median(times[cell]) for cell in (1, 2))
-    row = [f"{ours:.0f} ms", f"{usual:.0f} ms", f"{usual / ours:.0f} ×", drag(page, 1), drag(page, 2)]
-    return row
+    return [f"{ours:.0f} ms", f"{usual:.0f} ms", f"{usual / ours:.0f} ×", drag(page, 1), drag(page, 2)]
 
 
 def main():
     print("| heads | tokens | course | `interact` | ratio | course: drag of 1 s | `interact`: drag of 1 s |")
     print("|--:|--:|--:|--:|--:|--:|--:|")
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        jupyterlab(Path(folder)) as address,
-        chromium() as browser,
-    ):
-        for heads, tokens in SIZES:
-            path = Path(folder) / f"{heads}_heads_{tokens}_tokens.ipynb"
-            write_notebook(path, heads, tokens)
-            page = browser.new_page(viewport={"width": 1440, "height": 1400})
-            open_notebook(page, address, Path(folder), path)
+    for heads, tokens in SIZES:
+        filled = {"sentence": " ".join(f"w{i}" for i in range(tokens)), "heads": heads}
+        cells = [cell.strip().format(**filled) for cell in (SET_UP, OURS, USUAL)]
+        with opened(cells, viewport={"width": 1440, "height": 1400}) as page:
             run_all(page)
             page.wait_for_timeout(1000)
             print(f"| {heads} | {tokens} | {' | '.join(measure(page))} |", flush=True)
-            page.close()
 
 
 if __name__ == "__main__":

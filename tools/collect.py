@@ -14,8 +14,8 @@ import re
 import sys
 import zipfile
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import NamedTuple
 
 PAGE = Path(__file__).resolve().parent.parent / "dist" / "collect.html"
 # "### Exercise 3.1 ★ · 3 min · Title"; the pages of the folder deeper/ have D4.1
@@ -24,6 +24,7 @@ SAID = re.compile(r"^Exercise (D?\d+\.\d+): (correct|not yet)\. (.*)$", re.MULTI
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # What a check says of the other parts of an answer.
 OTHER_PARTS = re.compile(r"^[“…][^:]*[”…]: right\. | Not yet right either: [^:]*\.$")
+MARKS = {True: ("✓", "correct"), False: ("✗", "not yet"), None: ("–", "not tried")}
 HTML = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>What the checks said</title><style>
 body {{ font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; color: #111 }}
@@ -40,8 +41,7 @@ li b {{ display: inline-block; min-width: 2.5em }} .who {{ color: #555 }}
 """
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What a check said last of one learner's exercise: whether it is correct, and the sentence."""
 
     correct: bool
@@ -49,25 +49,56 @@ class Answer:
 
 
 class Class:
-    """What a class was told: ``answers[learner][number]``; and what was met on the way."""
+    """What a class was told: ``answers[learner][number]`` and ``titles[number]``; what is no notebook."""
 
-    def __init__(self):
-        self.answers = defaultdict(dict)
-        self.titles = {}  # number of an exercise -> its title
-        self.passed_over = []  # files that are no notebooks
+    def __init__(self, path):
+        """``path`` is a folder or a ZIP with a folder or a file for each learner."""
+        self.answers, self.titles, self.passed_over = defaultdict(dict), {}, []
+        for part in (path if path.is_dir() else unpacked(path)).iterdir():
+            self._add(part, part.name, part.name if part.is_dir() else part.stem)
+        self.answers = dict(sorted(self.answers.items(), key=lambda pair: pair[0].casefold()))
+        self.passed_over.sort()
 
-    def add(self, learner, name, content):
-        """Read one file of a learner."""
+    def _add(self, part, name, learner, zipped=False):
+        """Read a file of a learner, or all that a folder or a ZIP holds."""
+        if part.name.startswith((".", "__")) or (isinstance(part, Path) and part.is_symlink()):
+            return  # checkpoints, caches, and what lies elsewhere
         try:
-            titles, answers = read(json.loads(content))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            if part.suffix == ".zip" and part.is_file() and not zipped:
+                part, zipped = unpacked(io.BytesIO(part.read_bytes())), True
+            if part.is_dir():
+                for inside in sorted(part.iterdir(), key=lambda inside: inside.name):
+                    self._add(inside, f"{name}/{inside.name}", learner, zipped)
+            elif part.suffix == ".ipynb":
+                self._read(json.loads(part.read_bytes()), learner)
+            else:
+                self.passed_over.append(name)
+        except Exception:  # locked, broken, or of another form: whatever it is, the others are read
             self.passed_over.append(name)
-            return
-        self.titles.update(titles)
-        by_number = self.answers[learner]
+
+    def _read(self, notebook, learner):
+        """Read the exercises of a notebook, and the answers to those that were tried."""
+        titles, answers, above = {}, [], None
+        for cell in notebook["cells"]:
+            source = "".join(cell["source"])  # stored whole or in lines
+            if cell["cell_type"] == "markdown":
+                for above, title in HEADING.findall(source):
+                    titles[above] = title.strip()
+                continue
+            printed = ""
+            for output in cell.get("outputs", []):
+                if output["output_type"] == "stream":
+                    printed += "".join(output["text"])
+                elif output["output_type"] == "error" and above and ".check(" in source:
+                    stopped = f"The cell stops with a {output['ename']} before the check."
+                    answers.append((above, Answer(False, stopped)))
+            said = SAID.findall(printed)
+            answers += [(number, Answer(status == "correct", sentence)) for number, status, sentence in said]
+        self.titles |= titles
+        known = self.answers[learner]
         for number, answer in answers:  # solved once, on whichever page, is solved
-            if number not in by_number or not by_number[number].correct:
-                by_number[number] = answer
+            if number not in known or not known[number].correct:
+                known[number] = answer
 
     def numbers(self):
         """The numbers of all exercises, in the order of the course."""
@@ -82,76 +113,11 @@ class Class:
         return {learner: answers[number] for learner, answers in self.answers.items() if number in answers}
 
 
-# --- reading ------------------------------------------------------------------------------------------------
-
-
-def read(notebook):
-    """Return number -> title of a notebook's exercises, and (number, ``Answer``) of each that was tried."""
-    titles, answers, above = {}, [], None
-    for cell in notebook["cells"]:
-        source = joined(cell["source"])
-        if cell["cell_type"] == "markdown":
-            for heading, title in HEADING.findall(source):
-                titles[heading], above = title.strip(), heading
-            continue
-        outputs = cell.get("outputs", [])
-        printed = "".join(joined(output["text"]) for output in outputs if output["output_type"] == "stream")
-        said = SAID.findall(printed)
-        answers += [(number, Answer(status == "correct", sentence)) for number, status, sentence in said]
-        errors = [output["ename"] for output in outputs if output["output_type"] == "error"]
-        if errors and above and ".check(" in source:
-            answers.append((above, Answer(False, f"The cell stops with a {errors[0]} before the check.")))
-    return titles, answers
-
-
-def joined(text):
-    """A text of a notebook, which stores it whole or in lines."""
-    return text if isinstance(text, str) else "".join(text)
-
-
-def files_of(folder):
-    """Yield the name of every file, relative to the folder, and a function that reads it."""
-    for file in sorted(folder.rglob("*")):
-        if file.is_file():
-            yield PurePosixPath(file.relative_to(folder).as_posix()), file.read_bytes
-
-
-def files_of_zip(content):
-    """The same of a ZIP; where all of it is one folder that was packed, relative to that."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        names = [PurePosixPath(entry.filename) for entry in entries]
-        tops = {name.parts[0] for name in names if name.parts[0] != "__MACOSX"}
-        packed = len(tops) == 1 and all(len(name.parts) > 1 for name in names)
-        for entry, name in zip(entries, names, strict=True):
-            yield PurePosixPath(*name.parts[packed:]), lambda entry=entry: archive.read(entry)
-
-
-def add_files(the_class, files, learner=None, zip_name=""):
-    """Read what a folder or a ZIP holds, all of it of one learner or each folder in it of another."""
-    for name, read_file in files:
-        if any(part.startswith((".", "__")) for part in name.parts):  # checkpoints, caches
-            continue
-        whose = learner or (name.parts[0] if len(name.parts) > 1 else name.stem)
-        full_name = f"{zip_name}{name}"
-        try:
-            if name.suffix == ".ipynb":
-                the_class.add(whose, full_name, read_file())
-            elif name.suffix == ".zip" and not zip_name:
-                add_files(the_class, files_of_zip(read_file()), whose, f"{name}/")
-            else:
-                the_class.passed_over.append(full_name)
-        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError):  # not to be read, or locked
-            the_class.passed_over.append(full_name)
-
-
-def collect(path):
-    """Return the ``Class`` of a folder or a ZIP."""
-    the_class = Class()
-    add_files(the_class, files_of(path) if path.is_dir() else files_of_zip(path.read_bytes()))
-    the_class.answers = dict(sorted(the_class.answers.items(), key=lambda pair: pair[0].casefold()))
-    the_class.passed_over.sort()
-    return the_class
+def unpacked(file):
+    """Return a ZIP as a folder; where all of it is one folder that was packed, that."""
+    folder = zipfile.Path(zipfile.ZipFile(file))
+    parts = [part for part in folder.iterdir() if part.name != "__MACOSX"]
+    return parts[0] if len(parts) == 1 and parts[0].is_dir() else folder
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -163,20 +129,14 @@ def count_of(learners):
 
 def row_of(number, the_class):
     """One exercise in the table: a mark for each learner, and how many of each."""
-    tried = the_class.tried(number)
-    cells = []
-    for learner in the_class.answers:
-        answer = tried.get(learner)
-        if answer is None:
-            cells.append('<td aria-label="not tried">–</td>')
-        elif answer.correct:
-            cells.append('<td class="correct" aria-label="correct">✓</td>')
-        else:
-            sentence = html.escape(answer.sentence)
-            cells.append(f'<td class="not-yet" aria-label="not yet" title="{sentence}">✗</td>')
-    correct = sum(answer.correct for answer in tried.values())
-    counts = (correct, len(tried) - correct, len(the_class.answers) - len(tried))
-    cells += [f"<td>{count}</td>" for count in counts]
+    cells, counts = [], Counter()
+    for answers in the_class.answers.values():
+        correct, sentence = answers.get(number, (None, ""))
+        mark, label = MARKS[correct]
+        title = f' title="{html.escape(sentence)}"' if correct is False else ""
+        cells.append(f'<td class="{label.replace(" ", "-")}" aria-label="{label}"{title}>{mark}</td>')
+        counts[correct] += 1
+    cells += [f"<td>{counts[status]}</td>" for status in MARKS]
     return f"<tr><th>{the_class.title(number)}</th>{''.join(cells)}</tr>"
 
 
@@ -185,21 +145,18 @@ def sentences_of(number, the_class):
 
     Two that differ in numbers only, or in what they say of other parts, name the same wrong idea.
     """
-    who, examples = defaultdict(list), defaultdict(Counter)
-    for learner, answer in the_class.tried(number).items():
-        if not answer.correct:
-            sentence = OTHER_PARTS.sub("", answer.sentence)
-            idea = NUMBER.sub("…", sentence)
-            who[idea].append(learner)
-            examples[idea][sentence] += 1
-    if not who:
-        return ""
-    items = []
-    for idea, learners in sorted(who.items(), key=lambda pair: -len(pair[1])):
-        sentence = html.escape(examples[idea].most_common(1)[0][0])
-        names = html.escape(", ".join(learners))
-        items.append(f'<li><b>{len(learners)} ×</b>{sentence} <span class="who">({names})</span></li>')
-    return f"<h3>{the_class.title(number)}</h3><ul>{''.join(items)}</ul>"
+    ideas = defaultdict(list)
+    for learner, (correct, sentence) in the_class.tried(number).items():
+        if not correct:
+            sentence = OTHER_PARTS.sub("", sentence)
+            ideas[NUMBER.sub("…", sentence)].append((learner, sentence))
+    items = ""
+    for told in sorted(ideas.values(), key=len, reverse=True):
+        learners, sentences = zip(*told, strict=True)
+        sentence = html.escape(Counter(sentences).most_common(1)[0][0])
+        who = f'<span class="who">({html.escape(", ".join(learners))})</span>'
+        items += f"<li><b>{len(told)} ×</b>{sentence} {who}</li>"
+    return f"<h3>{the_class.title(number)}</h3><ul>{items}</ul>" if items else ""
 
 
 def page(the_class):
@@ -207,10 +164,9 @@ def page(the_class):
     tried = [number for number in the_class.numbers() if the_class.tried(number)]
     untried = ", ".join(number for number in the_class.numbers() if number not in tried)
     files = "".join(f"<li>{html.escape(name)}</li>" for name in the_class.passed_over)
-    learners = "".join(f'<th class="learner">{html.escape(name)}</th>' for name in the_class.answers)
     return HTML.format(
         summary=f"{count_of(the_class.answers)}. Exercises that somebody tried: {len(tried)}.",
-        learners=learners,
+        learners="".join(f'<th class="learner">{html.escape(name)}</th>' for name in the_class.answers),
         rows="".join(row_of(number, the_class) for number in tried),
         untried=f"<p>Nobody tried {untried}.</p>" if untried else "",
         sentences="".join(sentences_of(number, the_class) for number in tried) or "<p>Nothing was wrong.</p>",
@@ -226,7 +182,7 @@ def main(arguments):
     if not (path.is_dir() or zipfile.is_zipfile(path)):
         print(f"{path} is neither a folder nor a ZIP.")
         return 2
-    the_class = collect(path)
+    the_class = Class(path)
     for name in the_class.passed_over:
         print(f"Passed over, being no notebook: {name}")
     if not the_class.answers:

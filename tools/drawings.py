@@ -5,14 +5,11 @@ The tests compare it with what is kept, so that no drawing changes unseen.
     python -m tools.drawings    # keeps today's drawings, after you have looked at what changed
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import pkgutil
 import re
 import zipfile
-from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
@@ -20,40 +17,41 @@ import matplotlib
 import torch
 
 from mha_helpers import golden_example, head_heatmaps, heatmap, pages, pipeline_map
-from mha_helpers.panel import Panel
-from mha_helpers.picture import Picture
+from mha_helpers.pages import p07_weighted_values as p07
+from mha_helpers.pages import p08_splitting_heads as p08
+from mha_helpers.pages import p09_concat_and_output as p09
+from mha_helpers.pages import p10_trained_heads as p10
 from tools.notebook import ROOT
+from tools.states import options_of
 
 KEPT = ROOT / "tests" / "pages" / "drawings.zip"
 NEEDS_A_MODEL = "real_model_explorer"  # page 11
-SENTENCE = "the cat saw the dog"
+NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
 
-def explorers() -> dict[str, Callable[[], Panel]]:
+def explorers():
     """Every function of a page that returns a Panel, by its name."""
     builders = {}
-    for module in pkgutil.iter_modules(pages.__path__):
-        page = importlib.import_module(f"{pages.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(pages.__path__, f"{pages.__name__}."):
+        page = importlib.import_module(module.name)
         for name in page.__all__:
             if name.endswith("_explorer") or name == "cat_eats_fish_heads":
                 builders[name] = getattr(page, name)
     return builders
 
 
-def other_values(control: widgets.Widget) -> list:
+def other_values(control):
     """Two values of a control beside today's: near its end, and near its beginning."""
     if isinstance(control, widgets.Text):
-        return [SENTENCE, "cat eats"]
+        return ["the cat saw the dog", "cat eats"]
     if isinstance(control, widgets.Checkbox):
         return [not control.value, control.value]
-    if hasattr(control, "options"):
-        values = [option[1] if isinstance(option, tuple) else option for option in control.options]
-        return [values[-1], values[0]]
-    ends = [control.max, control.min]
-    return [control.base**end for end in ends] if isinstance(control, widgets.FloatLogSlider) else ends
+    values = [value for _, value in options_of(control)]
+    return [values[-1], values[0]]
 
 
-def panel_drawings(name: str) -> Iterator[tuple[str, str]]:
+def panel_drawings(name):
+    """Yield the name and SVG of a Panel at its start, and where all controls are at one of their ends."""
     panel = explorers()[name]()
     yield f"{name} start", panel.svg()
     for index, setting in enumerate(("ends", "beginnings")):
@@ -63,18 +61,10 @@ def panel_drawings(name: str) -> Iterator[tuple[str, str]]:
 
 
 @torch.no_grad()
-def still_pictures() -> dict[str, Picture]:
+def still_pictures():
+    """Every picture that stands still, by its name."""
     example = golden_example()
     trace = example.attention().trace(example.x)
-    p07, p08, p09, p10 = (
-        importlib.import_module(f"mha_helpers.pages.{page}")
-        for page in (
-            "p07_weighted_values",
-            "p08_splitting_heads",
-            "p09_concat_and_output",
-            "p10_trained_heads",
-        )
-    )
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     even, framed = mask / mask.sum(dim=-1, keepdim=True), torch.eye(3, dtype=torch.bool)
     pieces = torch.stack([head[1] @ w for head, w in zip(trace.heads, example.w_o.split(2), strict=True)])
@@ -93,7 +83,8 @@ def still_pictures() -> dict[str, Picture]:
     }
 
 
-def still_drawings() -> Iterator[tuple[str, str]]:
+def still_drawings():
+    """Yield the name and SVG of every picture that stands still."""
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
         for name, picture in still_pictures().items():
             file = io.StringIO()
@@ -101,7 +92,7 @@ def still_drawings() -> Iterator[tuple[str, str]]:
             yield name, file.getvalue()
 
 
-def difference(kept: str, today: str) -> str:
+def difference(kept, today):
     """Name the first mark that differs, or ""; numbers may differ by what another machine rounds."""
     pairs = [list(ElementTree.fromstring(svg).iter()) for svg in (kept, today)]
     for before, now in zip(*pairs, strict=False):
@@ -114,33 +105,26 @@ def difference(kept: str, today: str) -> str:
     return "" if len(pairs[0]) == len(pairs[1]) else f"{len(pairs[0])} marks were drawn, now {len(pairs[1])}"
 
 
-NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
-
-
-def _alike(before: str, now: str) -> bool:
-    if before == now:
-        return True
+def _alike(before, now):
     if NUMBER.sub("", before) != NUMBER.sub("", now):
         return False
     pairs = zip(NUMBER.findall(before), NUMBER.findall(now), strict=True)
-    return all(abs(float(a) - float(b)) < 0.11 if "." in a + b else a == b for a, b in pairs)
+    return all(a == b or ("." in a + b and abs(float(a) - float(b)) < 0.11) for a, b in pairs)
 
 
-def kept_drawings() -> dict[str, str]:
+def kept_drawings():
     with zipfile.ZipFile(KEPT) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def keep() -> None:
-    names = [name for name in explorers() if name != NEEDS_A_MODEL]
+def keep():
     drawings = dict(still_drawings())
-    for name in names:
-        drawings |= dict(panel_drawings(name))
+    for name in explorers().keys() - {NEEDS_A_MODEL}:
+        drawings |= panel_drawings(name)
     with zipfile.ZipFile(KEPT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, svg in sorted(drawings.items()):
-            archive.writestr(
-                zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED
-            )  # a date of its own: always 1980
+            dated = zipfile.ZipInfo(name)  # always 1980
+            archive.writestr(dated, svg, zipfile.ZIP_DEFLATED)
     print(f"{len(drawings)} drawings, {KEPT.stat().st_size // 1000} kB")
 
 

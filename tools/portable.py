@@ -19,9 +19,8 @@ from pathlib import Path
 
 import nbformat
 
-from tools.notebook import ROOT, SETUP_METADATA, all_pages, is_setup_cell
+from tools.notebook import ROOT, all_pages, is_setup_cell, name_of
 
-PACKAGE = ROOT / "mha_helpers"
 MOST_ADDED = 80_000  # bytes more than the page: the sitting takes 73; trained models come on top
 CARRIER = '''\
 # @title Set-up: run this cell first (Shift + Enter)
@@ -58,50 +57,35 @@ def bare(source):
     return ast.unparse(tree)
 
 
-def carried_files(page):
-    """Return the files that a page needs: name -> text, of other files than modules in base 85."""
+def carried_files(code):
+    """Return the files that a page with this code needs: name -> text, that of a model in base 85."""
     files = {}
-    code = "\n".join(cell.source for cell in page.cells if cell.cell_type == "code")
-    for path in sorted(PACKAGE.rglob("*")):
+    for path in sorted((ROOT / "mha_helpers").rglob("*")):
         name = path.relative_to(ROOT).as_posix()
         of_a_page = re.fullmatch(r"mha_helpers/pages/(\w+)/\w+\.py", name)
-        if (
-            "__pycache__" in path.parts
-            or not path.is_file()
-            or (of_a_page and of_a_page.group(1) not in code)
-        ):
-            continue
-        if path.suffix == ".py":
+        if path.suffix == ".py" and (not of_a_page or of_a_page.group(1) in code):
             files[name] = bare(path.read_text(encoding="utf-8"))
-        elif "trained_model" in code:  # its checkpoints
+        elif path.suffix == ".pt" and "trained_model" in code:
             files[name] = base64.b85encode(path.read_bytes()).decode("ascii")
     return files
 
 
-def carrier_cell(page):
-    packed = lzma.compress(json.dumps(carried_files(page), ensure_ascii=False).encode("utf-8"), preset=9)
-    text = base64.b85encode(packed).decode("ascii")
-    lines = "\n".join(text[start : start + 2000] for start in range(0, len(text), 2000))
-    return nbformat.v4.new_code_cell(CARRIER.format(text=lines), metadata=SETUP_METADATA)
-
-
-def without_local_links(markdown):
-    """Return Markdown in which a link to another page is its words only: the page is not there."""
-    return re.sub(r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", markdown)
-
-
 def portable(path):
-    """Return the one-file copy of a page, as text."""
+    """Return the one-file copy of a page, as text, and whether it carries trained models."""
     page = nbformat.read(path, as_version=4)
-    index = next(i for i, cell in enumerate(page.cells) if is_setup_cell(cell.source))
-    old, new = page.cells[index], carrier_cell(page)
-    new.id, new.execution_count, new.outputs = old.id, old.execution_count, old.outputs
-    page.cells[index] = new
+    files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
+    packed = lzma.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"), preset=9)
+    text = re.sub(".{2000}", r"\g<0>\n", base64.b85encode(packed).decode("ascii"))
     for cell in page.cells:
-        if cell.cell_type == "markdown":
-            cell.source = without_local_links(cell.source)
+        if is_setup_cell(cell.source):
+            cell.source = CARRIER.format(text=text)
+        elif cell.cell_type == "markdown":  # of a link to a page that is not there, only the words
+            cell.source = re.sub(
+                r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", cell.source
+            )
     nbformat.validate(page)
-    return json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+    written = json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return written + "\n", any(name.endswith(".pt") for name in files)
 
 
 def main(arguments=None):
@@ -112,14 +96,12 @@ def main(arguments=None):
     options.out.mkdir(parents=True, exist_ok=True)
     too_large = []
     for path in options.pages or all_pages():
-        text = portable(path)
-        name = path.name if path.parent.name != "deeper" else f"deeper_{path.name}"
+        text, has_models = portable(path)
+        name = f"{name_of(path)}.ipynb"
         (options.out / name).write_text(text, encoding="utf-8", newline="\n")
         added = len(text.encode("utf-8")) - path.stat().st_size
         print(f"{name}: {added / 1000:.0f} kB more than the page")
-        if added > MOST_ADDED and "checkpoints" not in "".join(
-            carried_files(nbformat.read(path, as_version=4))
-        ):
+        if added > MOST_ADDED and not has_models:
             too_large.append(name)
     return f"more than {MOST_ADDED // 1000} kB: {', '.join(too_large)}" if too_large else 0
 

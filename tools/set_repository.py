@@ -16,6 +16,7 @@ import sys
 
 import nbformat
 
+from course import FIRST_PAGE
 from tools.notebook import ROOT, all_pages, as_text, is_setup_cell, name_of, setup_cell
 
 PLAYS, IN_COLAB = "Play with it in your browser", "Open in Colab"
@@ -26,11 +27,6 @@ def colab_badge(repository, branch, path):
     image = "https://colab.research.google.com/assets/colab-badge.svg"
     page = f"https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
     return f"[![{IN_COLAB}]({image})]({page})"
-
-
-def binder_badge(repository, branch):
-    page = f"{repository}/{branch}?urlpath=lab/tree/notebooks/00_start_here.ipynb"
-    return f"[![Open in Binder](https://mybinder.org/badge_logo.svg)](https://mybinder.org/v2/gh/{page})"
 
 
 def played_at(repository, page=""):
@@ -63,9 +59,11 @@ def readme_with_badges(text, repository, branch):
     if not repository:
         return text
     title, rest = text.split("\n", 1)
-    start = colab_badge(repository, branch, "notebooks/00_start_here.ipynb")
     played = f"**[{PLAYS}]({played_at(repository)})**: nothing to install, the first slider moves at once."
-    return f"{title}\n\n{played}\n\n{start} {binder_badge(repository, branch)}\n{rest}"
+    colab = colab_badge(repository, branch, FIRST_PAGE)
+    binder = f"https://mybinder.org/v2/gh/{repository}/{branch}?urlpath=lab/tree/{FIRST_PAGE}"
+    binder = f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder})"
+    return f"{title}\n\n{played}\n\n{colab} {binder}\n{rest}"
 
 
 def main(arguments=None):

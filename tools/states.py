@@ -6,12 +6,13 @@ numbers and marks are the Panel's own: ``set``, ``click``, ``svg`` and ``descrip
 """
 
 import base64
-import collections
 import contextlib
 import itertools
 import json
+import math
 import re
 import zlib
+from collections import Counter
 
 import ipywidgets as widgets
 from traitlets import TraitError
@@ -48,11 +49,10 @@ def thinned(options, start):
     """
     values = [value for _, value in options]
     kept = {0, len(values) - 1, values.index(start)}
-    if all(isinstance(value, int) for value in values):
-        powers = {i for i, value in enumerate(values) if abs(value).bit_count() < 2}
-        if len(powers | kept) < len(values):
-            return [options[i] for i in sorted(powers | kept)]
-    return [option for i, option in enumerate(options) if i in kept or i % 2 == 0]
+    whole = all(isinstance(value, int) for value in values)
+    powers = kept | {i for i, value in enumerate(values) if whole and abs(value).bit_count() < 2}
+    seconds = kept | set(range(0, len(values), 2))
+    return [options[i] for i in sorted(powers if whole and len(powers) < len(values) else seconds)]
 
 
 def combined(panel):
@@ -60,18 +60,17 @@ def combined(panel):
 
     First those that are always seen; then, as far as they fit, those under "more".
     """
-    seen = {name: options_of(control) for name, control in panel.controls.items() if name not in panel.more}
-    live = {name: options for name, options in seen.items() if len(options) > 1}
+    every = {name: options_of(control) for name, control in panel.controls.items()}
+    live = {name: options for name, options in every.items() if name not in panel.more and len(options) > 1}
     while combinations(live) > MOST_STATES:
-        numbers = [name for name, options in live.items() if is_slider(panel, name) and len(options) > 3]
-        if not numbers:
+        sliders = {name: len(live[name]) for name in live if is_slider(panel, name) and len(live[name]) > 3}
+        if not sliders:
             raise ValueError(f"{panel!r} has {combinations(live)} states, and only sliders can be thinned.")
-        longest = max(numbers, key=lambda name: len(live[name]))
+        longest = max(sliders, key=sliders.get)
         live[longest] = thinned(live[longest], panel.controls[longest].value)
     for name in panel.more:
-        more = {**live, name: options_of(panel.controls[name])}
-        if len(more[name]) > 1 and combinations(more) <= MOST_STATES:
-            live = more
+        if len(every[name]) > 1 and combinations(live) * len(every[name]) <= MOST_STATES:
+            live[name] = every[name]
     return live
 
 
@@ -80,10 +79,7 @@ def is_slider(panel, name):
 
 
 def combinations(live):
-    count = 1
-    for options in live.values():
-        count *= len(options)
-    return count
+    return math.prod(map(len, live.values()))
 
 
 class States:
@@ -101,8 +97,7 @@ class States:
         self._go(())
         self.start = self._settings()
         self.marks, self.shown, self._clicks = {}, {}, 0
-        reached = [settings for settings in self._grid() if self._reach(settings)]
-        for settings in reached:
+        for settings in [settings for settings in self._grid() if self._reach(settings)]:
             if settings == self.start or self._clicks < MOST_CLICKS:
                 self._click_each(settings, dict.fromkeys(CELL.findall(self.svg_of(settings))))
 
@@ -124,28 +119,27 @@ class States:
         A box that ticks a cell of a mask does not, and nor does a menu whose options follow from another.
         """
         every = {name: options_of(control) for name, control in self.panel.controls.items()}
-        labels = {name: [label for label, _ in options] for name, options in every.items()}
         alone, follows = set(), set()
         for name, value in [(name, value) for name, options in every.items() for _, value in options]:
             self._go(())
             before = self._values()
             with contextlib.suppress(TraitError):
                 self.panel.set(**{name: value})
-            if {other for other, now in self._values().items() if now != before[other]} == {name}:
+            if [other for other, now in self._values().items() if now != before[other]] == [name]:
                 alone.add(name)
             for other, control in self.panel.controls.items():
-                if [label for label, _ in options_of(control)] != labels[other]:
+                if [label for label, _ in options_of(control)] != [label for label, _ in every[other]]:
                     follows.add(other)
         return {name: options for name, options in every.items() if name in alone - follows}
 
     def _grid(self):
         """Return the settings to try, the nearest first."""
         kept = combined(self.panel)
-        counts = [
+        places = [
             [options.index(option) for option in kept.get(name, [options[i]])]
             for (name, options), i in zip(self.live.items(), self.start, strict=True)
         ]
-        grid = set(itertools.product(*counts))
+        grid = set(itertools.product(*places))
         for k, options in enumerate(self.live.values()):
             grid |= {(*self.start[:k], i, *self.start[k + 1 :]) for i in range(len(options))}
         return sorted(grid, key=self._far)
@@ -161,23 +155,21 @@ class States:
 
     def _settings(self):
         """Return which option each live control shows."""
-        values = self._values()
-        offered = {name: [value for _, value in options] for name, options in self.live.items()}
-        return tuple(
-            options.index(values[name]) if values[name] in options else -1
-            for name, options in offered.items()
-        )
+        now, places = self._values(), []
+        for name, options in self.live.items():
+            values = [value for _, value in options]
+            places.append(values.index(now[name]) if now[name] in values else -1)
+        return tuple(places)
 
     def _go(self, settings):
-        """Bring a new Panel to these settings."""
+        """Bring a new Panel to these settings; () is its start."""
         widgets.Widget.close_all()  # or ipywidgets would keep every Panel there has been
         self.panel = self.make()
         chosen = zip(self.live.items(), settings, self.start, strict=True) if settings else ()
         changed = {name: options[i][1] for (name, options), i, start in chosen if i != start}
-        for more in (False, True):  # its options may follow from those that are always seen
-            names = [name for name in changed if (name in self.panel.more) == more]
-            if names:
-                self.panel.set(**{name: changed[name] for name in names})
+        more = {name: changed.pop(name) for name in [*changed] if name in self.panel.more}
+        for values in filter(None, (changed, more)):  # options of these may follow from those always seen
+            self.panel.set(**values)
 
     def _reach(self, settings):
         try:
@@ -192,28 +184,25 @@ class States:
 
     def _click_each(self, settings, cells):
         idle = set()  # maps in which a second click on a cell changes nothing
-        silent = collections.Counter()  # of each map, how many cells did not answer before one did
+        silent = Counter()  # of each map, how many cells did not answer before one did
         for cell in cells:
-            where = tuple(map(int, cell.split(",")))
-            if silent[where[0]] == ENOUGH:
+            where = [int(number) for number in cell.split(",")]
+            map = where[0]
+            if silent[map] == ENOUGH:
                 continue
             self._clicks += 1
             self._go(settings)
-            before = self._values()
-            self.panel.click(*where)
-            clicked = self._values()
-            if clicked == before:
-                silent[where[0]] += 1
-                continue
-            silent[where[0]] = -len(cells)
-            self._store(key(settings, cell))
-            if where[0] in idle:
-                continue
-            self.panel.click(*where)
-            if self._values() == clicked:
-                idle.add(where[0])
-            else:
-                self._store(key(settings, f"{cell} again"))
+            for name in (cell, f"{cell} again")[: 1 if map in idle else 2]:
+                before = self._values()
+                self.panel.click(*where)
+                if self._values() != before:
+                    silent[map] = -len(cells)
+                    self._store(key(settings, name))
+                elif name == cell:
+                    silent[map] += 1
+                    break
+                else:
+                    idle.add(map)
 
     def _store(self, name):
         runs = []

@@ -11,7 +11,6 @@ say at the headings of a page stands there in a file of the page's name.
 import argparse
 import base64
 import html
-import importlib
 import re
 import shutil
 import sys
@@ -19,25 +18,21 @@ import sys
 import nbformat
 from nbconvert.filters import markdown2html
 
-from mha_helpers.exercises import exercises_of
 from mha_helpers.pages.p09_concat_and_output import summary_picture
 from tools.notebook import (
+    EXERCISES,
     ROOT,
     all_pages,
     as_text,
     can_run,
     execute,
-    exercise_cells,
+    exercises_in,
+    lead_links,
     name_of,
     normalise,
-    with_links,
 )
 
-DIST, SOURCE = ROOT / "dist", ROOT / "teaching"
-# A page calls them `exercises`, one_sitting.ipynb has several: `exercises_03` …
-MODULE = re.compile(
-    r"^from mha_helpers\.pages\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$", re.MULTILINE
-)
+FOLDER, SOURCE = ROOT / "dist" / "teach", ROOT / "teaching"
 TIMED = re.compile(r"^#+ (.*?) · \d+ min\b", re.MULTILINE)  # the headings to which there is something to say
 FOLDED = re.compile(r"<details>\s*<summary>.*?</summary>\s*(.*?)\s*</details>", re.DOTALL)
 # A solution may use what its page has not imported.
@@ -76,91 +71,63 @@ def spoken_notes(path):
     return {heading: note.strip() for heading, _, note in (section.partition("\n") for section in sections)}
 
 
-def with_notes(page, notes):
-    """Return the page with a note below each heading that carries minutes and has one."""
+def solve(page):
+    """Give a page the solutions of its exercises, and open its answers; it is not run yet."""
+    replaced = {}
+    for exercise, (_, stub, help_cell) in exercises_in(page):
+        check = stub.splitlines()[-1]
+        replaced[stub] = nbformat.v4.new_code_cell(f"{exercise.solution_code}\n\n\n{check}")
+        replaced[help_cell] = nbformat.v4.new_markdown_cell(note_on(exercise))
+    for cell in page.cells:
+        if EXERCISES.search(cell.source):
+            cell.source += f"\n\n{IMPORTS}"
+        elif cell.cell_type == "markdown":
+            cell.source = FOLDED.sub(lambda answer: quoted(f"**Answer.** {answer.group(1)}"), cell.source)
+    page.cells = [replaced.get(cell.source, cell) for cell in page.cells]
+
+
+def add_notes(page, notes):
+    """Put a note below each heading that carries minutes and has one."""
     cells = []
     for cell in page.cells:
-        cells.append(cell)
-        for heading in TIMED.findall(cell.source) if cell.cell_type == "markdown" else []:
-            if heading in notes:
-                cells.append(nbformat.v4.new_markdown_cell(quoted(f"**Say.** {notes[heading]}")))
+        said = [notes[heading] for heading in TIMED.findall(cell.source) if heading in notes]
+        cells += [cell, *(nbformat.v4.new_markdown_cell(quoted(f"**Say.** {note}")) for note in said)]
     page.cells = cells
-    return page
-
-
-def with_solutions(page):
-    """Return the page with its exercises solved and its answers open, not yet run."""
-    cells, replaced = [], {}
-    for cell in page.cells:
-        found = MODULE.findall(cell.source) if cell.cell_type == "code" else []
-        for module, alias in ((module, alias or "exercises") for module, alias in found):
-            exercises = exercises_of(importlib.import_module(f"mha_helpers.pages.{module}.exercises"))
-            for name, exercise in exercises.items():
-                _, stub, help_cell = exercise_cells(exercise, name, alias)
-                solved = f"{exercise.solution_code}\n\n\n{alias}.{name}.check({exercise.variable})"
-                replaced[stub] = nbformat.v4.new_code_cell(solved)
-                replaced[help_cell] = nbformat.v4.new_markdown_cell(note_on(exercise))
-        if found:
-            cell.source += f"\n\n{IMPORTS}"
-        if cell.cell_type == "markdown":
-            cell.source = FOLDED.sub(lambda answer: quoted(f"**Answer.** {answer.group(1)}"), cell.source)
-        cells.append(replaced.get(cell.source, cell))
-    page.cells = cells
-    return page
 
 
 def unsolved(page):
     """Return what the checks of an executed edition say where it is not "correct"."""
     printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
-    return [
-        line
-        for line in re.findall(r"^Exercise D?\d+\.\d+: .*", printed, re.MULTILINE)
-        if ": correct." not in line
-    ]
+    return re.findall(r"^Exercise D?\d+\.\d+: (?!correct\.).*", printed, re.MULTILINE)
 
 
-def teacher_edition(folder):
-    """Write TEACHER_….ipynb for every page that can run here; return the checks that are not passed."""
-    faults = []
-    for path in filter(can_run, all_pages()):
-        page = with_notes(with_solutions(nbformat.read(path, as_version=4)), spoken_notes(path))
-        execute(page, path.parent)
-        faults += unsolved(page)
-        normalise(page, path.stem)
-        for cell in page.cells:
-            if cell.cell_type == "markdown":
-                cell.source = with_links(cell.source, path, "TEACHER_{}.ipynb")
-        name = f"TEACHER_{name_of(path)}.ipynb"
-        (folder / name).write_text(as_text(page), encoding="utf-8")
-        print(name, flush=True)
+def teacher_edition(path):
+    """Write TEACHER_….ipynb of the page at ``path``; return the checks that are not passed."""
+    page = nbformat.read(path, as_version=4)
+    solve(page)
+    add_notes(page, spoken_notes(path))
+    execute(page, path.parent)
+    faults = unsolved(page)
+    normalise(page, path.stem)
+    lead_links(page, path, "TEACHER_{}.ipynb")
+    name = f"TEACHER_{name_of(path)}.ipynb"
+    (FOLDER / name).write_text(as_text(page), encoding="utf-8")
+    print(name, flush=True)
     return faults
-
-
-def printed(name, picture=""):
-    """Return teaching/NAME.md as a page to print."""
-    text = (SOURCE / f"{name}.md").read_text(encoding="utf-8")
-    title = text.splitlines()[0].lstrip("# ")
-    return PRINTED.format(title=html.escape(title), body=markdown2html(text).replace("{picture}", picture))
-
-
-def teach():
-    folder = fresh(DIST / "teach")
-    png = base64.b64encode(summary_picture().png()).decode("ascii")
-    picture = f'<img alt="{html.escape(repr(summary_picture()))}" src="data:image/png;base64,{png}">'
-    for name in ("handout", "paper", "key"):
-        (folder / f"{name}.html").write_text(printed(name, picture), encoding="utf-8")
-    return teacher_edition(folder)
-
-
-def fresh(folder):
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def main(arguments=None):
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    faults = teach()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    png = base64.b64encode(summary_picture().png()).decode("ascii")
+    picture = f'<img alt="{html.escape(repr(summary_picture()))}" src="data:image/png;base64,{png}">'
+    for name in ("handout", "paper", "key"):
+        text = (SOURCE / f"{name}.md").read_text(encoding="utf-8")
+        title, body = text.splitlines()[0].lstrip("# "), markdown2html(text).replace("{picture}", picture)
+        page = PRINTED.format(title=html.escape(title), body=body)
+        (FOLDER / f"{name}.html").write_text(page, encoding="utf-8")
+    faults = [fault for path in filter(can_run, all_pages()) for fault in teacher_edition(path)]
     return "Not solved:\n" + "\n".join(faults) if faults else 0
 
 

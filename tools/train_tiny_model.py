@@ -44,11 +44,6 @@ def train_and_keep(run):
     return model, {"steps": torch.tensor(KEPT[run]), **tensors}
 
 
-def measured(model):
-    """Return what a model gets right, on distances that are held out and at 12."""
-    return [accuracy(model, *repeated_sequences(512, kind, seed=99)) for kind in (HELD_OUT_DISTANCES, (12,))]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare with the shipped files, write nothing")
@@ -59,9 +54,9 @@ def main(arguments=None):
         model, kept = train_and_keep(run)
         if not check:
             torch.save(kept, CHECKPOINTS / f"{run}.pt")
-        for kind, new, shipped in zip(
-            ("held out", "at 12"), measured(model), measured(trained_model(run)), strict=True
-        ):
+        for kind, distances in {"held out": HELD_OUT_DISTANCES, "at 12": (12,)}.items():
+            tried = repeated_sequences(512, distances, seed=99)
+            new, shipped = (accuracy(one, *tried) for one in (model, trained_model(run)))
             differs = differs or abs(new - shipped) > SAME_ACCURACY
             print(f"{run}: {kind} {new:.3f}, shipped {shipped:.3f}")
     return int(differs)

@@ -3,33 +3,22 @@
 python -m pytest -n0 tests/browser/test_machine.py
 """
 
-import nbformat
 import pytest
 
-pytest.importorskip("playwright")
-
 from mha_helpers.pages.p09_concat_and_output.machine import MATRICES
-from tools.lab import chromium, error_outputs, find_chromium, jupyterlab, open_notebook, run_all
+from tools.lab import error_outputs, open_notebook, run_all
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
-)
 SOURCE = "from mha_helpers.pages.p09_concat_and_output import machine_explorer\n\nmachine_explorer()"
 PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    cells = [nbformat.v4.new_code_cell(SOURCE)]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "machine.ipynb")
-    with jupyterlab(folder) as address, chromium() as browser:
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        open_notebook(page, address, folder, folder / "machine.ipynb")
-        run_all(page)
-        assert error_outputs(page) == []
-        yield page
+def page(browser, lab):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_notebook(page, *lab, [SOURCE])
+    run_all(page)
+    assert error_outputs(page) == []
+    return page
 
 
 def says(page, line):

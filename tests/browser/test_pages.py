@@ -3,54 +3,26 @@
 python -m pytest -n0 tests/browser -k 03_qk
 """
 
+import functools
+
 import pytest
 
-pytest.importorskip("playwright")
-
-from tools.lab import (
-    WIDGET,
-    chromium,
-    error_outputs,
-    find_chromium,
-    jupyterlab,
-    open_notebook,
-    run_all,
-    watch_requests,
-)
+from tools.lab import WIDGET, error_outputs, open_notebook, run_all
 from tools.notebook import all_pages, can_run
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
-)
 SLIDER = ".widget-slider [role=slider]"
-KEYS = (
-    "ArrowRight",
-    "ArrowLeft",
-    "End",
-    "Home",
-)  # a slider at its end cannot go on, and some steps show nothing
+KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")  # at its end a slider cannot go on; some steps show nothing
 PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a busy machine
 PAGES = [page for page in all_pages() if can_run(page)]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    with jupyterlab(folder) as address:
-        yield address, folder
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
 def opened(request, browser, lab):
     """The page after all its cells ran; with it what was seen on the way."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.strangers = watch_requests(page, lab[0])
+    page.asked = []  # addresses
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("websocket", lambda socket: page.asked.append(socket.url))
     open_notebook(page, *lab, request.param)
     page.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
     page.changed_on_opening = page.evaluate(f"() => {WIDGET}.context.model.dirty")
@@ -93,13 +65,8 @@ def test_a_key_moves_every_slider_and_its_picture(opened, panels):
     for panel in panels:
         for slider in panel.locator(SLIDER).all():
             if slider.is_visible():  # what is under "more" is folded away
-
-                def press(key, slider=slider):
-                    slider.focus()
-                    opened.keyboard.press(key)
-
                 label = slider.evaluate("one => one.closest('.widget-inline-hbox').textContent")
-                assert any(changes(panel, lambda key=key: press(key)) for key in KEYS), label
+                assert any(changes(panel, functools.partial(slider.press, key)) for key in KEYS), label
 
 
 def test_a_cell_under_the_mouse_says_its_number(opened, panels):
@@ -126,13 +93,13 @@ def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):
     for panel in panels:
         height = panel.bounding_box()["height"]
         assert height <= 640
-        sliders = [slider for slider in panel.locator(SLIDER).all() if slider.is_visible()]
-        for slider in sliders:
-            slider.focus()
-            opened.keyboard.press("End")
+        for slider in [slider for slider in panel.locator(SLIDER).all() if slider.is_visible()]:
+            slider.press("End")
             opened.wait_for_timeout(300)
             assert panel.bounding_box()["height"] == height
 
 
-def test_nothing_is_asked_from_another_machine(opened):
-    assert opened.strangers == []
+def test_nothing_is_asked_from_another_machine(opened, lab):
+    home = (f"{lab[0]}/", f"{lab[0].replace('http', 'ws')}/", "data:", "blob:", "about:")
+    assert opened.asked
+    assert [address for address in opened.asked if not address.startswith(home)] == []

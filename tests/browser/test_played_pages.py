@@ -2,14 +2,9 @@
 
 import pytest
 
-pytest.importorskip("playwright")
-
 from tools import play
-from tools.lab import ROOT, chromium, find_chromium
+from tools.notebook import ROOT
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
-)
 NAMES = ("01_inputs_and_shapes", "06_softmax")
 SIZES = {"screen": (1440, 900), "telephone": (390, 844)}
 # Says when the browser has drawn what follows from the event of a control.
@@ -23,12 +18,6 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("html")
     play.main([*(str(ROOT / "notebooks" / f"{name}.ipynb") for name in NAMES), "--out", str(folder)])
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(params=[(name, size) for name in NAMES for size in SIZES], ids="-".join)

@@ -5,23 +5,17 @@ python -m pytest -n0 tests/browser/test_projector.py
 
 import shutil
 
-import pytest
-
-pytest.importorskip("playwright")
-
 import course
-from tools.lab import ROOT, WIDGET, chromium, find_chromium, jupyterlab
+from tools.lab import WIDGET, jupyterlab
+from tools.notebook import ROOT
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
-)
 HEIGHT = 515  # pixels that are left for the notebook, of 576
 BARS = "#jp-top-panel, #jp-bottom-panel, #jp-left-stack, #jp-right-stack, .jp-SideBar"
 
 
-def test_only_the_notebook_is_shown_and_nothing_saves_it(tmp_path):
+def test_only_the_notebook_is_shown_and_nothing_saves_it(browser, tmp_path):
     options = course.projector(str(tmp_path / "projector"))
-    with jupyterlab(tmp_path, options=options) as address, chromium() as browser:
+    with jupyterlab(tmp_path, options=options) as address:
         (tmp_path / "course" / "notebooks").mkdir()
         shutil.copy(ROOT / course.PROJECTED_PAGE, tmp_path / "course" / "notebooks")
         page = browser.new_page(viewport={"width": 1024, "height": 576})

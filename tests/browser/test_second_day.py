@@ -8,14 +8,9 @@ import itertools
 import nbformat
 import pytest
 
-pytest.importorskip("playwright")
+from tools.lab import WIDGET, open_copy, open_notebook, run_all
+from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, as_text, normalise
 
-from tools.lab import ROOT, WIDGET, chromium, find_chromium, jupyterlab, open_copy, open_notebook, run_all
-from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
-
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="no Chromium: install one, or name it in COURSE_CHROMIUM"
-)
 PAGE = ROOT / "notebooks" / "00_start_here.ipynb"
 NAME = f"notebooks/{PAGE.name}"
 SEEN = """() => {
@@ -31,42 +26,29 @@ SEEN = """() => {
 }"""
 
 
-def save_and_end(page):
-    page.evaluate(f"async () => await {WIDGET}.context.save()")
-    page.evaluate(f"async () => await {WIDGET}.sessionContext.shutdown()")
-    page.close()
-
-
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def days(browser, tmp_path_factory):
+def days(browser, lab):
     """What three days show, the page as it is open on the third, and its file.
 
     On the first the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
     itself after two minutes.
     """
-    folder = tmp_path_factory.mktemp("lab")
-    with jupyterlab(folder) as address:
-        pages = [browser.new_page(viewport={"width": 1440, "height": 900}) for _ in range(3)]
-        open_notebook(pages[0], address, folder, PAGE)
-        run_all(pages[0])
-        pages[0].locator(".mha-panel .widget-slider [role=slider]").first.focus()
-        at_start = pages[0].evaluate(SEEN)
-        pages[0].keyboard.press("ArrowLeft")
-        pages[0].wait_for_timeout(1000)
-        seen = [pages[0].evaluate(SEEN)]
-        assert seen[0]["pictures"] != at_start["pictures"]
-        for yesterday, today in itertools.pairwise(pages):
-            save_and_end(yesterday)
-            open_copy(today, address, NAME)
-            today.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
-            seen.append(today.evaluate(SEEN))
-        yield seen, pages[-1], folder / "course" / NAME
+    pages = [browser.new_page(viewport={"width": 1440, "height": 900}) for _ in range(3)]
+    open_notebook(pages[0], *lab, PAGE)
+    run_all(pages[0])
+    at_start = pages[0].evaluate(SEEN)
+    pages[0].locator(".mha-panel .widget-slider [role=slider]").first.press("ArrowLeft")
+    pages[0].wait_for_timeout(1000)
+    seen = [pages[0].evaluate(SEEN)]
+    assert seen[0]["pictures"] != at_start["pictures"]
+    for yesterday, today in itertools.pairwise(pages):
+        yesterday.evaluate(f"async () => await {WIDGET}.context.save()")
+        yesterday.evaluate(f"async () => await {WIDGET}.sessionContext.shutdown()")
+        yesterday.close()
+        open_copy(today, lab[0], NAME)
+        today.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
+        seen.append(today.evaluate(SEEN))
+    return seen, pages[-1], lab[1] / "course" / NAME
 
 
 def test_pictures_stand_as_they_were_left(days):

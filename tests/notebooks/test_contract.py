@@ -7,46 +7,26 @@
 
 import ast
 import copy
-import importlib
 import re
 
 import pytest
 
-from mha_helpers.exercises import exercises_of
 from tools import notebook
-from tools.notebook import ROOT, exercise_cells
+from tools.notebook import ROOT, exercises_in
 from tools.page import EXPLORER, Page, stored_pages
 from tools.teach import spoken_notes
 
-AT_MOST = {
-    "cells": 50,
-    "words": 1200,
-    "lines of code": 150,
-    "words in the longest cell": 90,
-    "lines in the longest cell": 14,
-    "exercises": 3,
-}
 # The museum and the page to project are as long as what they hold; their cells are short all the same.
 LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
+AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises": 3}
 OTHER_SIZES = {
     "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
     "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
     "one_sitting": LONG | {"cells": 45},
 }
 ROOM = ROOT / "mha_helpers" / "pages"
-SECTIONS = [
-    "Where we are",
-    "Predict",
-    "By hand",
-    "In PyTorch",
-    "See it",
-    "Play",
-    "What goes wrong",
-    "Exercises",
-    "Our attention so far",
-    "Shape ledger",
-    "Recap",
-]
+SECTIONS = ["Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
+SECTIONS += ["Exercises", "Our attention so far", "Shape ledger", "Recap"]
 FOLDED_ANSWER = "<summary>Open the answer after you have said yours</summary>"
 LARGEST = 600_000  # bytes: beyond this GitHub and slow connections show a page late or not at all
 SITTING_MINUTES = 75
@@ -131,29 +111,33 @@ def test_links_lead_somewhere_and_foldings_open(page):
     assert opened == len(re.findall(r"<summary>[^\n]*</summary>[ \t]*\n[ \t]*\n", page.text))
 
 
-def room_of(page):
-    """The folder of a page's exercises: p12_… in pages, d12_… for those of the folder deeper/."""
-    return ("d" if page.path.parent.name == "deeper" else "p") + page.name
-
-
-@of([page for page in PAGES if (ROOM / room_of(page)).exists()])
+@of([page for page in PAGES if page.name != "one_sitting"])
 def test_a_page_asks_the_exercises_of_its_module(page):
-    """Each as the module has it: heading and task; stub and check; hint and solution to be called."""
-    exercises = exercises_of(importlib.import_module(f"mha_helpers.pages.{room_of(page)}.exercises"))
-    numbers = [exercise.number for exercise in exercises.values()]
-    first = room_of(page)[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
-    assert all(number.startswith(f"{first}.") for number in numbers)  # test_every_exercise.py counts them
-    assert sum(exercise.stars == 3 for exercise in exercises.values()) <= 1
-    assert [number for number, *_ in page.exercises()] == numbers
-    sources = [cell.source for cell in page.cells]
-    for name, exercise in exercises.items():
-        cells = list(exercise_cells(exercise, name))
-        assert cells[0] in sources, f"{exercise.number}: no cell with its heading and task"
-        place = sources.index(cells[0])
-        assert sources[place : place + 3] == cells
-        above = "\n\n".join(cell.source for cell in page.cells[:place] if cell.cell_type == "code")
-        missing = names_given_by(exercise.given) - names_given_by(above)
+    """All of them, and of no other page; above them stands what they need."""
+    room = ("d" if page.path.parent.name == "deeper" else "p") + page.name
+    imported = {name for cell in page.code for name, _ in notebook.EXERCISES.findall(cell.source)}
+    assert imported == ({room} if (ROOM / room / "exercises.py").exists() else set())
+    exercises = [exercise for exercise, _ in exercises_in(page.notebook)]
+    first = room[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
+    assert all(one.number.startswith(f"{first}.") for one in exercises)  # test_every_exercise.py counts them
+    assert sum(exercise.stars == 3 for exercise in exercises) <= 1
+    assert [number for number, *_ in page.exercises()] == [exercise.number for exercise in exercises]
+    for exercise in exercises:
+        starts = [cell.source.startswith(f"### {exercise.heading}\n") for cell in page.cells]
+        above = [cell.source for cell in page.cells[: starts.index(True)] if cell.cell_type == "code"]
+        missing = names_given_by(exercise.given) - names_given_by("\n\n".join(above))
         assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
+
+
+@of(PAGES)
+def test_an_exercise_stands_as_its_module_has_it(page):
+    """Heading and task; stub and check; hint and solution to be called."""
+    known = {cells[0]: list(cells) for _, cells in exercises_in(page.notebook)}
+    sources = [cell.source for cell in page.cells]
+    asked = [place for place, source in enumerate(sources) if source.startswith("### Exercise")]
+    assert bool(asked) == bool(known)
+    for place in asked:
+        assert sources[place : place + 3] == known.get(sources[place]), sources[place]
 
 
 @of([page for page in PAGES if page.stated_minutes()[0]])
@@ -230,22 +214,6 @@ def test_teaching_plans_180_minutes_of_the_pages_as_they_are():
     total = sum(int(minutes) for minutes, *_ in planned)
     said = re.search(r"exercises: (\d+)\. The break takes (\d+), and (\d+) are for the room", text)
     assert [total, 180 - total] == [int(said[1]), int(said[2]) + int(said[3])]
-
-
-@of([page for page in PAGES if page.name == "one_sitting"])
-def test_the_sitting_asks_exercises_of_the_pages(page):
-    sources, known = [cell.source for cell in page.cells], {}
-    imported = r"^from mha_helpers\.pages\.(\w+) import exercises as (\w+)$"
-    for room, alias in re.findall(imported, "\n".join(sources), re.MULTILINE):
-        for name, exercise in exercises_of(
-            importlib.import_module(f"mha_helpers.pages.{room}.exercises")
-        ).items():
-            task, *cells = exercise_cells(exercise, name, alias)
-            known[task] = cells
-    asked = [place for place, source in enumerate(sources) if source.startswith("### Exercise")]
-    assert asked
-    for place in asked:
-        assert sources[place + 1 : place + 3] == known.get(sources[place]), sources[place]
 
 
 @of([page for page in PAGES if page.name == "one_sitting"])

@@ -1,5 +1,6 @@
 """What a teacher sees of a class: read from notebooks as a learning platform or a hub gives them."""
 
+import io
 import re
 import zipfile
 
@@ -51,6 +52,15 @@ def write(folder, files):
     return folder
 
 
+def zipped(files):
+    """The content of a ZIP."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
 def statuses(told, number):
     """Learner -> whether correct."""
     return {learner: answer.correct for learner, answer in told.tried(number).items()}
@@ -61,36 +71,39 @@ def test_correct_not_yet_and_not_tried(tmp_path, notebook):
         "anna.ipynb": notebook((FIRST, 2), (SECOND, 3)),
         "ben.ipynb": notebook((FIRST, 5), (SECOND, ...)),
         "cem.ipynb": notebook((DEEPER, 3), (FIRST, ...)),
+        "dora.ipynb": notebook((DEEPER, NameError)),
     }
-    told = collect.collect(write(tmp_path, files))
-    assert list(told.answers) == ["anna", "ben", "cem"]
+    told = collect.Class(write(tmp_path, files))
+    assert list(told.answers) == ["anna", "ben", "cem", "dora"]
     assert told.numbers() == ["3.1", "10.2", "D4.1"]
     assert told.titles == {"3.1": "A first one", "10.2": "A second one", "D4.1": "A deeper one"}
-    assert statuses(told, "D4.1") == {"cem": False}
     assert statuses(told, "3.1") == {"anna": True, "ben": False}
     assert statuses(told, "10.2") == {"anna": False}
+    assert statuses(told, "D4.1") == {"cem": False, "dora": False}
+    assert "NameError" in told.answers["dora"]["D4.1"].sentence  # the cell stops before its check
 
 
-def test_a_cell_that_stops_before_its_check_was_tried(tmp_path, notebook):
-    told = collect.collect(write(tmp_path, {"anna.ipynb": notebook((FIRST, NameError))}))
-    assert statuses(told, "3.1") == {"anna": False}
-    assert "NameError" in told.answers["anna"]["3.1"].sentence
-
-
-def test_solved_on_one_page_is_solved(tmp_path, notebook):
-    files = {"anna/a.ipynb": notebook((FIRST, 2)), "anna/b.ipynb": notebook((FIRST, 3))}
-    assert statuses(collect.collect(write(tmp_path, files)), "3.1") == {"anna": True}
-
-
-def test_homes_of_a_hub_and_checkpoints(tmp_path, notebook):
-    files = {
-        "anna/course/notebooks/03.ipynb": notebook((FIRST, 3)),
-        "anna/course/notebooks/.ipynb_checkpoints/03.ipynb": notebook((FIRST, 2)),
-        "ben/course/notebooks/03.ipynb": notebook((FIRST, ...)),
-    }
-    told = collect.collect(write(tmp_path, files))
-    assert list(told.answers) == ["anna", "ben"]
-    assert statuses(told, "3.1") == {"anna": False}
+@pytest.mark.parametrize(
+    ("handed_in", "learners"),
+    [
+        ({"anna/a.ipynb": 2, "anna/b.ipynb": 3, "ben/a.ipynb": ...}, {"anna": True, "ben": None}),  # once is enough
+        ({"anna/course/03.ipynb": 3, "anna/course/.ipynb_checkpoints/03.ipynb": 2, "ben/x/y/03.ipynb": 2}, {"anna": False, "ben": True}),
+        ({"dora.ipynb": 2, "ben.ipynb": 3, "Cem.ipynb": 2, "Anna.ipynb": 2}, {"Anna": True, "ben": False, "Cem": True, "dora": True}),
+        ({"class 3/anna/03.ipynb": 2, "class 3/ben/03.ipynb": 3, "__MACOSX/._03.ipynb": 2}, {"anna": True, "ben": False}),
+    ],
+    ids=["two pages", "homes of a hub", "files", "a folder round it"],
+)  # fmt: skip
+def test_each_folder_or_file_is_a_learner_in_the_order_of_their_names(
+    tmp_path, notebook, handed_in, learners
+):
+    files = {name: notebook((FIRST, answer)) for name, answer in handed_in.items()}
+    (tmp_path / "handed in.zip").write_bytes(zipped(files))
+    from_zip = collect.Class(tmp_path / "handed in.zip")
+    if "__MACOSX/._03.ipynb" not in files:  # a folder has none round it
+        assert collect.Class(write(tmp_path / "class", files)).answers == from_zip.answers
+    tried = statuses(from_zip, "3.1")
+    assert [(learner, tried.get(learner)) for learner in from_zip.answers] == list(learners.items())
+    assert from_zip.passed_over == []
 
 
 def test_one_wrong_idea_is_counted_once_whatever_else_is_right(tmp_path, notebook):
@@ -103,56 +116,31 @@ def test_one_wrong_idea_is_counted_once_whatever_else_is_right(tmp_path, noteboo
         "ben.ipynb": notebook((parts, {"row": 3, "column": 5})),
         "anna.ipynb": notebook((parts, {"row": 3, "column": 7})),
     }
-    sentences = collect.sentences_of("3.2", collect.collect(write(tmp_path, files)))
+    sentences = collect.sentences_of("3.2", collect.Class(write(tmp_path, files)))
     assert re.findall(r"(\d+) ×</b>(.*?) <", sentences) == [("2", "“row” is one too many.")]
 
 
-def test_learners_come_in_the_order_of_their_names(tmp_path, notebook):
-    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
-        for name in ("dora", "ben", "Cem", "Anna"):
-            archive.writestr(f"{name}.ipynb", notebook((FIRST, 2)))
-    assert list(collect.collect(tmp_path / "class.zip").answers) == ["Anna", "ben", "Cem", "dora"]
-
-
-@pytest.mark.parametrize("top", ["", "class 3/"])
-def test_a_zip_with_or_without_a_folder_round_it(tmp_path, notebook, top):
-    with zipfile.ZipFile(tmp_path / "handed in.zip", "w") as archive:
-        archive.writestr(f"{top}anna/03.ipynb", notebook((FIRST, 2)))
-        archive.writestr(f"{top}ben/03.ipynb", notebook((FIRST, 3)))
-        archive.writestr("__MACOSX/._03.ipynb", "x")
-    told = collect.collect(tmp_path / "handed in.zip")
-    assert statuses(told, "3.1") == {"anna": True, "ben": False}
-    assert told.passed_over == []
-
-
-def test_a_zip_for_each_learner(tmp_path, notebook):
-    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
-        archive.writestr("notebooks/03.ipynb", notebook((FIRST, 2)))
-        archive.writestr("notebooks/04.ipynb", notebook((SECOND, 2)))
-    told = collect.collect(tmp_path)
-    assert list(told.answers) == ["anna"]
-    assert set(told.answers["anna"]) == {"3.1", "10.2"}
-
-
-def test_what_is_no_notebook_is_named_and_passed_over(tmp_path, notebook):
+def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
+    """A file that cannot be read is named and passed over."""
     files = {
-        "anna.ipynb": notebook((FIRST, 2)),
         "half.ipynb": notebook((FIRST, 2))[:-9],
         "list.ipynb": "[1, 2]",
         "text.ipynb": '{"cells": "none"}',
         "notes.txt": "hello",
         "broken.zip": "PK",
     }
-    told = collect.collect(write(tmp_path, files))
-    assert list(told.answers) == ["anna"]
-    assert told.passed_over == ["broken.zip", "half.ipynb", "list.ipynb", "notes.txt", "text.ipynb"]
+    pages = {"notebooks/03.ipynb": notebook((FIRST, 2)), "notebooks/04.ipynb": notebook((SECOND, 2))}
+    (tmp_path / "anna.zip").write_bytes(zipped(pages | {"notebooks/notes.txt": "hello"}))
+    told = collect.Class(write(tmp_path, files))
+    assert {learner: set(answers) for learner, answers in told.answers.items()} == {"anna": {"3.1", "10.2"}}
+    assert told.passed_over == ["anna.zip/notes.txt", *sorted(files)]
 
 
 def test_the_page_counts_wrong_ideas_and_not_numbers(tmp_path, notebook):
     files = {f"{name}.ipynb": notebook((FIRST, 3)) for name in ("anna", "<b>en")}
     files |= {"cem.ipynb": notebook((FIRST, 7)), "dora.ipynb": notebook((FIRST, 8))}
     files["eve.ipynb"] = notebook((FIRST, 9), (SECOND, ...))
-    page = collect.page(collect.collect(write(tmp_path, files)))
+    page = collect.page(collect.Class(write(tmp_path, files)))
     table, sentences = page.split("What they were told")
     assert re.findall(r"<td>(\d+)</td>", table) == ["0", "5", "0"]
     assert re.findall(r"(\d+) ×", sentences) == ["3", "2"]

@@ -7,8 +7,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 from tools import refresh
-from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, as_text, normalise, normalise_outputs
-from tools.refresh import write_exercises
+from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
 
 SVG = '<svg width="60" height="20" aria-label="Weights of “a &amp; b”"><rect width="60" height="20"/></svg>'
 WIDGETS = {
@@ -17,30 +16,21 @@ WIDGETS = {
 }
 
 
-def page():
+def page(widgets):
+    """A page with a Panel, as a notebook that stores these widgets."""
     view = {"model_id": "outer", "version_major": 2, "version_minor": 0}
     output = nbformat.v4.new_output("display_data", {"text/plain": "<Panel>", WIDGET_VIEW: view})
     cell = nbformat.v4.new_code_cell("weights_explorer()", outputs=[output], execution_count=7)
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A page"), cell])
-
-
-def saved_by_jupyterlab():
-    notebook = page()
-    notebook.metadata.widgets = {WIDGET_STATE: {"state": copy.deepcopy(WIDGETS), "version_major": 2}}
-    return nbformat.from_dict(notebook)
-
-
-def saved_by_colab():
-    """Without "state" between the type and the widgets, and with notes of its own in every cell."""
-    notebook = page()
-    notebook.metadata.update(colab={"provenance": []}, widgets={WIDGET_STATE: copy.deepcopy(WIDGETS)})
-    for cell in notebook.cells:
-        cell.metadata.update(id="qVx3", outputId="9f-1", colab={"base_uri": "https://localhost:8080/"})
-    return nbformat.from_dict(notebook)
+    cells, metadata = [nbformat.v4.new_markdown_cell("# A page"), cell], {"widgets": {WIDGET_STATE: widgets}}
+    return nbformat.from_dict(copy.deepcopy(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
 
 
 def test_a_page_that_colab_has_saved_is_stored_like_any_other():
-    colab, jupyterlab = saved_by_colab(), saved_by_jupyterlab()
+    """Without "state" between the type and the widgets, and with notes of its own in every cell."""
+    colab, jupyterlab = page(WIDGETS), page({"state": WIDGETS, "version_major": 2})
+    colab.metadata.colab = {"provenance": []}
+    for cell in colab.cells:
+        cell.metadata.update(id="qVx3", outputId="9f-1", colab={"base_uri": "https://localhost:8080/"})
     with pytest.raises(KeyError, match="state"):  # what Colab leaves: nbconvert stops, GitHub shows nothing
         HTMLExporter().from_notebook_node(copy.deepcopy(colab))
     for notebook in (colab, jupyterlab):
@@ -57,11 +47,16 @@ def test_a_page_that_colab_has_saved_is_stored_like_any_other():
 
 
 def test_an_exercise_without_its_two_code_cells_is_named_before_anything_is_written():
-    heading = nbformat.v4.new_markdown_cell("### Exercise 3.1 ★ · 2 min · Scores on paper")
-    notebook = nbformat.v4.new_notebook(cells=[heading, nbformat.v4.new_markdown_cell("## Recap")])
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell("from mha_helpers.pages.p03_qk_scores import exercises"),
+            nbformat.v4.new_markdown_cell("### Exercise 3.1 ★ · 2 min · Scores on paper"),
+            nbformat.v4.new_markdown_cell("## Recap"),
+        ]
+    )
     with pytest.raises(ValueError, match="needs two code cells"):
-        write_exercises(notebook, ROOT / "notebooks" / "03_qk_scores.ipynb")
-    assert notebook.cells[1].source == "## Recap"
+        refresh.write_exercises(notebook)
+    assert notebook.cells[-1].source == "## Recap"
 
 
 def test_other_pixels_are_stored_but_no_fault_that_a_check_finds(tmp_path, monkeypatch):
@@ -75,5 +70,7 @@ def test_other_pixels_are_stored_but_no_fault_that_a_check_finds(tmp_path, monke
 def test_lines_of_one_stream_are_joined_and_warnings_stay_apart():
     printed = [("stdout", "a\n"), ("stdout", "b\n"), ("stderr", "a warning\n")]
     outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in printed]
-    stored = normalise_outputs(outputs, 1, {})
-    assert [(part.name, part.text) for part in stored] == [("stdout", "a\nb\n"), ("stderr", "a warning\n")]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
+    normalise(notebook, "03_qk_scores")
+    stored = [(part.name, part.text) for part in notebook.cells[0].outputs]
+    assert stored == [("stdout", "a\nb\n"), ("stderr", "a warning\n")]
