@@ -117,6 +117,7 @@ class MyAttention(nn.Module):
         weights = F.softmax(scores + hidden, dim=3)
         return self.w_o(torch.einsum("bhij,bhjd->bihd", weights, v).flatten(2)), weights
 """,
+    "9.2 with other names": {"d_model, num_heads):": "width, h):\n        d_model, num_heads = width, h"},
     "9.3": """
 class Suspect(Layers):
     def forward(self, x, mask=None):
@@ -245,8 +246,36 @@ def my_test(scale):
         "view(cut).transpose(1, 2)": "view(cut).permute(0, 3, 1, 2)",
         "heads.transpose(1, 2)": "heads.permute(0, 2, 3, 1)",
     },
+    # a class that cannot be tried, or that is not one's own
+    ("9.2", "is a module already built; hand over the class"): "MyAttention = nn.Linear(2, 2)",
+    ("9.2", "int is a class, but no nn.Module"): "MyAttention = int",
+    ("9.2", "inherit from nn.Module only"): "class MyAttention(MultiHeadAttention): ...",
+    ("9.2", "raises TypeError"): {"d_model, num_heads):": "d_model):"},
+    ("9.2", "how many go in and out"): {
+        "self.w_k = nn.Linear(d_model, d": "self.w_k = nn.Linear(d_model, 2 * d"
+    },
+    ("9.2", "self.w_k.weight is self.w_q.weight"): {
+        "self.w_k = nn.Linear(d_model, d_model)": "self.w_k = self.w_q"
+    },
+    ("9.2", "self.w_k.weight is missing"): """
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.w_q = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        ...
+""",
     ("9.2", "no gradient reaches self.w_q, self.w_k: "): {"dim=-1)": "dim=-1).detach()"},
     ("9.2", "2 values are needed: output, weights"): {"(concat), weights": "(concat)"},
+    ("9.3", "2 of 3 bugs found. One head, no mask: the weights are too sharp."): {
+        " / q.shape[-1] ** 0.5": ""
+    },
+    ("9.3", "2 of 3 bugs found. The mask allows neighbours"): {"~mask": "mask"},
+    ("9.3", "At least 1 of 3 bugs found, and something new is wrong. “output”"): {
+        "weights @ v)": "weights @ v * (1 if d_model == 1 else 2))",
+        "dim=-1)\n": "dim=-1) * (1 if d_model == 1 else 2)\n",
+    },
     # a cut that is left as it was, and a merge made to fit it; a mask of one's own
     ("9.3", "2 of 3 bugs found. Cut and merge fit each other"): {
         "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, self.num_heads, n, -1)",
