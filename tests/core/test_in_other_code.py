@@ -79,29 +79,14 @@ def test_autocast(rule, mask):
     assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
 
 
-def test_without_autocast_numbers_of_two_kinds_are_still_refused():
-    with pytest.raises(TypeError, match=r"x is torch\.bfloat16"):
-        layer()(batch().bfloat16())
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_autocast_on_a_gpu():
-    attention, x = layer().cuda(), batch().cuda()
-    mask = causal_mask(5, device="cuda")
-    with torch.autocast("cuda", dtype=torch.float16):
-        found, expected = attention(x, mask), plain(attention, x, mask)
-    assert found[1].dtype == torch.float32
-    assert_plain(found, expected, atol=2e-2, rtol=2e-2)
-
-
 def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overflow():
-    q = k = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
+    q = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
+    k = q * torch.tensor([[0.5], [1.0]]).half()
     v = torch.tensor([[[1.0], [20.0]]], dtype=torch.float16)
-    output, weights = scaled_dot_product_attention(q, k * torch.tensor([[0.5], [1.0]]).half(), v)
-    expected = F.scaled_dot_product_attention(q, k * torch.tensor([[0.5], [1.0]]).half(), v)
-    assert torch.isinf(q @ k.mT).all()  # the page's order of the same steps
+    output, weights = scaled_dot_product_attention(q, k, v)
+    assert torch.isinf(q @ k.mT).any()  # the page's order of the same steps
     assert weights.isfinite().all()
-    torch.testing.assert_close(output, expected)
+    torch.testing.assert_close(output, F.scaled_dot_product_attention(q, k, v))
 
 
 class LowRank(nn.Module):
@@ -145,43 +130,31 @@ def test_jit_trace_fixes_neither_batch_nor_length():
 
 def test_compile_makes_one_graph_of_it():
     attention, x = layer(), batch()
-    compiled = torch.compile(attention, backend="aot_eager", fullgraph=True)
-    for need_weights in (True, False):
-        found, weights = compiled(x, MASK, need_weights=need_weights)
-        expected, expected_weights = plain(attention, x, MASK)
-        torch.testing.assert_close(found, expected)
-        if need_weights:
-            torch.testing.assert_close(weights, expected_weights)
-    longer = batch(3, 8)
-    torch.testing.assert_close(
-        compiled(longer, causal_mask(8))[0], plain(attention, longer, causal_mask(8))[0]
-    )
+    compiled = torch.compile(attention, backend="eager", fullgraph=True)
+    assert_plain(compiled(x, MASK), plain(attention, x, MASK))
+    torch.testing.assert_close(compiled(x, MASK, need_weights=False)[0], plain(attention, x, MASK)[0])
+    longer, mask = batch(3, 8), causal_mask(8)
+    assert_plain(compiled(longer, mask), plain(attention, longer, mask))
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_export_with_any_batch_and_length(strict):
-    attention = layer().eval()
-    b, n = torch.export.Dim("b"), torch.export.Dim("n")
-    sizes = {"x": {0: b, 1: n}, "mask": {0: n, 1: n}}
-    program = torch.export.export(attention, (batch(), causal_mask(5)), dynamic_shapes=sizes, strict=strict)
-    x = batch(3, 8)
-    assert_plain(program.module()(x, causal_mask(8)), plain(attention, x, causal_mask(8)))
-
-
-class MakesItsOwnMask(nn.Module):
+class NarrowsItsMask(nn.Module):
     def __init__(self):
         super().__init__()
         self.attention = layer()
 
-    def forward(self, x):
-        return self.attention(x, causal_mask(x.shape[1], device=x.device))
+    def forward(self, x, mask):
+        return self.attention(x, mask & causal_mask(x.shape[1], device=x.device))
 
 
-def test_export_of_a_model_that_makes_its_mask_from_the_length():
-    model, sizes = MakesItsOwnMask().eval(), {"x": {1: torch.export.Dim("n")}}
-    program = torch.export.export(model, (batch(),), dynamic_shapes=sizes, strict=False)
-    x = batch(n=8)
-    assert_plain(program.module()(x), plain(model.attention, x, causal_mask(8)))
+@pytest.mark.parametrize("strict", [True, False])
+def test_export_with_any_batch_and_length_and_a_mask_made_from_the_length(strict):
+    model = NarrowsItsMask().eval()
+    b, n = torch.export.Dim("b"), torch.export.Dim("n")
+    sizes = {"x": {0: b, 1: n}, "mask": {0: n, 1: n}}
+    given = (batch(), sliding_window_mask(5, 2))
+    program = torch.export.export(model, given, dynamic_shapes=sizes, strict=strict)
+    x, mask = batch(3, 8), sliding_window_mask(8, 2)
+    assert_plain(program.module()(x, mask), plain(model.attention, x, mask & causal_mask(8)))
 
 
 def test_no_tokens_at_all():
@@ -315,10 +288,3 @@ def test_who_follows_the_advice_on_key_padding_mask_gets_pytorchs_numbers():
     expected, _ = module(x, x, x, key_padding_mask=key_padding_mask)
     output, _ = MultiHeadAttention.from_torch(module)(x, mask=~key_padding_mask[:, None, None, :])
     torch.testing.assert_close(output, expected)
-
-
-def test_a_mask_with_an_axis_of_one_for_all_sentences_is_told_what_to_take():
-    attention, x, mask = layer(), batch(), causal_mask(5)[None]
-    with pytest.raises(ValueError, match=r"Take mask\[0\]\."):
-        attention(x, mask)
-    assert_plain(attention(x, mask[0]), plain(attention, x, mask[0]))
