@@ -258,23 +258,14 @@ def test_a_bias_that_is_added_is_never_told_to_become_a_mask(bias):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda attention, x: attention(x, x, x), r"from one x: layer\(x\)"),
-        (lambda attention, x: attention(x, x), r"from one x: layer\(x\)"),
-        (
-            lambda attention, x: attention(x, key=x + 1, value=x + 1),
-            "For two inputs, or for use in PyTorch's",
-        ),
-        (lambda attention, x: attention(x, None, False), "need_weights is named"),
-        (
-            lambda attention, x: attention(x, key_padding_mask=MASK),
-            r"take mask=~key_padding_mask\[:, None, None, :\]",
-        ),
-        (lambda attention, x: attention(x, attn_mask=MASK), "take mask=~attn_mask"),
-        (lambda attention, x: attention(x, is_causal=True), r"take mask=causal_mask\(n\)"),
-        (
-            lambda attention, x: attention(x, average_attn_weights=False),
-            "has no average_attn_weights: leave it out",
-        ),
+        (lambda mha, x: mha(x, x, x), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x, x), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x, key=x + 1, value=x + 1), "For two inputs, or for use in PyTorch's"),
+        (lambda mha, x: mha(x, None, False), "need_weights is named"),
+        (lambda mha, x: mha(x, key_padding_mask=MASK), r"mask=~key_padding_mask\[:, None, None, :\]"),
+        (lambda mha, x: mha(x, attn_mask=MASK), "take mask=~attn_mask"),
+        (lambda mha, x: mha(x, is_causal=True), r"take mask=causal_mask\(n\)"),
+        (lambda mha, x: mha(x, average_attn_weights=False), "has no average_attn_weights: leave it out"),
     ],
 )
 def test_called_as_pytorchs_layer_is_called_it_answers_in_words(call, words):
