@@ -14,9 +14,7 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
     def cases():
         return [
             case(numbers(2, 3), label="with a small table"),
-            case(
-                1000 * numbers(3, 4), label="with large scores", mistakes=[(no_maximum, "Too large for exp.")]
-            ),
+            case(1000 * numbers(3, 4), label="with large scores", mistakes=[(no_maximum, "Too large.")]),
         ]
 
     def no_maximum(x):
@@ -26,23 +24,15 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
         return no_maximum(x) * 2
 
     exercise = function(cases=cases, mistakes=[(both, "Twice.")])
-    assert reply(exercise, no_maximum) == "Too large for exp."
+    assert reply(exercise, no_maximum) == "Too large."
     assert reply(exercise, both) == "Twice."
-    assert reply(exercise, lambda x: softmax(x) if x.shape[0] == 2 else x).startswith(
-        "With large scores: the result"
-    )
+    assert "With large scores: the result" in reply(exercise, lambda x: softmax(x) if len(x) == 2 else x)
 
 
 def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
-    def by_queries(x):
-        return torch.softmax(x, dim=-2)
-
-    def by_first_axis(x):
-        return torch.softmax(x, dim=0)
-
-    exercise = function(mistakes=[(by_first_axis, "Axis 0."), (by_queries, "Columns.")])
-    assert reply(exercise, by_queries) == "Columns."
-    assert reply(exercise, by_first_axis) == "Axis 0."
+    mistakes = [(lambda x: x.softmax(0), "Axis 0."), (lambda x: x.softmax(-2), "Columns.")]
+    for wrong, sentence in mistakes:
+        assert reply(function(mistakes=mistakes), wrong) == sentence
 
 
 @pytest.mark.parametrize(
@@ -57,10 +47,7 @@ def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
         ("def mine(x):\n    return torch.rand(2, 3)", "is random, or kept"),
         ("def mine(x):\n    return torch.ones(2, 3).softmax(-1)", "and 0.8446 is expected there; none of 6"),
         ("def mine(x):\n    return x.softmax(-1).tolist()", "a torch tensor is needed"),
-        (
-            "def mine(x):\n    x -= 1\n    return x.softmax(-1)",
-            "result is right, but your function writes into",
-        ),
+        ("def mine(x):\n    x -= 1\n    return x.softmax(-1)", "is right, but your function writes into"),
         ("def mine(x):\n    x += x\n    return x", "Your function also writes into its argument."),
         ("def mine(x):\n    return x - x.max(-1, keepdim=True)", "take .values"),
         ("def mine(x):\n    return torch.softmax(x)", "'torch' is not defined. Run the set-up cell"),
