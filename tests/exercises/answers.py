@@ -244,10 +244,14 @@ class MyAttention(nn.Module):
         ...
 """,
     ("9.2", "no gradient reaches self.w_q, self.w_k: "): {"dim=-1)": "dim=-1).detach()"},
+    ("9.2", "no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o: "): {
+        "(concat)": "(concat).detach()"
+    },
     ("9.2", "2 values are needed: output, weights"): {"(concat), weights": "(concat)"},
     ("9.3", "2 of 3 bugs found. One head, no mask: the weights are too sharp."): {
         " / q.shape[-1] ** 0.5": ""
     },
+    ("9.3", "so that the bugs cannot be counted yet. It raises"): {"d_model = x.shape": "d_model = x"},
     ("9.3", "2 of 3 bugs found. The mask allows neighbours"): {"~mask": "mask"},
     ("9.3", "At least 1 of 3 bugs found, and something new is wrong. “output”"): {
         "weights @ v)": "weights @ v * (1 if d_model == 1 else 2))",
