@@ -183,24 +183,24 @@ def test_a_layer_and_its_masks_on_another_device():
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta
 
 
-@pytest.mark.parametrize(
-    "again", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing)), torch.save]
-)
+def pickled(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+def saved(thing):
+    file = io.BytesIO()
+    torch.save(thing, file)
+    return torch.load(io.BytesIO(file.getvalue()), weights_only=False)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, pickled, saved])
+@torch.no_grad()  # PyTorch copies no tensor that has a history
 def test_copied_pickled_and_saved(again):
     attention, x = layer(), batch()
-    if again is torch.save:
-        file = io.BytesIO()
-        torch.save(attention, file)
-        other = torch.load(io.BytesIO(file.getvalue()), weights_only=False)
-    else:
-        other = again(attention)
-        with torch.no_grad():  # PyTorch copies no tensor that has a history
-            trace = attention.trace(x)
-        assert torch.equal(again(trace).weights, trace.weights)
-    with torch.no_grad():
-        attention.w_q.weight.zero_()
-    restored = layer()
-    assert_plain(other(x, MASK), plain(restored, x, MASK))
+    trace, other = attention.trace(x), again(attention)
+    assert torch.equal(again(trace).weights, trace.weights)
+    attention.w_q.weight.zero_()
+    assert_plain(other(x, MASK), plain(layer(), x, MASK))
 
 
 @pytest.mark.parametrize(("bias", "qkv_bias"), [(True, False), (False, True), (False, None), (True, None)])
