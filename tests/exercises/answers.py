@@ -100,21 +100,12 @@ def my_pruned(concat, w_o, num_heads, head):
     columns = concat.unflatten(-1, (num_heads, -1))[:, kept].flatten(1)
     return [columns, w_o.unflatten(0, (num_heads, -1))[kept].flatten(0, 1)]
 """,
-    "9.2": """
-class MyAttention(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.h = num_heads
-        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, x, mask=None):
-        q, k, v = (w(x).unflatten(-1, (self.h, -1)).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))
-        scores = torch.einsum("bhid,bhjd->bhij", q, k) * q.shape[-1] ** -0.5
-        hidden = torch.zeros_like(scores) if mask is None else torch.where(mask, 0.0, -math.inf)
-        weights = F.softmax(scores + hidden, dim=3)
-        return self.w_o(torch.einsum("bhij,bhjd->bihd", weights, v).flatten(2)), weights
-""",
-    "9.2 with other names": {"d_model, num_heads):": "width, h):\n        d_model, num_heads = width, h"},
+    "9.2": {
+        "d_model, num_heads):": "width, h):\n        d_model, num_heads = width, h",
+        "q @ k.transpose(-2, -1) / self.d_k**0.5": "torch.einsum('bhid,bhjd->bhij', q, k) * self.d_k**-0.5",
+        "scores.masked_fill(~mask, -torch.inf)": "scores + torch.where(mask, 0.0, -math.inf)",
+        "heads.transpose(1, 2).reshape(b, n, d_model)": "torch.cat(heads.unbind(1), dim=-1)",
+    },
     "9.3": {
         "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, n, self.num_heads, -1).permute(0, 2, 1, 3)",
         "masked_fill(~mask, -torch.inf)": "masked_fill(mask == 0, -1e9)",
