@@ -97,9 +97,8 @@ def test_a_sentence_has_one_vector_alone_and_in_a_batch(padded):
     with torch.no_grad():
         hidden = model(**alone).last_hidden_state
     vector = sentence_vector(hidden, alone["attention_mask"])[0]
-    assert torch.allclose(
-        vector, sentence_vector(result.last_hidden_state, batch["attention_mask"])[1], atol=1e-5
-    )
+    in_the_batch = sentence_vector(result.last_hidden_state, batch["attention_mask"])[1]
+    assert torch.allclose(vector, in_the_batch, atol=1e-5)
 
 
 def test_head_1_3_looks_at_the_previous_word_of_every_sentence(padded):

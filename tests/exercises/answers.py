@@ -285,13 +285,11 @@ def my_grouped(q, k, v):
     owner = torch.arange(q.shape[1]) // (q.shape[1] // k.shape[1])
     return torch.softmax(q @ k[:, owner].mT / q.shape[-1] ** 0.5, dim=-1) @ v[:, owner]
 """,
-    ("D9.2", "reshape makes a copy"): """
-def my_grouped(q, k, v):
-    b, h, n_k = q.shape[0], q.shape[1], k.shape[2]
-    k, v = (part[:, :, None].expand(-1, -1, h // k.shape[1], -1, -1) for part in (k, v))
-    scores = q @ k.reshape(b, h, n_k, -1).mT / q.shape[-1] ** 0.5
-    return torch.softmax(scores, dim=-1) @ v.reshape(b, h, n_k, -1)
-""",
+    ("D9.2", "reshape makes a copy"): {
+        "q = q.unflatten(1, (kv_heads, -1))": "every, h = (-1, -1, q.shape[1] // kv_heads, -1, -1), q.shape[1]",
+        "[:, :, None]": "[:, :, None].expand(every).reshape(len(q), h, k.shape[2], -1)",
+        ".flatten(1, 2)": "",
+    },
     ("D9.3", "or set the values of padding to 0"): {
         "masked_fill(is_pad[:, None, :], -math.inf)": "clone()",
         "weights @ v": "weights @ (v * ~is_pad[:, :, None])",
