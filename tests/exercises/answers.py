@@ -189,6 +189,8 @@ def my_test(scale):
     scores = torch.randn(4, 4)
     return all(torch.allclose(scale(scores, 16), scores / 4) for _ in range(2))
 """,
+    # nearer to the right row than to that of a mistake
+    ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
     ("5.2", "has True in the fourth row, second column"): {"back <= window": "back <= 2"},
     ("5.2", "has False in the sixth row, second column"): {"back <= window": "back <= min(window, 3)"},
