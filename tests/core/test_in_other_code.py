@@ -79,29 +79,14 @@ def test_autocast(rule, mask):
     assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
 
 
-def test_without_autocast_numbers_of_two_kinds_are_still_refused():
-    with pytest.raises(TypeError, match=r"x is torch\.bfloat16"):
-        layer()(batch().bfloat16())
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_autocast_on_a_gpu():
-    attention, x = layer().cuda(), batch().cuda()
-    mask = causal_mask(5, device="cuda")
-    with torch.autocast("cuda", dtype=torch.float16):
-        found, expected = attention(x, mask), plain(attention, x, mask)
-    assert found[1].dtype == torch.float32
-    assert_plain(found, expected, atol=2e-2, rtol=2e-2)
-
-
 def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overflow():
-    q = k = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
+    q = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
+    k = q * torch.tensor([[0.5], [1.0]]).half()
     v = torch.tensor([[[1.0], [20.0]]], dtype=torch.float16)
-    output, weights = scaled_dot_product_attention(q, k * torch.tensor([[0.5], [1.0]]).half(), v)
-    expected = F.scaled_dot_product_attention(q, k * torch.tensor([[0.5], [1.0]]).half(), v)
-    assert torch.isinf(q @ k.mT).all()  # the page's order of the same steps
+    output, weights = scaled_dot_product_attention(q, k, v)
+    assert torch.isinf(q @ k.mT).any()  # the page's order of the same steps
     assert weights.isfinite().all()
-    torch.testing.assert_close(output, expected)
+    torch.testing.assert_close(output, F.scaled_dot_product_attention(q, k, v))
 
 
 class LowRank(nn.Module):
@@ -145,43 +130,31 @@ def test_jit_trace_fixes_neither_batch_nor_length():
 
 def test_compile_makes_one_graph_of_it():
     attention, x = layer(), batch()
-    compiled = torch.compile(attention, backend="aot_eager", fullgraph=True)
-    for need_weights in (True, False):
-        found, weights = compiled(x, MASK, need_weights=need_weights)
-        expected, expected_weights = plain(attention, x, MASK)
-        torch.testing.assert_close(found, expected)
-        if need_weights:
-            torch.testing.assert_close(weights, expected_weights)
-    longer = batch(3, 8)
-    torch.testing.assert_close(
-        compiled(longer, causal_mask(8))[0], plain(attention, longer, causal_mask(8))[0]
-    )
+    compiled = torch.compile(attention, backend="eager", fullgraph=True)
+    assert_plain(compiled(x, MASK), plain(attention, x, MASK))
+    torch.testing.assert_close(compiled(x, MASK, need_weights=False)[0], plain(attention, x, MASK)[0])
+    longer, mask = batch(3, 8), causal_mask(8)
+    assert_plain(compiled(longer, mask), plain(attention, longer, mask))
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_export_with_any_batch_and_length(strict):
-    attention = layer().eval()
-    b, n = torch.export.Dim("b"), torch.export.Dim("n")
-    sizes = {"x": {0: b, 1: n}, "mask": {0: n, 1: n}}
-    program = torch.export.export(attention, (batch(), causal_mask(5)), dynamic_shapes=sizes, strict=strict)
-    x = batch(3, 8)
-    assert_plain(program.module()(x, causal_mask(8)), plain(attention, x, causal_mask(8)))
-
-
-class MakesItsOwnMask(nn.Module):
+class NarrowsItsMask(nn.Module):
     def __init__(self):
         super().__init__()
         self.attention = layer()
 
-    def forward(self, x):
-        return self.attention(x, causal_mask(x.shape[1], device=x.device))
+    def forward(self, x, mask):
+        return self.attention(x, mask & causal_mask(x.shape[1], device=x.device))
 
 
-def test_export_of_a_model_that_makes_its_mask_from_the_length():
-    model, sizes = MakesItsOwnMask().eval(), {"x": {1: torch.export.Dim("n")}}
-    program = torch.export.export(model, (batch(),), dynamic_shapes=sizes, strict=False)
-    x = batch(n=8)
-    assert_plain(program.module()(x), plain(model.attention, x, causal_mask(8)))
+@pytest.mark.parametrize("strict", [True, False])
+def test_export_with_any_batch_and_length_and_a_mask_made_from_the_length(strict):
+    model = NarrowsItsMask().eval()
+    b, n = torch.export.Dim("b"), torch.export.Dim("n")
+    sizes = {"x": {0: b, 1: n}, "mask": {0: n, 1: n}}
+    given = (batch(), sliding_window_mask(5, 2))
+    program = torch.export.export(model, given, dynamic_shapes=sizes, strict=strict)
+    x, mask = batch(3, 8), sliding_window_mask(8, 2)
+    assert_plain(program.module()(x, mask), plain(model.attention, x, mask & causal_mask(8)))
 
 
 def test_no_tokens_at_all():
@@ -210,24 +183,24 @@ def test_a_layer_and_its_masks_on_another_device():
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta
 
 
-@pytest.mark.parametrize(
-    "again", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing)), torch.save]
-)
+def pickled(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+def saved(thing):
+    file = io.BytesIO()
+    torch.save(thing, file)
+    return torch.load(io.BytesIO(file.getvalue()), weights_only=False)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, pickled, saved])
+@torch.no_grad()  # PyTorch copies no tensor that has a history
 def test_copied_pickled_and_saved(again):
     attention, x = layer(), batch()
-    if again is torch.save:
-        file = io.BytesIO()
-        torch.save(attention, file)
-        other = torch.load(io.BytesIO(file.getvalue()), weights_only=False)
-    else:
-        other = again(attention)
-        with torch.no_grad():  # PyTorch copies no tensor that has a history
-            trace = attention.trace(x)
-        assert torch.equal(again(trace).weights, trace.weights)
-    with torch.no_grad():
-        attention.w_q.weight.zero_()
-    restored = layer()
-    assert_plain(other(x, MASK), plain(restored, x, MASK))
+    trace, other = attention.trace(x), again(attention)
+    assert torch.equal(again(trace).weights, trace.weights)
+    attention.w_q.weight.zero_()
+    assert_plain(other(x, MASK), plain(layer(), x, MASK))
 
 
 @pytest.mark.parametrize(("bias", "qkv_bias"), [(True, False), (False, True), (False, None), (True, None)])
@@ -285,23 +258,14 @@ def test_a_bias_that_is_added_is_never_told_to_become_a_mask(bias):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda attention, x: attention(x, x, x), r"from one x: layer\(x\)"),
-        (lambda attention, x: attention(x, x), r"from one x: layer\(x\)"),
-        (
-            lambda attention, x: attention(x, key=x + 1, value=x + 1),
-            "For two inputs, or for use in PyTorch's",
-        ),
-        (lambda attention, x: attention(x, None, False), "need_weights is named"),
-        (
-            lambda attention, x: attention(x, key_padding_mask=MASK),
-            r"take mask=~key_padding_mask\[:, None, None, :\]",
-        ),
-        (lambda attention, x: attention(x, attn_mask=MASK), "take mask=~attn_mask"),
-        (lambda attention, x: attention(x, is_causal=True), r"take mask=causal_mask\(n\)"),
-        (
-            lambda attention, x: attention(x, average_attn_weights=False),
-            "has no average_attn_weights: leave it out",
-        ),
+        (lambda mha, x: mha(x, x, x), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x, x), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x, key=x + 1, value=x + 1), "For two inputs, or for use in PyTorch's"),
+        (lambda mha, x: mha(x, None, False), "need_weights is named"),
+        (lambda mha, x: mha(x, key_padding_mask=MASK), r"mask=~key_padding_mask\[:, None, None, :\]"),
+        (lambda mha, x: mha(x, attn_mask=MASK), "take mask=~attn_mask"),
+        (lambda mha, x: mha(x, is_causal=True), r"take mask=causal_mask\(n\)"),
+        (lambda mha, x: mha(x, average_attn_weights=False), "has no average_attn_weights: leave it out"),
     ],
 )
 def test_called_as_pytorchs_layer_is_called_it_answers_in_words(call, words):
@@ -315,10 +279,3 @@ def test_who_follows_the_advice_on_key_padding_mask_gets_pytorchs_numbers():
     expected, _ = module(x, x, x, key_padding_mask=key_padding_mask)
     output, _ = MultiHeadAttention.from_torch(module)(x, mask=~key_padding_mask[:, None, None, :])
     torch.testing.assert_close(output, expected)
-
-
-def test_a_mask_with_an_axis_of_one_for_all_sentences_is_told_what_to_take():
-    attention, x, mask = layer(), batch(), causal_mask(5)[None]
-    with pytest.raises(ValueError, match=r"Take mask\[0\]\."):
-        attention(x, mask)
-    assert_plain(attention(x, mask[0]), plain(attention, x, mask[0]))

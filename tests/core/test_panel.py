@@ -60,11 +60,6 @@ def test_set_redraws_once_and_names_what_it_does_not_know(panel, drawings):
         panel.set(d_k=3)
 
 
-def test_a_click_chooses_head_query_and_key(panel):
-    panel.click(2, 1, 0)
-    assert panel.state()["chosen"] == (2, 1, 0)
-
-
 def test_a_click_in_the_browser_reaches_the_panel(panel):
     pytest.importorskip("anywidget")
     listener = panel.children[-1]
@@ -99,14 +94,9 @@ def test_more_is_a_button_that_shows_the_other_controls(panel):
 
 def test_it_works_without_anywidget(panel, monkeypatch):
     monkeypatch.setattr(panel_module, "CLICKS", False)
-    alone = Panel(
-        "t",
-        {"size": widgets.IntSlider(2, 1, 3)},
-        lambda size: {},
-        lambda state: Drawing(10, 10),
-        lambda state: [],
-    )
-    alone.controls["size"].value = 3
+    controls = {"size": widgets.IntSlider(2, 1, 3)}
+    alone = Panel("t", controls, lambda size: {}, lambda state: Drawing(10, 10), lambda state: [])
+    controls["size"].value = 3
     assert len(alone.children) == 4  # title, controls, picture, words: no listener
 
 

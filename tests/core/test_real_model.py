@@ -32,13 +32,13 @@ def padded():
     return model, batch, result, batch["attention_mask"].bool()[:, None, None, :]
 
 
-def class_of(exercise):
+def solution_of(exercise):
     page = {"torch": torch, "nn": torch.nn}
     exec(exercise.solution_code, page)
     return page[exercise.variable]
 
 
-@pytest.mark.parametrize("own", [MultiHeadAttention, class_of(the_class)])
+@pytest.mark.parametrize("own", [MultiHeadAttention, solution_of(the_class)])
 @pytest.mark.parametrize("layer", range(6))
 def test_weights_and_output_are_those_of_transformers_on_padded_sentences(padded, layer, own):
     model, _, result, mask = padded
@@ -53,10 +53,8 @@ def test_weights_and_output_are_those_of_transformers_on_padded_sentences(padded
 
 def test_the_solution_of_the_exercise_loads_layer_4(padded):
     model, _, result, mask = padded
-    page = {}
-    exec(exercises.load_a_layer.solution_code, page)
     layer_4 = MultiHeadAttention(d_model=384, num_heads=12)
-    layer_4.load_state_dict(page["my_layer"](model.state_dict(), 3))
+    layer_4.load_state_dict(solution_of(exercises.load_a_layer)(model.state_dict(), 3))
     _, weights = layer_4(result.hidden_states[3], mask)
     assert torch.allclose(weights, result.attentions[3], atol=1e-5)
 
@@ -66,11 +64,9 @@ def test_the_solution_of_the_exercise_takes_a_gpt_2_apart():
 
     torch.manual_seed(0)
     gpt_2 = GPT2Model(GPT2Config(n_embd=24, n_head=4, n_layer=1, vocab_size=9, n_positions=8)).eval()
-    theirs, page = gpt_2.h[0].attn, {}
-    exec(exercises.fused.solution_code, page)
-    x = torch.randn(2, 5, 24)
-    q, k, v = (x @ part.T for part in page["my_parts"](theirs.c_attn.weight))  # its biases begin as 0
-    expected = (x @ theirs.c_attn.weight).chunk(3, dim=-1)
+    weight, x = gpt_2.h[0].attn.c_attn.weight, torch.randn(2, 5, 24)
+    q, k, v = (x @ part.T for part in solution_of(exercises.fused)(weight))  # its biases begin as 0
+    expected = (x @ weight).chunk(3, dim=-1)
     assert all(map(torch.allclose, (q, k, v), expected))
 
 
@@ -101,9 +97,8 @@ def test_a_sentence_has_one_vector_alone_and_in_a_batch(padded):
     with torch.no_grad():
         hidden = model(**alone).last_hidden_state
     vector = sentence_vector(hidden, alone["attention_mask"])[0]
-    assert torch.allclose(
-        vector, sentence_vector(result.last_hidden_state, batch["attention_mask"])[1], atol=1e-5
-    )
+    in_the_batch = sentence_vector(result.last_hidden_state, batch["attention_mask"])[1]
+    assert torch.allclose(vector, in_the_batch, atol=1e-5)
 
 
 def test_head_1_3_looks_at_the_previous_word_of_every_sentence(padded):

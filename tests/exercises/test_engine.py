@@ -7,7 +7,6 @@ import torch
 from samples import WORDS, function, reply, value
 
 from mha_helpers.exercises import TestExercise
-from mha_helpers.exercises.engine import CORRECT
 from tools.notebook import exercise_cells
 
 
@@ -32,16 +31,8 @@ def find_the_doubler():
         (lambda double: double(0) is None, "says False of all 4. “2x” is right, but does not pass"),
         (lambda double: double(3) != 6, "upside down"),
         (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
-        (
-            lambda double: double(2) == 4 and double(0) == 0,
-            "3 of 4 are judged rightly. “x²” is wrong, but passes: At 2 and at 0",
-        ),
-        (
-            lambda double: (
-                double(3) == 6 and double.__wrapped__.__code__.co_code == (lambda x: 2 * x).__code__.co_code
-            ),
-            "“x + x” is right, but does not pass",
-        ),
+        (lambda double: (double(0), double(2)) == (0, 4), "3 of 4 are judged rightly. “x²” is wrong"),
+        (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
         (lambda double: random.random() < double(0) + 0.5, "now True, now False of “2x”, which is right"),
         (lambda double: double(3), "Handed “2x”, which is right, your test returns a number; True or False"),
         (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
@@ -54,20 +45,12 @@ def test_a_test_is_told_what_it_misjudges(find_the_doubler, test, words):
     assert words in reply(find_the_doubler, test)
 
 
-def test_a_test_may_return_a_tensor_of_one_truth(find_the_doubler):
-    assert find_the_doubler.verdict(lambda double: torch.tensor(double(3) == 6)).status == CORRECT
-
-
 def test_check_prints_one_line_that_begins_with_the_verdict(capsys):
     exercise = value(4)
     for answer in (..., 5, 4):
         exercise.check(answer)
-    lines = capsys.readouterr().out.splitlines()
-    assert (
-        lines[0]
-        == "Exercise 1.1: not attempted yet. Write yours in place of the `...`, then run the cell again."
-    )
-    assert lines[1:] == [
+    assert capsys.readouterr().out.splitlines() == [
+        "Exercise 1.1: not attempted yet. Write yours in place of the `...`, then run the cell again.",
         "Exercise 1.1: not yet. Your answer, 5, is too large.",
         "Exercise 1.1: correct. Good.",
     ]
@@ -92,10 +75,8 @@ def test_a_page_can_be_made_from_the_exercise():
         "def mine(x):\n    ...\n\n\nexercises.softmax.check(mine)",
         "# exercises.softmax.hint()\n# exercises.softmax.solution()",
     )
-    assert (
-        exercise_cells(value(4), "four", "exercises_01")[1]
-        == "answer = ...\n\nexercises_01.four.check(answer)"
-    )
+    _, stub, _ = exercise_cells(value(4), "four", "exercises_01")
+    assert stub == "answer = ...\n\nexercises_01.four.check(answer)"
 
 
 def test_a_check_leaves_the_learners_random_numbers_as_they_were():

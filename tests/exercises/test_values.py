@@ -5,9 +5,7 @@ import pytest
 import torch
 from samples import TABLE, function, reply, softmax, value
 
-from mha_helpers.exercises import (
-    numbers,
-)
+from mha_helpers.exercises import numbers
 from mha_helpers.exercises.compare import difference
 from mha_helpers.exercises.engine import CORRECT
 from mha_helpers.exercises.relations import Asked
@@ -33,10 +31,7 @@ from mha_helpers.exercises.relations import Asked
         (TABLE * torch.nan, "has NaN in the first row, first column"),
         (TABLE * TABLE[:, :1], "rows that are right but for their sum"),
         (softmax(numbers(3, 3).T).T, "adds up to 1 along each column"),
-        (
-            TABLE + torch.eye(3),
-            "has 1.7 in the first row, first column, which is too large; 6 of 9 numbers are right",
-        ),
+        (TABLE + torch.eye(3), "has 1.7 in the first row, first column, which is too large; 6 of 9 numbers"),
         ("abc", "is text"),
         (torch.ones, "is a function"),
         (1.0, "is a number; 9 numbers are needed"),
@@ -76,7 +71,7 @@ def test_numbers_rounded_as_asked_are_right_and_others_are_told_to_be_rounded():
 def test_what_is_hidden_has_a_weight_of_exactly_0():
     exercise = value([0.67, 0.0, 0.33], decimals=2)
     assert exercise.verdict([0.67, 0, 0.33]).status == CORRECT
-    reply(exercise, [0.67, 0.004, 0.33])
+    assert "has 0.004 as its second number, which is too large" in reply(exercise, [0.67, 0.004, 0.33])
 
 
 def test_a_list_may_stand_in_more_brackets_but_not_in_rows():
@@ -100,21 +95,17 @@ def test_the_right_answer_is_never_printed():
 
 
 def test_entries_of_a_dict_are_reported_one_by_one():
-    exercise = value(
-        {"scores": (2, 3), "output": (2, 6), "kind": "self"},
-        mistakes=[({"output": (2, 3)}, "As wide as what?")],
-    )
-    assert (
-        reply(exercise, {"scores": (2, 3), "output": (2, 3), "kind": "Self"})
-        == "“scores”, “kind”: right. As wide as what?"
-    )
-    assert (
-        reply(exercise, {"scores": (2, 4), "output": (2, 3), "kind": "self"})
-        == "“kind”: right. As wide as what? Not yet right either: “scores”."
-    )
-    assert "“scores”: right. “output” is still `...`" in reply(
-        exercise, {"scores": (2, 3), "output": ..., "kind": "x"}
-    )
+    right = {"scores": (2, 3), "output": (2, 6), "kind": "self"}
+    exercise = value(right, mistakes=[({"output": (2, 3)}, "As wide as what?")])
+    for changes, sentence in (
+        ({"output": (2, 3), "kind": "Self"}, "“scores”, “kind”: right. As wide as what?"),
+        (
+            {"output": (2, 3), "scores": (2, 4)},
+            "“kind”: right. As wide as what? Not yet right either: “scores”.",
+        ),
+    ):
+        assert reply(exercise, right | changes) == sentence
+    assert "“scores”: right. “output” is still `...`" in reply(exercise, right | {"output": ..., "kind": "x"})
     assert "a dict with “scores”" in reply(exercise, (2, 3))
 
 
@@ -126,7 +117,8 @@ def test_values_of_a_tuple_are_reported_by_name_and_in_order():
 
 
 def test_choices_take_any_spelling_and_count_what_is_missing():
-    assert value("flatter").verdict(" 'Flatter'. ").status == CORRECT
+    for answer in (" 'Flatter'. ", {"flatter"}):
+        assert value("flatter").verdict(answer).status == CORRECT
     exercise = value({"A", "C"})
     for answer in ({"c", "a"}, ["A", "C"], "A, C"):
         assert exercise.verdict(answer).status == CORRECT
@@ -149,12 +141,8 @@ def test_choices_take_any_spelling_and_count_what_is_missing():
         (209715200, 210_000_000, "Your answer, 210000000, is too large."),
         (torch.ones(2, 3, 4), torch.ones(5), "has 1 axis, and 3 are needed"),
         ([[1, 2], [3, 5]], [[1, 2], [3]], "is a list with rows of different lengths"),
-        ([0.1, 0.2], [0.1, "0.2"], "is a list with text in it; 2 numbers are needed"),
-        (
-            [0.422, 0.155, 0, 0.423],
-            [1, 0.368, 0, 1.003],
-            "is right but for its sum: weights should add up to 1",
-        ),
+        ([0.1, 0.2], [0.1, None], "is a list with None in it; 2 numbers are needed"),
+        ([0.422, 0.155, 0, 0.423], [1, 0.368, 0, 1.003], "but for its sum: weights should add up to 1"),
         ([2, 5, 1], [1.414, 3.536, 0.707], "is 0.707 times the right one in every number"),
         ([2, 5, 1], [4, 25, 1], "has 4 as its first number, which is too large; 1 of 3 numbers is right"),
         ([0, 1], [1, 2], "both numbers differ"),
@@ -179,11 +167,6 @@ def test_what_is_missing_or_in_another_form_is_reply(right, answer, words):
 def test_rounding_is_what_is_said_only_where_it_explains_the_answer(right, answer, words):
     mistakes = [([0.716, 0, 0.284], "All to the largest.")] if isinstance(right, list) else []
     assert words in reply(value(right, decimals=3, mistakes=mistakes), answer)
-
-
-def test_a_single_number_or_word_may_stand_in_brackets_of_any_kind():
-    assert value([1, 2, 4]).verdict([[1, 2, 4]]).status == CORRECT
-    assert value("flatter").verdict({"flatter"}).status == CORRECT
 
 
 def test_rows_have_names_and_what_stands_there_is_reply():

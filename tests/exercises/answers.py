@@ -1,0 +1,299 @@
+"""Answers of learners to every exercise: right ones written in another way than the solution, and wrong ones.
+
+Each is code that makes the answer under the stub's name, or what is changed in the solution, ``{old: new}``. It runs
+after the exercise's ``given``, with torch, math, nn, F and the names of ``mha_helpers`` at hand. Choose what learners
+do: a loop for a sum, einsum for @, a list for a tensor, other names, more decimals.
+"""
+
+# The key begins with the number of the exercise.
+RIGHT_OTHERWISE = {
+    "0.1": "fish_brings_home = (0.87, 1.30)",
+    "1.1": 'same_rows = {"A", "C"}',
+    "1.2": """
+def tokens_to_x(ids, table, positions):
+    return F.embedding(ids, table) + positions[torch.arange(ids.shape[-1])]
+""",
+    "1.3": 'mix_up = {"shape": torch.zeros(7, 5, 5).shape, "look at each other": "Sentences"}',
+    "2.1": 'moved = {"heads": {3.0}, "query": (example.w_q[1, 4:] + example.w_q[5, 4:]).numpy()}',
+    "2.2": "my_w_q = [[0.0, 0.0], (0, 0), [0, 0.5], [0, 0], [0, 0], [0, 0]]",
+    "2.3": """
+def my_projections(x, w_qkv):
+    d_k = w_qkv.shape[-1] // 3
+    return [x @ w_qkv[:, start : start + d_k] for start in (0, d_k, 2 * d_k)]
+""",
+    "3.1": 'dog = {"new column": (2.0, 5.0, 1.0), "finds it": {"“eats”"}, "new row": torch.tensor([[2], [1], [3]])[:, 0]}',
+    "3.2": """
+def my_products(q, k):
+    return torch.einsum('...id,...jd->...ijd', q, k)
+""",
+    "3.3": """
+def my_matrices():
+    angles = torch.arange(6) * 0.7  # a clock: the query is one step ahead of the key
+    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 0, 5, 0))
+    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 0, 5, 0))
+    return w_q, w_k
+""",
+    "4.1": 'grows_by = {"scaled": 0.01, "not scaled": 0}',
+    "4.2": 'colleague = {"spread": torch.tensor(1 / 8).sqrt(), "rows": "flatter."}',
+    "4.3": """
+def my_test(scale):
+    scores = torch.randn(5, 5)
+    return all(torch.allclose(scale(scores, d_k), scores / d_k**0.5) for d_k in range(1, 300, 7))
+""",
+    "5.1": "my_row = torch.tensor([math.sqrt(2), -math.inf, math.sqrt(0.5)]).softmax(0)",
+    "5.2": """
+def my_window_mask(n, window):
+    mask = causal_mask(n) & sliding_window_mask(n, window)
+    mask[:, 0] = True
+    return mask
+""",
+    "5.3": """
+def my_test(attend):
+    x = torch.randn(5, 3, requires_grad=True)
+    for i in range(5):
+        (slope,) = torch.autograd.grad(attend(x)[i].sum(), x)
+        if slope[i + 1 :].abs().sum() > 1e-6:
+            return False
+    return True
+""",
+    "5.3 by its words": """
+def my_test(attend):
+    x = torch.randn(6, 2)
+    return all(torch.allclose(attend(x)[:j], attend(x[:j]), atol=1e-5) for j in range(1, 6))
+""",
+    "6.1": "my_weights = torch.tensor([1, 0, -math.inf, 1]).softmax(0)",
+    "6.2": "my_factor = 1.1",
+    "6.3": """
+class Softmax(nn.Module):  # built, it is called like a function
+    def forward(self, scores):
+        powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+        return (powers / powers.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+my_softmax = Softmax()
+""",
+    "7.1": 'my_points = ["e", "c", "b"]',
+    "7.2": """
+def my_weights(q, k):
+    basis = torch.randn(k.shape[-2], k.shape[-2]) + 5 * torch.eye(k.shape[-2])
+    v = basis.expand(*k.shape[:-1], -1)
+    return F.scaled_dot_product_attention(q, k, v) @ torch.linalg.inv(basis)
+""",
+    "7.3": """
+def my_update(output, total, score, value):
+    share = math.exp(score) / (total + math.exp(score))
+    return (1 - share) * output + share * value, total + math.exp(score)
+""",
+    "8.1": 'indices = {"columns": [*range(4, 8)], "after transpose": [2, 1, 1], "view only": torch.tensor([0, 5, 1])}',
+    "8.2": """
+def my_cut(q, num_heads):
+    return torch.stack(q.chunk(num_heads, dim=-1), dim=-3)
+""",
+    "8.3": """
+def my_test(split):
+    q = torch.randn(5, 12)
+    return torch.equal(split(q, 4), q.view(5, 4, 3).transpose(0, 1))
+""",
+    "9.1": """
+def my_pruned(concat, w_o, num_heads, head):
+    kept = [i for i in range(num_heads) if i != head]
+    columns = concat.unflatten(-1, (num_heads, -1))[:, kept].flatten(1)
+    return [columns, w_o.unflatten(0, (num_heads, -1))[kept].flatten(0, 1)]
+""",
+    "9.2": {
+        "d_model, num_heads):": "width, h):\n        d_model, num_heads = width, h",
+        "q @ k.transpose(-2, -1) / self.d_k**0.5": "torch.einsum('bhid,bhjd->bhij', q, k) * self.d_k**-0.5",
+        "scores.masked_fill(~mask, -torch.inf)": "scores + torch.where(mask, 0.0, -math.inf)",
+        "heads.transpose(1, 2).reshape(b, n, d_model)": "torch.cat(heads.unbind(1), dim=-1)",
+    },
+    "9.3": {
+        "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, n, self.num_heads, -1).permute(0, 2, 1, 3)",
+        "masked_fill(~mask, -torch.inf)": "masked_fill(mask == 0, -1e9)",
+    },
+    "10.1": """
+def my_direct_path(parts, w_guess, letters):
+    return torch.einsum("pnd,nd->pn", parts, w_guess[letters])
+""",
+    "10.2": """
+def circuit_scores(letter):
+    before = letter.roll(1, dims=0)
+    before[0] = 0
+    return torch.einsum("id,jd->ij", letter, before)
+""",
+    "10.3": """
+def compares_letters(guess):
+    letters, distance = repeated_sequences(80, range(6, 17), seed=5)
+    counted = predictable(letters, distance)
+    return ((guess(letters)[:, :-1] == letters[:, 1:]) & counted).sum() / counted.sum() >= 0.9
+""",
+    "11.1": """
+def my_layer(state, layer):
+    ours = {"self.query": "w_q", "self.key": "w_k", "self.value": "w_v", "output.dense": "w_o"}
+    found = {}
+    for name, tensor in state.items():
+        theirs, _, kind = name.removeprefix(f"encoder.layer.{layer}.attention.").rpartition(".")
+        if theirs in ours:
+            found[f"{ours[theirs]}.{kind}"] = tensor.clone()
+    return found
+""",
+    "11.2": """
+def my_parts(weight):
+    return weight.T.chunk(3, dim=0)
+""",
+    "11.3": """
+def my_vectors(hidden, attention_mask):
+    total = torch.einsum("bnd,bn->bd", hidden, attention_mask.float())
+    return F.normalize(total, dim=-1)
+""",
+    "12.1": """
+def my_test(attend):
+    output = attend(torch.randn(6, 4), torch.randn(6, 4), torch.ones(6, 4))
+    return (output - 1).abs().max() < 0.001
+""",
+    "12.2": 'my_verdicts = {"F": "Scale", "E": "heads", "D": "softmax", "C": "healthy.", "B": "mask", "A": "values"}',
+    "D4.1": 'still_from = {"÷ √d_k": 22.0, "no scale": torch.tensor(5)}',
+    "D5.1": """
+def my_mask(lengths, n):
+    return padding_mask(lengths, n).flip(-1)
+""",
+    "D9.1": 'block = {"FFN": torch.tensor(2.0) * 100 * 512 * 2048, "equal at n": 3072.0}',
+    "D9.2": """
+def my_grouped(q, k, v):
+    parts = zip(q.chunk(k.shape[1], dim=1), k.split(1, dim=1), v.split(1, dim=1))
+    return torch.cat([torch.softmax(a @ b.mT / a.shape[-1] ** 0.5, dim=-1) @ c for a, b, c in parts], dim=1)
+""",
+    "D9.3": """
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    q, k, v = target @ w_q, source @ w_k, source @ w_v
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_pad[:, None, :])
+""",
+    "D12.1": "my_a = torch.tensor(8.0).log() * 2**0.5",
+}
+
+# The number of the exercise, and what the check must say: one answer for each kind of fault that a check once had.
+WRONG_ANSWERS = {
+    # axes of size 1 in front, and more axes than the page has
+    ("1.2", "lacks one axis, axis 0 of size 1"): {"table[token_ids]": "table[token_ids].squeeze()"},
+    ("2.3", "With two axes in front"): {"dim=-1": "dim=min(x.dim() - 1, 2)"},
+    ("3.2", "two axes in front: the result lacks one axis"): {"asks * answers": "(asks * answers).squeeze()"},
+    ("6.3", "one table in a batch: the result lacks one axis"): {"nan_to_num()": "nan_to_num().squeeze()"},
+    # “all scores are 0” where they only tie; rows of the words that are small, not 0
+    ("3.3", "has no single highest score"): {"position + 1] = 1": "position + 1] = -1"},
+    ("3.3", "With five words of large numbers: word"): {
+        "    return w_q": "    w_q[:5, :5] = w_k[:5, :5] = 0.2 * torch.eye(5)\n    return w_q"
+    },
+    # a text that is none of those offered
+    ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
+    ("4.3", "“÷ the root of the first d_k that it meets” is wrong, but passes"): """
+def my_test(scale):
+    scores = torch.randn(4, 4)
+    return all(torch.allclose(scale(scores, 16), scores / 4) for _ in range(2))
+""",
+    # nearer to the right row than to that of a mistake
+    ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
+    # a mistake that fits one size only; a wide window; one word
+    ("5.2", "has True in the fourth row, second column"): {"back <= window": "back <= 2"},
+    ("5.2", "has False in the sixth row, second column"): {"back <= window": "back <= min(window, 3)"},
+    ("5.2", "in another shape: its shape is () instead of (1, 1)"): {
+        "(back >= 0) & (near | first)": "((back >= 0) & (near | first)).squeeze()"
+    },
+    ("5.3", "“causal mask, a feature of the next word added first”"): {"[j] = torch.randn(4)": "[j, 0] += 1"},
+    # a wrong number that is rounded
+    ("6.2", "The sign is wrong"): "my_factor = -1.10",
+    # a tuple where one tensor is asked for; a result that does not come out of the call
+    ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},
+    ("7.2", "does not come out of that call"): {
+        "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
+        "return torch.nn": "torch.nn",
+    },
+    ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {
+        "split(q, num_heads)": "split(q[None], num_heads)[0]"
+    },
+    ("9.1", "right values, but it is a NumPy array"): {"return smaller": "return smaller.numpy()"},
+    # every num_heads-th feature: a cut and a merge that fit each other
+    ("9.2", "every num_heads-th feature"): {
+        "(b, n, self.num_heads, self.d_k)": "(b, n, self.d_k, self.num_heads)",
+        "view(cut).transpose(1, 2)": "view(cut).permute(0, 3, 1, 2)",
+        "heads.transpose(1, 2)": "heads.permute(0, 2, 3, 1)",
+    },
+    # a class that cannot be tried, or that is not one's own
+    ("9.2", "is a module already built; hand over the class"): "MyAttention = nn.Linear(2, 2)",
+    ("9.2", "int is a class, but no nn.Module"): "MyAttention = int",
+    ("9.2", "inherit from nn.Module only"): "class MyAttention(MultiHeadAttention): ...",
+    ("9.2", "raises TypeError"): {"d_model, num_heads):": "d_model):"},
+    ("9.2", "how many go in and out"): {
+        "self.w_k = nn.Linear(d_model, d": "self.w_k = nn.Linear(d_model, 2 * d"
+    },
+    ("9.2", "self.w_k.weight is self.w_q.weight"): {
+        "self.w_k = nn.Linear(d_model, d_model)": "self.w_k = self.w_q"
+    },
+    ("9.2", "self.w_k.weight is missing"): """
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.w_q = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        ...
+""",
+    ("9.2", "no gradient reaches self.w_q, self.w_k: "): {"dim=-1)": "dim=-1).detach()"},
+    ("9.2", "no gradient reaches self.w_q, self.w_k, self.w_v, self.w_o: "): {
+        "(concat)": "(concat).detach()"
+    },
+    ("9.2", "2 values are needed: output, weights"): {"(concat), weights": "(concat)"},
+    ("9.3", "2 of 3 bugs found. One head, no mask: the weights are too sharp."): {
+        " / q.shape[-1] ** 0.5": ""
+    },
+    ("9.3", "so that the bugs cannot be counted yet. It raises"): {"d_model = x.shape": "d_model = x"},
+    ("9.3", "2 of 3 bugs found. The mask allows neighbours"): {"~mask": "mask"},
+    ("9.3", "At least 1 of 3 bugs found, and something new is wrong. “output”"): {
+        "weights @ v)": "weights @ v * (1 if d_model == 1 else 2))",
+        "dim=-1)\n": "dim=-1) * (1 if d_model == 1 else 2)\n",
+    },
+    # a cut that is left as it was, and a merge made to fit it; a mask of one's own
+    ("9.3", "2 of 3 bugs found. Cut and merge fit each other"): {
+        "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, self.num_heads, n, -1)",
+        "v).transpose(1, 2)": "v)",
+    },
+    ("9.3", "3 of 3 bugs found, but something new is wrong. No word looks at a later one"): {
+        "torch.softmax(scores": "torch.softmax(scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)"
+    },
+    ("9.3", "no gradient reaches a part of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
+    # the cause of an error
+    ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
+    # tests that look at less than every number, or with limits too loose to tell
+    ("12.1", "says True of all 13. “keys in place of values” is wrong, but passes"): {
+        "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
+    },
+    ("12.1", "“features shifted up and down”"): {"k, v), v": "k, v).sum(-1), v.sum(-1)"},
+    ("12.1", "“half of everything” is wrong, but passes"): {
+        "(5, 4)": "(9, 4)",
+        "torch.allclose(attend(q, k, v), v, atol=1e-5)": "0 <= attend(q, k, v).min() <= attend(q, k, v).max() <= 1.01",
+    },
+    ("12.1", "“all but the last row doubled”"): {"k, v), v": "k, v)[-1], v[-1]"},
+    ("12.1", "how loose is your limit"): {"(5, 4)": "(1, 4)"},
+    ("12.1", "how loose is your limit?"): {"torch.randn(5, 4)": "0.01 * torch.randn(5, 4)", "1e-5": "0.05"},
+    ("12.1", "your test hands over a tensor of shape (2, 5, 4) for q"): {"(5, 4)": "(2, 5, 4)"},
+    (
+        "12.2",
+        "lacks the entry “A”, “B”, “C”, “D”, …; it has “a”",
+    ): "my_verdicts = dict.fromkeys('abcdef', 'mask')",
+    # ways to a right result that the task rules out
+    ("D9.2", "calls scaled_dot_product_attention"): {
+        "v):": "v):\n    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)"
+    },
+    ("D9.2", "indexing makes a copy"): """
+def my_grouped(q, k, v):
+    owner = torch.arange(q.shape[1]) // (q.shape[1] // k.shape[1])
+    return torch.softmax(q @ k[:, owner].mT / q.shape[-1] ** 0.5, dim=-1) @ v[:, owner]
+""",
+    ("D9.2", "reshape makes a copy"): {
+        "q = q.unflatten(1, (kv_heads, -1))": "every, h = (-1, -1, q.shape[1] // kv_heads, -1, -1), q.shape[1]",
+        "[:, :, None]": "[:, :, None].expand(every).reshape(len(q), h, k.shape[2], -1)",
+        ".flatten(1, 2)": "",
+    },
+    ("D9.3", "or set the values of padding to 0"): {
+        "masked_fill(is_pad[:, None, :], -math.inf)": "clone()",
+        "weights @ v": "weights @ (v * ~is_pad[:, :, None])",
+    },
+}
