@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 
 import pytest
 import torch
@@ -116,6 +117,11 @@ def test_the_longest_sentence_and_all_heads_stay_within_the_column():
     tokens = [f"word{place}" for place in range(16)]
     _, metadata = head_heatmaps(torch.rand(4, 16, 16), tokens, ["previous word"] * 4)._repr_mimebundle_()
     assert metadata["image/png"]["width"] <= 900 and metadata["image/png"]["height"] <= 340
+
+
+def test_the_titles_of_a_second_line_leave_the_maps_above_free():
+    boxes = [ax.get_tightbbox() for ax in head_heatmaps(torch.rand(8, 3, 3), TOKENS).figure.axes]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
 def test_sizes_that_do_not_fit_are_named():

@@ -23,6 +23,7 @@ def test_the_text_of_a_known_matrix():
 
 def test_whole_numbers_are_written_as_such():
     assert matrix_table(Q, shape=False).text == "2   0\n2  −1\n1   0"
+    assert matrix_table([[4, -torch.inf]], shape=False).text == "4  −∞"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What a check says of functions and classes, whatever the exercise."""
 
+import sys
+
 import pytest
 import torch
 from samples import function, reply, softmax
@@ -40,6 +42,7 @@ def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
     [
         ("def mine(x):\n    x.softmax(-1)", "returns None"),
         ("def mine(x):\n    return x @ x", "print both .shape first. The line: return x @ x"),
+        ("def helper(x):\n    return x @ x\ndef mine(x):\n    return helper(x)", "The line: return x @ x"),
         ("def mine(x):\n    return y", "Is the name spelt as above"),
         ("def mine(x, y):\n    return x", "How many arguments does the task name?"),
         ("def mine(x):\n    exit()", "t raises SystemExit"),
@@ -116,6 +119,12 @@ def test_rules_are_kept_by_what_is_called_and_not_by_what_is_named(body, words):
         assert words in reply(exercise, answer)
     else:
         assert exercise.verdict(answer).status == CORRECT
+
+
+def test_after_a_check_calls_are_counted_no_longer():
+    before = sys.getprofile()
+    assert "exp is called 0 times" in reply(function(once="exp"), softmax)
+    assert sys.getprofile() is before
 
 
 def test_a_mistake_is_named_only_where_it_explains_what_is_right():

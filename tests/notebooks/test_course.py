@@ -62,6 +62,12 @@ def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls
     assert calls[-1][1:3] == ["-m", "jupyterlab"]
 
 
+def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    course.main(["collect", "homes"])
+    assert calls[-1][1:] == ["-m", "tools.collect", str(tmp_path / "homes")]
+
+
 @pytest.mark.parametrize(
     ("platform", "card", "taken"), [("linux", False, 1), ("linux", True, 0), ("darwin", False, 0)]
 )

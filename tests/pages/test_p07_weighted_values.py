@@ -26,6 +26,7 @@ def test_other_values_move_the_output_and_no_weight():
     before = panel.state()
     panel.set(values=SWAPPED)
     assert torch.equal(panel.state()["weights"], before["weights"])
+    assert torch.equal(panel.state()["v"], before["v"][[2, 1, 0]])  # cat and fish
     assert (panel.state()["output"] - before["output"]).abs().max() > 0.5
     panel.set(values=ONES)
     torch.testing.assert_close(panel.state()["output"], torch.ones(2))

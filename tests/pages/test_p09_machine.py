@@ -186,6 +186,8 @@ def test_another_mask_says_why_and_cuts_a_way_that_is_closed_now():
     assert "−∞, because fish comes after cat." in panel.description() and panel.state()["sources"] == []
     panel.controls["mask"].value = "neighbours only"
     assert "−∞, because fish is 2 words away from cat." in panel.description()
+    backwards = panel.state()["machine"].arithmetic(Cell("masked", 2, 0))
+    assert backwards == "−∞, because cat is 2 words away from fish."
     panel.controls["mask"].value = "none"
     assert "as before, because cat may look at fish." in panel.description()
 

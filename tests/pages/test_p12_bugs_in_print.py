@@ -7,7 +7,8 @@ import pytest
 
 from mha_helpers.exercises.engine import CORRECT
 from mha_helpers.pages.p12_bugs_in_print import bugs_explorer, exercises
-from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS
+from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, attend, measure
+from mha_helpers.sentence import fixed_matrix, sentence_vectors
 
 # In which experiments a bug shows: as a number far from that of healthy heads, or where they have none.
 GUILTY = {
@@ -37,6 +38,15 @@ def test_a_suspect_is_given_away_by_its_own_experiments_only(suspect):
         if shows(panel.state()):
             found.add(experiment)
     assert found == GUILTY[SUSPECTS[suspect]]
+
+
+def test_after_a_shuffle_a_bar_carries_the_word_whose_output_it_is():
+    labels, moved = measure("shuffle the words", "heads")
+    tokens, x = sentence_vectors("the old cat eats fresh fish")
+    order = [tokens.index(label) for label in labels]
+    projections = [fixed_matrix(f"line-up {name}", 64, 16) / 8 for name in "qkv"]
+    before, after = (attend(words, projections, bug="heads")[0] for words in (x, x[order]))
+    assert moved == pytest.approx((before[order] - after).abs().amax(dim=-1).tolist(), abs=1e-4)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

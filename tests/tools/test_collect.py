@@ -138,7 +138,7 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
 
 def test_the_page_counts_wrong_ideas_and_not_numbers(tmp_path, notebook):
     files = {f"{name}.ipynb": notebook((FIRST, 3)) for name in ("anna", "<b>en")}
-    files |= {"cem.ipynb": notebook((FIRST, 7)), "dora.ipynb": notebook((FIRST, 8))}
+    files |= {"cem.ipynb": notebook((FIRST, 7)), "dora.ipynb": notebook((FIRST, 8.5))}
     files["eve.ipynb"] = notebook((FIRST, 9), (SECOND, ...))
     page = collect.page(collect.Class(write(tmp_path, files)))
     table, sentences = page.split("What they were told")

@@ -1,12 +1,17 @@
 """The pages that play without a kernel: their states, their formulas, and that nothing is fetched."""
 
 import functools
+import itertools
+import json
 import random
 import re
+import shutil
+import subprocess
 
 import ipywidgets as widgets
 import nbformat
 import pytest
+from matplotlib.colors import to_rgb
 
 pytest.importorskip("latex2mathml")
 
@@ -159,11 +164,66 @@ def test_a_panel_carries_its_picture_its_words_and_its_states(states_of, monkeyp
     assert play.TYPED not in written and play.CLICKED in written
 
 
+def test_what_a_cell_prints_is_text():
+    for printed in (
+        {"output_type": "stream", "text": "<b>"},
+        {"output_type": "error", "ename": "<b>", "evalue": ""},
+    ):
+        assert "<pre>&lt;b&gt;" in play.output_html(nbformat.from_dict(printed))
+
+
 def test_below_the_folded_code_of_a_panel_stands_the_panel_that_plays():
     output = nbformat.v4.new_output("display_data", {"text/plain": "Panel: heads"})
     cell = nbformat.v4.new_code_cell("heads()", outputs=[output])
     written = play.cell_html(cell, {"heads()": "<figure>heads</figure>"})
     assert written.startswith("<details><summary>The code of this picture") and written.endswith("</figure>")
+
+
+# As much of a browser as play.js needs for one Panel, and one control of it moved.
+BROWSER = """
+const [packed, names, moved, to] = JSON.parse(require("fs").readFileSync(0));
+const element = more => ({ classList: {}, setAttribute() {}, addEventListener(_, act) { this.act = act; }, ...more });
+const parts = { script: element({ textContent: packed }), ".picture": element(), "[role=status]": element() };
+const controls = names.map(control => element({ type: "select-one", dataset: { control } }));
+const panel = { querySelector: part => parts[part], querySelectorAll: () => controls };
+globalThis.document = { querySelectorAll: what => what === ".play" ? [panel] : [] };
+globalThis.addEventListener = () => {};
+const ready = setInterval(() => {
+  if (controls[moved].disabled !== false) return;
+  clearInterval(ready);
+  controls[moved].value = to;
+  controls[moved].act();
+  const [svg, lines] = [parts[".picture"].innerHTML, parts["[role=status]"].innerText];
+  console.log(JSON.stringify([svg, lines, controls.map(control => Number(control.value))]));
+}, 10);
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_a_control_of_a_played_panel_shows_its_picture_and_its_words_in_lines():
+    made = States(cat_eats_fish_heads)
+    names = ["|".join(label for label, _ in options) for options in made.live.values()]
+    given = json.dumps([made.packed(), names, 0, 2])
+    command = ["node", "-e", BROWSER + play.part("play.js")]
+    said = subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
+    panel = cat_eats_fish_heads()
+    panel.set(head=2)
+    # innerText makes a line of each "\n"; textContent would run them together.
+    assert json.loads(said) == [panel.svg(), panel.description(), [2, *made.start[1:]]]
+
+
+def luminance(colour):
+    parts = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour))
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_words_and_links_are_readable_on_both_grounds(scheme):
+    rules = re.findall(r":root \{(.*?)\}", play.part("play.css"), re.DOTALL)
+    colours = dict(re.findall(r"--(\w+): (#\w+)", rules[scheme]))
+    for words, ground in itertools.product(("ink", "link"), ("ground", "soft")):
+        dark, light = sorted(luminance(colours[name]) for name in (words, ground))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (words, ground)
 
 
 def test_every_formula_became_mathml(pages):

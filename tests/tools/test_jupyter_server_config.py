@@ -1,0 +1,37 @@
+"""What JupyterLab's server does before it saves a page: no Panel that the page shows is lost."""
+
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from traitlets.config import Config
+
+from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
+
+
+@pytest.fixture
+def before_saving():
+    """The hook, as the server reads it from its configuration."""
+    config, file = Config(), ROOT / "tools" / "jupyter_server_config.py"
+    exec(compile(file.read_text(encoding="utf-8"), file, "exec"), {"get_config": lambda: config})
+    return config.FileContentsManager.pre_save_hook
+
+
+def notebook(shown, stored):
+    """A page that shows some widgets and stores the states of some."""
+    outputs = [
+        nbformat.v4.new_output("display_data", {WIDGET_VIEW: {"model_id": model_id}}) for model_id in shown
+    ]
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
+    page.metadata.widgets = {WIDGET_STATE: {"state": stored}}
+    return page
+
+
+def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_saving, tmp_path):
+    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {}, "anew": {"value": 1}, "gone": {}}
+    nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
+    today = notebook(["old", "anew"], {"anew": {"value": 2}})
+    manager = SimpleNamespace(root_dir=str(tmp_path))
+    before_saving({"type": "notebook", "content": today}, "page.ipynb", manager)
+    kept = {name: state for name, state in yesterday.items() if name in ("old", "part")}
+    assert today.metadata.widgets[WIDGET_STATE]["state"] == {**kept, "anew": {"value": 2}}
