@@ -14,7 +14,7 @@ import torch
 from mha_helpers.exercises.relations import Asked, close, counted, other_numbers, other_shape
 
 _KINDS = {str: "text", bool: "True or False", int: "a number", float: "a number", type(None): "None"}
-_KINDS |= {list: "a list", tuple: "a tuple", dict: "a dict", set: "a set"}
+_KINDS |= {type(...): "`...`", list: "a list", tuple: "a tuple", dict: "a dict", set: "a set"}
 AS_WRITTEN = Asked()
 
 
@@ -26,7 +26,7 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
     >>> difference([0.6, 0.1, 0.3], [0.6, 0.2, 0.2])
     'Your answer has 0.1 as its second number, which is too small; all that stands before it is right.'
     """
-    if got is ...:
+    if got is ... and right is not ...:  # the second of two calls returns what the first did
         return f"{subject} is still `...`: put what you found in its place."
     if isinstance(right, str | set | frozenset):
         return _choice_difference(got, right, asked, subject)
@@ -36,7 +36,8 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
         if lacking := [name for name in right if name not in got]:
             new = [name for name in got if name not in right]
             instead = f"; it has {_quoted(new)}" if new else ""
-            return f"{subject} lacks the entry {_quoted(lacking)}{instead}."
+            entry = "entry" if len(lacking) == 1 else "entries"
+            return f"{subject} lacks the {entry} {_quoted(lacking)}{instead}."
         got, names, right = [got[name] for name in right], list(right), list(right.values())
         return _parts_difference(got, right, names, asked, subject)
     if _has_parts(right):
@@ -57,7 +58,6 @@ def as_numbers(value):
     try:
         if isinstance(value, torch.Tensor):
             return None if value.is_complex() else value.detach().cpu().to_dense().double()
-        value = sorted(value) if isinstance(value, set | frozenset) else value
         if isinstance(value, list | tuple | range):
             return torch.stack([as_numbers(part) for part in value]) if value else torch.empty(0).double()
         if isinstance(value, bool | int | float | Fraction | Decimal):
@@ -115,7 +115,8 @@ def as_choices(got, right, offered=()):
     got = got.tolist() if hasattr(got, "tolist") else got
     got = [got] if isinstance(got, int | float) and not isinstance(got, bool) else got
     if not isinstance(got, set | frozenset | list | tuple | range):
-        return f"is {kind_of(got)}; a set in curly brackets is needed"
+        kind = "{}, which is an empty dict" if got == {} else kind_of(got)
+        return f"is {kind}; a set in curly brackets is needed"
     if any(entry is ... for entry in got):
         return "still has `...` in it: put what you found in its place"
     if nested := [entry for entry in got if isinstance(entry, list | tuple | set | dict)]:
@@ -158,19 +159,38 @@ def _parts_difference(got, right, names, asked, subject):
     return among_others(good, sentences[bad[0]], bad[1:]) if bad else None
 
 
+def _entries(value):
+    """Yield the entries of a list or tuple, and of those in it."""
+    for part in value if type(value) in (list, tuple) else ():
+        yield from _entries(part) if type(part) in (list, tuple) else [part]
+
+
 def _holes(value):
-    return sum(map(_holes, value)) if isinstance(value, list | tuple) else int(value is ...)
+    return sum(entry is ... for entry in _entries(value))
+
+
+def _has_decimal_commas(got, wanted, decimals):
+    """Tell whether a list of whole numbers, two by two, would be the right numbers with points in them."""
+    entries = list(_entries(got))
+    if not entries or len(entries) != 2 * wanted.numel() or not all(type(entry) is int for entry in entries):
+        return False
+    joined = [float(f"{whole}.{abs(part)}") for whole, part in zip(entries[::2], entries[1::2], strict=True)]
+    return bool(close(torch.tensor(joined).double(), wanted.flatten(), decimals).all())
 
 
 def _numbers_difference(got, right, asked, subject):
     values, wanted = as_numbers(got), as_numbers(right)
     if wanted is None:  # what a learner's two calls returned is compared, too
-        return None if got is right else f"{subject} is {kind_of(got)}."
+        return None if type(got) is type(right) else f"{subject} is {kind_of(got)}."
     several = asked.of_function and type(got) in (list, tuple) and any(map(torch.is_tensor, got))
     if several and getattr(values, "shape", None) != wanted.shape:
         return f"{subject} is {kind_of(got)} of {len(got)}; one tensor is needed."
     if _holes(got):
-        return f"{subject} still lacks {counted(_holes(got), 'number')}: put yours in place of each `...`."
+        return f"{subject} still has `...` in {counted(_holes(got), 'place')}: put yours there."
+    if isinstance(got, set | frozenset):
+        return f"{subject} is a set, and a set has no order: write a list, in square brackets."
+    if _has_decimal_commas(got, wanted, asked.decimals):
+        return f"{subject} has commas for decimal points: Python takes 1,5 for the two numbers 1 and 5."
     single = wanted.dim() == 0
     flat = values is not None and wanted.dim() < 2 and not asked.of_function
     if flat and values.squeeze().shape == wanted.squeeze().shape:
@@ -179,7 +199,7 @@ def _numbers_difference(got, right, asked, subject):
     shapeless = values is not None and not shape_named and single != (values.dim() == 0)
     if values is None or shapeless or (single and isinstance(got, bool)):
         needed = f"{counted(wanted.numel(), 'number')} {'is' if wanted.numel() == 1 else 'are'}"
-        odd = [part for part in got if as_numbers(part) is None] if type(got) in (list, tuple) else []
+        odd = [part for part in _entries(got) if as_numbers(part) is None]
         inside = " with rows of different lengths" if values is None and type(got) in (list, tuple) else ""
         inside = f" with {kind_of(odd[0])} in it" if odd else inside
         return f"{subject} is {kind_of(got)}{inside}; {needed} needed."

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import re
+import sys
 import time
 
 import torch
@@ -64,7 +65,8 @@ class ValueExercise(Exercise):
 
 def hand_over(exercise, answer, what):
     """Say that an answer is not of the kind that the check takes."""
-    return f"Your answer is {kind_of(answer)}; hand over {what}: check({exercise.variable})."
+    call, kind = f"check({exercise.variable})", kind_of(answer)
+    return f"Your answer is {kind}; hand over {what}: {call}. If you do, a line gives this name to {kind}."
 
 
 class FunctionExercise(Exercise):
@@ -199,7 +201,10 @@ class TestExercise(Exercise):
 
         which = f"“{candidate[0]}”, which is {'right' if candidate[2] else 'wrong'}"
         while len(values) < self.times and (not values or time.thread_time() - start < seconds):
+            loaded = len(sys.modules)
             outcome = run(tried, (candidate[1],))
+            if len(sys.modules) > loaded:  # its first call of torch.func takes a second
+                start = time.thread_time()
             if outcome.error:
                 return f"Handed {which}, your test {explain(outcome.error, outcome.line).removeprefix('it ')}"
             values.append(as_python(outcome.value))
@@ -210,7 +215,7 @@ class TestExercise(Exercise):
         if len(values) == 1 and time.thread_time() - start > self.seconds / 4:
             return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
         if len(set(values)) > 1:
-            return f"Your test says now True, now False of {which}: what in it is random, in which limits?"
+            return f"Your test says now True, now False of {which}: allow chance more room, or more numbers."
         return values[0]
 
     def _misjudged(self, verdicts):

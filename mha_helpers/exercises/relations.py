@@ -130,6 +130,10 @@ def _rounded(values, wanted, asked):
         short = digits.any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
         if short and off <= 0.51 * 10.0**-places:
             return f"{ROUNDED} {counted(places, 'decimal')}: {more}"
+    if decimals is not None and wanted.isfinite().all():
+        cut = (wanted * 10.0**decimals).trunc() / 10.0**decimals
+        if close(values, cut, decimals + 2).all():
+            return f"is cut off after {counted(decimals, 'decimal')}, not rounded"
     largest = float(wanted.nan_to_num().abs().amax())
     allowed = 1e-3 * largest if decimals is None else min(1.5 * 10.0**-decimals, 0.1 * largest)
     if off < allowed and not ((wanted == 0) & (values.abs() > 1e-6)).any():  # who is hidden gets exactly 0

@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 import sysconfig
+import textwrap
 import traceback
 from collections import Counter
 from collections.abc import Iterator
@@ -30,15 +31,18 @@ _CAUSES = (
     ("no ellipsis was", "The tensor has more axes than the equation: begin each of its parts with `...`."),
     ("ellipsis", "A `...` is still in the code: put something in its place."),
     ("KeyError", "The dict has no entry of this name: print its keys, and what your code builds."),
+    (r"Module\.__init__\(\) takes", "nn.Module takes no arguments: write super().__init__()."),
+    ("missing .* argument", "An argument is neither handed over nor has a default: compare with the task."),
     ("positional argument", "How many arguments does the task name?"),
     ("view size is not compatible", "After a transpose use reshape: it copies the numbers first."),
-    ("Dimension out of range", "The tensor has fewer axes than that: count them from the end, -1 and -2."),
+    ("Dimension out of range", "The tensor has fewer axes than that: compare its .shape with the task's."),
     ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
     ("index", "An index ran past the end, or is no whole number: compare it with the .shape."),
     ("converted to", "One number is needed there, not a tensor of several: try the function of torch."),
-    ("must be Tensor, not", "A tensor is needed there: for a plain number, math may have the same function."),
-    ("is ambiguous", "One True or False is needed there, and a tensor holds many: .all(), or `is not None`?"),
-    ("to unpack", "There are more or fewer values on the right of = than names on its left."),
+    ("must be Tensor, not", "Are two arguments swapped? For a plain number math may have the same function."),
+    ("is ambiguous", "if, and, or, not take one True or False: & or | in brackets, .all(), `is not None`?"),
+    ("as type .?int", "A whole number is needed there: divide with //."),
+    ("values to unpack", "There are more or fewer values on the right of = than names on its left."),
     ("keyword argument", "No argument has this name: is it spelt as in the task, or as in PyTorch?"),
     ("Module.__init__", "super().__init__() must come first in __init__."),
     ("not callable", "A value is called like a function: are there brackets too many, or a name used twice?"),
@@ -111,7 +115,8 @@ def agree(outcome, other):
 def explain(error, line=""):
     """Return "it raises RuntimeError: …" with its usual cause and the learner's line."""
     whole = " ".join(str(error).split())
-    message = whole[:160].rstrip(".?") + ("?" if whole[:160].endswith("?") else ".")
+    message = textwrap.shorten(whole, 220, placeholder=" …")
+    message += "" if message.endswith(("?", ".", "…")) else "."
     if isinstance(error, AnswerError):
         return message
     whole = f"{type(error).__name__}: {whole}"
