@@ -276,7 +276,7 @@ class MyAttention(nn.Module):
     ("12.1", "your test hands over a tensor of shape (2, 5, 4) for q"): {"(5, 4)": "(2, 5, 4)"},
     (
         "12.2",
-        "lacks the entry “A”, “B”, “C”, “D”, …; it has “a”",
+        "lacks the entries “A”, “B”, “C”, “D”, …; it has “a”",
     ): "my_verdicts = dict.fromkeys('abcdef', 'mask')",
     # ways to a right result that the task rules out
     ("D9.2", "calls scaled_dot_product_attention"): {

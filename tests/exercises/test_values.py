@@ -128,7 +128,7 @@ def test_choices_take_any_spelling_and_count_what_is_missing():
 @pytest.mark.parametrize(
     ("right", "answer", "words"),
     [
-        ([[1, 2], [3, 5]], [[1, ...], ...], "still lacks 2 numbers"),
+        ([[1, 2], [3, 5]], [[1, ...], ...], "still has `...` in 2 places"),
         ({"a": 1, "b": 2}, {"a": 1, "B": 2}, "lacks the entry “b”; it has “B”"),
         ({"a", "c"}, {"a", ...}, "still has `...` in it"),
         ({"a", "c"}, [["a", "c"]], "has a list inside"),

@@ -3,9 +3,12 @@
 import re
 
 import nbformat
+import pytest
 
 from tools import teach
 from tools.notebook import all_pages, name_of
+
+PAGES = all_pages()
 
 
 def test_what_is_wrong_and_what_was_left_as_handed_out_is_not_solved():
@@ -14,14 +17,11 @@ def test_what_is_wrong_and_what_was_left_as_handed_out_is_not_solved():
     assert [line[9:12] for line in teach.unsolved(nbformat.v4.new_notebook(cells=[cell]))] == ["3.2", "3.3"]
 
 
-def test_links_of_the_edition_lead_to_its_own_pages(tmp_path, monkeypatch):
-    pages = all_pages()
-    monkeypatch.setattr(
-        teach, "all_pages", lambda: [path for path in pages if path.name == "04_scaling.ipynb"]
-    )
+@pytest.mark.parametrize("path", [path for path in PAGES if path.name == "04_scaling.ipynb"], ids=name_of)
+def test_links_of_the_edition_lead_to_its_own_pages(path, monkeypatch, tmp_path):
     monkeypatch.setattr(teach, "execute", lambda page, folder: None)
-    teach.teacher_edition(tmp_path)
-    written = [nbformat.read(tmp_path / f"TEACHER_{name}04_scaling.ipynb", 4) for name in ("", "deeper_")]
-    text = "".join(cell.source for page in written for cell in page.cells)
-    targets = set(re.findall(r"\]\(([\w./]+\.ipynb)", text))
-    assert targets and targets <= {f"TEACHER_{name_of(path)}.ipynb" for path in pages}
+    monkeypatch.setattr(teach, "FOLDER", tmp_path)
+    teach.teacher_edition(path)
+    edition = nbformat.read(tmp_path / f"TEACHER_{name_of(path)}.ipynb", as_version=4)
+    targets = set(re.findall(r"\]\(([\w./]+\.ipynb)", "".join(cell.source for cell in edition.cells)))
+    assert targets and targets <= {f"TEACHER_{name_of(path)}.ipynb" for path in PAGES}
