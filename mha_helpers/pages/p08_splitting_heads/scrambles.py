@@ -18,14 +18,7 @@ def _one_word_late(*index):
     return split
 
 
-def _right_where_n_is_h(q, num_heads):
-    heads = q.reshape(num_heads, len(q), -1).transpose(0, 1)  # (n, h, d_k): the axes of the wrong names
-    return heads.reshape(num_heads, len(q), -1)
-
-
-def _right_where_h_is_d_k(q, num_heads):
-    d_k = q.shape[-1] // num_heads
-    return torch.stack(q.chunk(d_k, dim=-1)).reshape(num_heads, len(q), d_k)
+_ONE_HEAD = "only one of its heads is scrambled."
 
 
 def _of_a_table(scramble):
@@ -40,44 +33,41 @@ def _of_a_table(scramble):
     return split
 
 
-_ONE_HEAD = "only one of its heads is scrambled."
-_RIGHT = {  # by name: a split, and what is true of it
+_RIGHT = {
     "view, then transpose": (split_heads, "it is the cut of this page."),
-    "slices, stacked": (lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)), "so is this."),
+    "slices, stacked": (lambda q, h: torch.stack(q.chunk(h, dim=-1)), "so is this."),
 }
-_SCRAMBLED = {
+_SCRAMBLING = {
     "view only": (
-        lambda q, num_heads: q.reshape(num_heads, len(q), -1),
+        lambda q, h: q.reshape(h, len(q), -1),
         "its shape is right, and its heads hold numbers of several words.",
     ),
     "transpose, then view": (
-        lambda q, num_heads: q.mT.reshape(num_heads, len(q), -1),
+        lambda q, h: q.mT.reshape(h, len(q), -1),
         "it is right only where d_k or the number of words is 1.",
     ),
     "view (h, d_k, n), then transpose": (
-        lambda q, num_heads: q.reshape(num_heads, -1, len(q)).mT,
+        lambda q, h: q.reshape(h, -1, len(q)).mT,
         "its heads hold numbers of several words.",
     ),
     "view (h, n, d_k), then transpose": (
-        _right_where_n_is_h,
+        # (n, h, d_k): the axes of the wrong names
+        lambda q, h: q.reshape(h, len(q), -1).transpose(0, 1).reshape(h, len(q), -1),
         "it is right only where there are as many words as heads, or one of either.",
     ),
     "d_k heads of h numbers": (
-        _right_where_h_is_d_k,
+        lambda q, h: torch.stack(q.chunk(q.shape[-1] // h, dim=-1)).reshape(h, len(q), -1),
         "it is right only where d_k is the number of heads, or one of the two is 1.",
     ),
     "first head one word late": (_one_word_late(0), _ONE_HEAD),
     "last head one word late": (_one_word_late(-1), _ONE_HEAD),
-    "second head one word late": (
-        lambda q, num_heads: _one_word_late(min(1, num_heads - 1))(q, num_heads),
-        _ONE_HEAD,
-    ),
+    "second head one word late": (lambda q, h: _one_word_late(min(1, h - 1))(q, h), _ONE_HEAD),
     "words in reverse order": (
-        lambda q, num_heads: split_heads(q.flip(0), num_heads),
+        lambda q, h: split_heads(q.flip(0), h),
         "each head has the right rows, the last word first.",
     ),
     "last two words swapped": (
-        lambda q, num_heads: split_heads(torch.cat([q[:-2], q[-2:].flip(0)]), num_heads),
+        lambda q, h: split_heads(torch.cat([q[:-2], q[-2:].flip(0)]), h),
         "two words have changed places, and the others are right.",
     ),
     "last number of each head one word late": (
@@ -85,17 +75,15 @@ _SCRAMBLED = {
         "the last number of every row comes from another word.",
     ),
     "numbers of each head in reverse order": (
-        lambda q, num_heads: split_heads(q, num_heads).flip(-1),
+        lambda q, h: split_heads(q, h).flip(-1),
         "each row of a head holds the right numbers, the last one first.",
     ),
     "heads in reverse order": (
-        lambda q, num_heads: split_heads(q, num_heads).flip(0),
+        lambda q, h: split_heads(q, h).flip(0),
         "each head is right, the last one first.",
     ),
 }
-
 SPLIT_CANDIDATES = [
-    (name, _of_a_table(split), kind is _RIGHT, fact)
-    for kind in (_RIGHT, _SCRAMBLED)
-    for name, (split, fact) in kind.items()
+    *((name, _of_a_table(split), True, fact) for name, (split, fact) in _RIGHT.items()),
+    *((name, _of_a_table(split), False, fact) for name, (split, fact) in _SCRAMBLING.items()),
 ]
