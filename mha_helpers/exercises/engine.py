@@ -3,7 +3,7 @@
 **One source.** A page's exercises are the names of one module, ``pages/p03_qk_scores/exercises.py`` for
 ``03_qk_scores``; ``tools/refresh.py`` writes three cells of each into the page.
 
-**What all kinds take.** ``number`` "3.1", ``title``, ``stars``, ``minutes``; ``task``, Markdown; ``stub``,
+**What all kinds take.** ``heading``, "3.1 ★ · 3 min · A fourth word answers"; ``task``, Markdown; ``stub``,
 the code handed out, whose last name at the left margin is checked; ``mistakes``, at most ten pairs
 ``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
 ``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
@@ -35,10 +35,9 @@ Verdict = namedtuple("Verdict", "status sentence")  # what ``check`` prints afte
 class Exercise:
     """One exercise. ``_judge`` of its kind returns a sentence if the answer is wrong, else None."""
 
-    def __init__(
-        self, number, title, *, stars, minutes, task, stub, praise, hints, solution, mistakes=(), given=""
-    ):
-        self.number, self.title, self.stars, self.minutes = number, title, stars, minutes
+    def __init__(self, heading, *, task, stub, praise, hints, solution, mistakes=(), given=""):
+        self.heading, (self.number, stars) = f"Exercise {heading}", heading.split()[:2]
+        self.stars = len(stars)
         self.task, self.stub, self.given, self.solution_code = (
             textwrap.dedent(text).strip() for text in (task, stub, given, solution)
         )
@@ -47,11 +46,6 @@ class Exercise:
         self.stub_words = "Write yours in place of the `...`, then run the cell again."
         if "..." not in self.stub:
             self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
-
-    @property
-    def heading(self):
-        """The heading on the page: "Exercise 3.1 ★ · 3 min · One score by hand"."""
-        return f"Exercise {self.number} {'★' * self.stars} · {self.minutes} min · {self.title}"
 
     @property
     def variable(self):

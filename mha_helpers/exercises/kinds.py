@@ -23,8 +23,8 @@ class ValueExercise(Exercise):
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
     """
 
-    def __init__(self, number, title, *, right, decimals=None, rows=(), **rest):
-        super().__init__(number, title, **rest)
+    def __init__(self, heading, *, right, decimals=None, rows=(), **rest):
+        super().__init__(heading, **rest)
         offered = re.findall(r'`"(\w+)"`', self.task)  # a single one is an example
         if len(offered) < 2:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
@@ -80,8 +80,8 @@ class FunctionExercise(Exercise):
 
     kind = "function"
 
-    def __init__(self, *names, reference, cases, returns=(), axes=(), without=(), once="", **rest):
-        super().__init__(*names, **rest)
+    def __init__(self, heading, *, reference, cases, returns=(), axes=(), without=(), once="", **rest):
+        super().__init__(heading, **rest)
         self.reference, self.cases = reference, cases
         self.without, self.once = set(without), once
         returns = tuple(axes) if isinstance(axes, dict) else tuple(returns)
@@ -171,8 +171,8 @@ class TestExercise(Exercise):
     __test__ = False  # for pytest, which takes classes of this name for its own
     seconds = 1.5  # for all candidates together
 
-    def __init__(self, number, title, *, candidates, times=5, **rest):
-        super().__init__(number, title, **rest)
+    def __init__(self, heading, *, candidates, times=5, **rest):
+        super().__init__(heading, **rest)
         self.candidates, self.times = tuple(candidates), times
 
     def _judge(self, answer):

@@ -6,11 +6,11 @@ from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 from mha_helpers.exercises.engine import NOT_YET
 
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
-WORDS = {"stars": 1, "minutes": 1, "task": "…", "praise": "Good.", "hints": ["One.", "Two."], "solution": "…"}
+WORDS = {"task": "…", "praise": "Good.", "hints": ["One.", "Two."], "solution": "…"}
 
 
 def value(right, **rest):
-    return ValueExercise("1.1", "A value", right=right, stub="answer = ...", **WORDS, **rest)
+    return ValueExercise("1.1 ★ · 1 min · A value", right=right, stub="answer = ...", **WORDS, **rest)
 
 
 def softmax(x):
@@ -20,7 +20,9 @@ def softmax(x):
 def function(reference=softmax, cases=None, **rest):
     cases = cases or (lambda: [case(numbers(2, 3)), case(numbers(3, 4, 5, seed=1))])
     stub = rest.pop("stub", "def mine(x):\n    ...")
-    return FunctionExercise("1.2", "A function", reference=reference, cases=cases, stub=stub, **WORDS, **rest)
+    return FunctionExercise(
+        "1.2 ★ · 1 min · A function", reference=reference, cases=cases, stub=stub, **WORDS, **rest
+    )
 
 
 def reply(exercise, answer):

@@ -20,7 +20,7 @@ def find_the_doubler():
     ]
     small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
     stub = "def my_test(double):\n    ..."
-    return TestExercise("5.3", "A test", candidates=candidates, mistakes=[small], stub=stub, **WORDS)
+    return TestExercise("5.3 ★ · 1 min · A test", candidates=candidates, mistakes=[small], stub=stub, **WORDS)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tools.notebook import exercise_cells
 
 def exercise(number, title):
     return ValueExercise(
-        number, title, stars=1, minutes=1, right=2, task="Two.", stub="two = ...", praise="Two it is.",
+        f"{number} ★ · 1 min · {title}", right=2, task="Two.", stub="two = ...", praise="Two it is.",
         hints=["Two."], solution="two = 2", mistakes=[(3, "That is <three>: which number is asked for?")],
     )  # fmt: skip
 
@@ -108,7 +108,7 @@ def test_each_folder_or_file_is_a_learner_in_the_order_of_their_names(
 
 def test_one_wrong_idea_is_counted_once_whatever_else_is_right(tmp_path, notebook):
     parts = ValueExercise(
-        "3.2", "Two parts", stars=1, minutes=1, right={"row": 2, "column": 5}, task="Two.", praise="Yes.",
+        "3.2 ★ · 1 min · Two parts", right={"row": 2, "column": 5}, task="Two.", praise="Yes.",
         stub="both = {...: ...}", hints=["Two."], solution="both = {}",
         mistakes=[({"row": 3}, "“row” is one too many.")],
     )  # fmt: skip

@@ -20,10 +20,7 @@ _MISTAKES = [
 ]
 
 still_head = ValueExercise(
-    "D4.1",
-    "Where a head falls still",
-    stars=2,
-    minutes=6,
+    "D4.1 ★★ · 6 min · Where a head falls still",
     right={"no scale": 5, "÷ √d_k": 22},
     task="""
     A query has learned to equal its key, so that this score is d_k; the score of the only other key is 0.

@@ -12,10 +12,7 @@ def _real(lengths, n):
 
 
 padding_in_front = FunctionExercise(
-    "D5.1",
-    "Padding in front",
-    stars=2,
-    minutes=6,
+    "D5.1 ★★ · 6 min · Padding in front",
     reference=lambda lengths, n: _real(lengths, n)[:, None, None, :],
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [

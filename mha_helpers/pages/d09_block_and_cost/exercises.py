@@ -5,10 +5,7 @@ from mha_helpers.exercises import ValueExercise
 FFN = 2 * 100 * 512 * 2048
 
 whole_block = ValueExercise(
-    "D9.1",
-    "What a whole block costs",
-    stars=2,
-    minutes=6,
+    "D9.1 ★★ · 6 min · What a whole block costs",
     right={"FFN": FFN, "equal at n": 6 * 512},
     task="""
     The page counts attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take

@@ -49,10 +49,7 @@ _WITHOUT_PADDING = [(_cross(scale=8**0.5), "You divide by √d_v: do the values 
 _WITH_PADDING = [(_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")]
 
 cross_attention = FunctionExercise(
-    "D9.3",
-    "Who asks, who answers?",
-    stars=2,
-    minutes=8,
+    "D9.3 ★★ · 8 min · Who asks, who answers?",
     reference=_cross(),
     axes=("sentence", "word", "number"),
     cases=lambda: [

@@ -54,10 +54,7 @@ class WithoutCopies(FunctionExercise):
 
 
 without_copies = WithoutCopies(
-    "D9.2",
-    "Grouped heads without a copy",
-    stars=2,
-    minutes=8,
+    "D9.2 ★★ · 8 min · Grouped heads without a copy",
     reference=_flat(),
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [

@@ -5,10 +5,7 @@ from math import log, log2, log10, sqrt
 from mha_helpers.exercises import ValueExercise
 
 query_of_eats = ValueExercise(
-    "D12.1",
-    "A question for “eats”",
-    stars=2,
-    minutes=4,
+    "D12.1 ★★ · 4 min · A question for “eats”",
     right=sqrt(2) * log(8),
     decimals=2,
     task="""

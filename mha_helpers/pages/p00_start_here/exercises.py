@@ -8,10 +8,7 @@ V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 
 fish_brings_home = ValueExercise(
-    "0.1",
-    "What “fish” brings home",
-    stars=1,
-    minutes=3,
+    "0.1 ★ · 3 min · What “fish” brings home",
     right=FISH @ V,
     decimals=2,
     task="""

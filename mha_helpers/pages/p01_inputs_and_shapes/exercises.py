@@ -7,10 +7,7 @@ from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 _SAME_WORDS = "has the same words in another order: which of its rows would differ without positions?"
 
 without_positions = ValueExercise(
-    "1.1",
-    "What can be told apart without positions?",
-    stars=1,
-    minutes=3,
+    "1.1 ★ · 3 min · What can be told apart without positions?",
     right={"a", "c"},
     task="""
     A model adds no positions: x is made of the word table only. For which of these pairs does it
@@ -46,10 +43,7 @@ _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
 _SIDE_BY_SIDE = "You put word and position side by side: how does the first Transformer join them?"
 
 tokens_to_x = FunctionExercise(
-    "1.2",
-    "From token numbers to x",
-    stars=2,
-    minutes=5,
+    "1.2 ★★ · 5 min · From token numbers to x",
     reference=_joined(),
     cases=lambda: [
         case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
@@ -115,10 +109,7 @@ _LOOKING = "look at each other"
 _NOT_LOOKING = f"“{_LOOKING}” is not right:"
 
 axes_mixed_up = ValueExercise(
-    "1.3",
-    "Who looks at whom?",
-    stars=2,
-    minutes=4,
+    "1.3 ★★ · 4 min · Who looks at whom?",
     right={"shape": (7, 5, 5), "look at each other": "sentences"},
     task="""
     A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. Which

@@ -7,10 +7,7 @@ from mha_helpers.exercises.compare import as_numbers
 from mha_helpers.golden import golden_example
 
 moved_verb = ValueExercise(
-    "2.1",
-    "The verb moves",
-    stars=1,
-    minutes=3,
+    "2.1 ★ · 3 min · The verb moves",
     right={"heads": {3}, "query": [0, 2]},
     task="""
     In “cat fish eats” the verb comes third, so its row of x is (0, 1, 0, 0, 0, 1). The matrices stay as they
@@ -78,10 +75,7 @@ class _Question(ValueExercise):
 
 
 own_question = _Question(
-    "2.2",
-    "Design a question",
-    stars=2,
-    minutes=6,
+    "2.2 ★★ · 6 min · Design a question",
     right=[[0, 0], [0, 0], [0, 0.5], [0, 0], [0, 0], [0, 0]],
     rows=golden_example().features,
     task="""
@@ -118,10 +112,7 @@ my_w_q = [
 )
 
 three_in_one = FunctionExercise(
-    "2.3",
-    "Three matrices in one",
-    stars=2,
-    minutes=5,
+    "2.3 ★★ · 5 min · Three matrices in one",
     reference=lambda x, w_qkv: (x @ w_qkv).chunk(3, dim=-1),
     cases=lambda: [
         case(numbers(6, 4), numbers(4, 9, seed=1), label="with one sentence of 6 tokens and d_k = 3"),

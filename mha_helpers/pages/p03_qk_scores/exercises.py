@@ -7,10 +7,7 @@ from mha_helpers.exercises.compare import as_numbers
 from mha_helpers.exercises.running import AnswerError, run
 
 new_key = ValueExercise(
-    "3.1",
-    "A fourth word answers",
-    stars=1,
-    minutes=3,
+    "3.1 ★ · 3 min · A fourth word answers",
     right={"new column": [2, 5, 1], "new row": [2, 1, 3], "finds it": {"eats"}},
     rows=("cat", "eats", "fish"),
     task="""
@@ -65,10 +62,7 @@ def _pairs(q, k):
 
 
 products = FunctionExercise(
-    "3.2",
-    "The products inside every score",
-    stars=2,
-    minutes=6,
+    "3.2 ★★ · 6 min · The products inside every score",
     reference=_pairs,
     axes=("head", "query", "key", "feature"),
     cases=lambda: [
@@ -172,10 +166,7 @@ def _design(ahead, first_row=5, key=1.0):
 
 
 next_word = _Design(
-    "3.3",
-    "Design a head that finds the next word",
-    stars=3,
-    minutes=10,
+    "3.3 ★★★ · 10 min · Design a head that finds the next word",
     reference=_design(1),
     cases=lambda: [
         case(_sentence(6, seed=0), label="with six words"),

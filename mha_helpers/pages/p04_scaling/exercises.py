@@ -15,10 +15,7 @@ BEFORE = _first(3, 1)
 MOVES = {"scaled": _first(3.1, 1) - BEFORE, "not scaled": _first(24.8, 8) - _first(24, 8)}
 
 stands_still = ValueExercise(
-    "4.1",
-    "A row that stands still",
-    stars=1,
-    minutes=3,
+    "4.1 ★ · 3 min · A row that stands still",
     right=MOVES,
     decimals=3,
     task="""
@@ -65,10 +62,7 @@ grows_by = {
 )
 
 wrong_root = ValueExercise(
-    "4.2",
-    "A colleague takes the wrong root",
-    stars=2,
-    minutes=5,
+    "4.2 ★★ · 5 min · A colleague takes the wrong root",
     right={"spread": 8 / math.sqrt(512), "rows": "flatter"},
     decimals=2,
     task="""
@@ -149,10 +143,7 @@ SCALES = [
 ]
 
 scale_test = TestExercise(
-    "4.3",
-    "Write the test that catches a wrong scale",
-    stars=3,
-    minutes=8,
+    "4.3 ★★★ · 8 min · Write the test that catches a wrong scale",
     candidates=SCALES,
     times=3,
     task="""

@@ -6,10 +6,7 @@ from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise,
 from mha_helpers.pages.p05_causal_mask.leaks import LEAK_CANDIDATES
 
 scores_equal_to_zero = ValueExercise(
-    "5.1",
-    "A mask applied as scores == 0",
-    stars=1,
-    minutes=4,
+    "5.1 ★ · 4 min · A mask applied as scores == 0",
     right=[0.670, 0.0, 0.330],
     decimals=3,
     task="""
@@ -60,10 +57,7 @@ _OPEN = [
 ]
 
 window_mask = FunctionExercise(
-    "5.2",
-    "A window, and the first word",
-    stars=2,
-    minutes=6,
+    "5.2 ★★ · 6 min · A window, and the first word",
     reference=_mask,
     cases=lambda: [case(5, 1, mistakes=_OPEN), case(6, 2), case(7, 0), case(9, 6), case(1, 2)],
     task="""
@@ -129,10 +123,7 @@ def _later_rows(attend):
 
 
 leak_test = TestExercise(
-    "5.3",
-    "Write the test that catches a leak",
-    stars=3,
-    minutes=9,
+    "5.3 ★★★ · 9 min · Write the test that catches a leak",
     times=3,
     candidates=LEAK_CANDIDATES,
     task="""

@@ -13,10 +13,7 @@ def _weights(*scores):
 
 
 row_by_hand = ValueExercise(
-    "6.1",
-    "A row with a hidden key",
-    stars=1,
-    minutes=3,
+    "6.1 ★ · 3 min · A row with a hidden key",
     right=_weights(1, 0, -inf, 1),
     decimals=2,
     task="""
@@ -54,10 +51,7 @@ my_weights = [power / sum(powers) for power in powers]
 )
 
 how_sharp = ValueExercise(
-    "6.2",
-    "How sharp does a factor make it?",
-    stars=2,
-    minutes=5,
+    "6.2 ★★ · 5 min · How sharp does a factor make it?",
     right=log(9) / 2,
     decimals=2,
     task="""
@@ -134,10 +128,7 @@ _FOR_EMPTY_ROWS = [
 ]
 
 softmax_for_every_row = FunctionExercise(
-    "6.3",
-    "Softmax for every row",
-    stars=3,
-    minutes=10,
+    "6.3 ★★★ · 10 min · Softmax for every row",
     reference=attention_weights,
     without=("softmax", "log_softmax", "softmin", "attention_weights", "scaled_dot_product_attention"),
     cases=lambda: [

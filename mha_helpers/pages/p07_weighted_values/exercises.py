@@ -7,10 +7,7 @@ from torch.overrides import TorchFunctionMode
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 
 out_of_reach = ValueExercise(
-    "7.1",
-    "What no query can take home",
-    stars=1,
-    minutes=4,
+    "7.1 ★ · 4 min · What no query can take home",
     right={"b", "c", "e"},
     task="""
     Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
@@ -69,10 +66,7 @@ class WeightsOfOneCall(FunctionExercise):
 
 
 hidden_weights = WeightsOfOneCall(
-    "7.2",
-    "Make hidden weights visible",
-    stars=2,
-    minutes=5,
+    "7.2 ★★ · 5 min · Make hidden weights visible",
     reference=_mix_of(torch.eye),
     once="scaled_dot_product_attention",
     axes=("sentence", "head", "query", "key"),
@@ -140,10 +134,7 @@ _BY_COUNT = [  # with a score of 0 each is right
 ]
 
 one_more_word = FunctionExercise(
-    "7.3",
-    "One more word",
-    stars=3,
-    minutes=9,
+    "7.3 ★★★ · 9 min · One more word",
     reference=_new(),
     returns=("output", "total"),
     cases=lambda: [

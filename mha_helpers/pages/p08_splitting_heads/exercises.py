@@ -21,10 +21,7 @@ _VIEW_ONLY = [
 ]
 
 where_it_goes = ValueExercise(
-    "8.1",
-    "Where does this number go?",
-    stars=1,
-    minutes=5,
+    "8.1 ★ · 5 min · Where does this number go?",
     right={"columns": [4, 5, 6, 7], "after transpose": (2, 1, 1), "view only": (0, 5, 1)},
     task="""
     `q` has 6 words and 12 columns, cut into 3 heads of 4. Answers are Python indices, counted from 0.
@@ -76,10 +73,7 @@ def _heads(pieces=torch.chunk, dim=1, order=1):
 
 
 cut_from_slices = FunctionExercise(
-    "8.2",
-    "The cut without view",
-    stars=2,
-    minutes=6,
+    "8.2 ★★ · 6 min · The cut without view",
     reference=lambda q, num_heads: split_heads(q, num_heads),  # the argument's name that sentences say
     cases=lambda: [
         case(numbers(2, 5, 12), 3, label="with two sentences of five words"),
@@ -142,10 +136,7 @@ def my_cut(q, num_heads):
 )
 
 scramble_test = TestExercise(
-    "8.3",
-    "Write the test that catches a scramble",
-    stars=2,
-    minutes=8,
+    "8.3 ★★ · 8 min · Write the test that catches a scramble",
     candidates=SPLIT_CANDIDATES,
     times=2,
     task="""

@@ -32,10 +32,7 @@ def _pruned(is_kept=torch.ne, cut=lambda concat, w_o, kept: (concat[:, kept], w_
 
 
 take_out = Pruning(
-    "9.1",
-    "Take one head out",
-    stars=2,
-    minutes=6,
+    "9.1 ★★ · 6 min · Take one head out",
     reference=_pruned(),
     returns=("concat", "w_o"),
     cases=lambda: [
@@ -101,10 +98,7 @@ _NO_SCALE = (
 )
 
 the_class = ModuleExercise(
-    "9.2",
-    "The class, from a blank cell",
-    stars=3,
-    minutes=15,
+    "9.2 ★★★ · 15 min · The class, from a blank cell",
     reference=MultiHeadAttention,
     axes=_AXES,
     without=[*COURSE_STEPS, "forward", "multi_head_attention_forward"],
@@ -176,10 +170,7 @@ class MyAttention(nn.Module):
 _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
-    "9.3",
-    "Three bugs in a colleague's class",
-    stars=2,
-    minutes=10,
+    "9.3 ★★ · 10 min · Three bugs in a colleague's class",
     reference=attention_class(Layers),
     planted=attention_class(Layers, root=lambda d_k, d_model: 1, cut=reshaped, masked=upside_down),
     axes=_AXES,

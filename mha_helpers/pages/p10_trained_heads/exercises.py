@@ -8,10 +8,7 @@ from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
 from mha_helpers.models.tiny import LENGTH, positions_after_copies, trained_model
 
 direct_path = FunctionExercise(
-    "10.1",
-    "Straight to the logits",
-    stars=2,
-    minutes=6,
+    "10.1 ★★ · 6 min · Straight to the logits",
     reference=lambda parts, w_guess, letters: (parts * w_guess[letters]).sum(dim=-1),
     axes=("part", "position"),
     cases=lambda: [
@@ -81,10 +78,7 @@ def _before(letter):
 
 
 circuit_by_hand = FunctionExercise(
-    "10.2",
-    "The circuit by hand",
-    stars=2,
-    minutes=8,
+    "10.2 ★★ · 8 min · The circuit by hand",
     reference=lambda letter: letter @ _before(letter).T,
     cases=lambda: [
         case(_one_hot(0, 1, 2, 0), label="with the letters A B C A"),
@@ -179,10 +173,7 @@ _COMPARES = "it compares letters, and guesses all that can be predicted."
 _BY_POSITION = "it never compares letters. In which of your lines is it right all the same?"
 
 catch_the_shortcut = TestExercise(
-    "10.3",
-    "Catch the shortcut",
-    stars=3,
-    minutes=10,
+    "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
     candidates=[
         ("the model of many distances", _guesses_of("varying"), True, _NEARLY_ALL),

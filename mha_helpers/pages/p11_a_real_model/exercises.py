@@ -9,10 +9,7 @@ from mha_helpers.models.real import sentence_vector
 from mha_helpers.pages.p11_a_real_model.loading import THEIRS, Loading, layer_of, random_state
 
 load_a_layer = Loading(
-    "11.1",
-    "Load a layer",
-    stars=2,
-    minutes=8,
+    "11.1 ★★ · 8 min · Load a layer",
     reference=layer_of,
     cases=lambda: [case(random_state(4), 1), case(random_state(6), 2), case(random_state(4), 0)],
     task="""
@@ -64,10 +61,7 @@ def _parts(weight):
 
 
 fused = FunctionExercise(
-    "11.2",
-    "GPT-2 keeps Q, K and V in one matrix",
-    stars=2,
-    minutes=8,
+    "11.2 ★★ · 8 min · GPT-2 keeps Q, K and V in one matrix",
     reference=_parts,
     returns=("w_q", "w_k", "w_v"),
     cases=lambda: [case(numbers(6, 18)), case(numbers(4, 12, seed=1)), case(numbers(9, 27, seed=2))],
@@ -132,10 +126,7 @@ def _by(length):
 
 
 one_vector = FunctionExercise(
-    "11.3",
-    "One vector for each sentence",
-    stars=2,
-    minutes=6,
+    "11.3 ★★ · 6 min · One vector for each sentence",
     reference=sentence_vector,
     axes=("sentence", "number"),
     without=["sentence_vector"],

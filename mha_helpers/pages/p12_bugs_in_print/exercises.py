@@ -104,10 +104,7 @@ def _compared(attend):
 
 
 test_with_ones = TestExercise(
-    "12.1",
-    "A test that needs no reference",
-    stars=2,
-    minutes=6,
+    "12.1 ★★ · 6 min · A test that needs no reference",
     candidates=HEADS,
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
@@ -159,10 +156,7 @@ class LineUp(ValueExercise):
 
 
 line_up = LineUp(
-    "12.2",
-    "Name the bug of each suspect",
-    stars=3,
-    minutes=12,
+    "12.2 ★★★ · 12 min · Name the bug of each suspect",
     right=SUSPECTS,
     task="""
     Write for each suspect where its bug is: "mask", "scale", "softmax", "values", "heads", or
