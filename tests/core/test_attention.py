@@ -318,7 +318,6 @@ def test_bad_input_is_answered_in_the_learners_words(call, error, words):
     ("mask", "case"),
     [
         (nn.Transformer.generate_square_subsequent_mask(3), "added to the scores"),  # 0 and −∞
-        (torch.zeros(3, 3).masked_fill(~causal_mask(3), -1e9), "added to the scores"),
         (torch.zeros(3, 3).masked_fill(~causal_mask(3), -1e4), "added to the scores"),  # of BERT's first code
         (causal_mask(3).float(), "Where 1 means “may attend”"),
         ((~causal_mask(3)).long(), "where 1 means “hidden”"),
