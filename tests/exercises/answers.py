@@ -79,6 +79,11 @@ def my_weights(q, k):
     v = basis.expand(*k.shape[:-1], -1)
     return F.scaled_dot_product_attention(q, k, v) @ torch.linalg.inv(basis)
 """,
+    "7.2 in float64": """
+def my_weights(q, k):
+    v = torch.eye(k.shape[-2], dtype=torch.float64).expand(*k.shape[:-1], -1)
+    return F.scaled_dot_product_attention(q.double(), k.double(), v)
+""",
     "7.3": """
 def my_update(output, total, score, value):
     share = math.exp(score) / (total + math.exp(score))
@@ -205,6 +210,16 @@ def my_test(scale):
     ("7.2", "does not come out of that call"): {
         "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         "return torch.nn": "torch.nn",
+    },
+    # a permute under another name; a test of what a head holds, or of how its numbers lie in memory
+    ("8.2", "your code calls einsum"): {
+        "return torch.stack(slices, dim=1)": "return torch.einsum('bnhd->bhnd', torch.stack(slices, dim=2))"
+    },
+    ("8.3", "do you look at the place of each?"): {
+        "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
+    },
+    ("8.3", "how the numbers lie in memory"): {
+        "not torch.equal(heads[head], own_columns)": "heads[head].is_contiguous() or not torch.equal(heads[head], own_columns)"
     },
     ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {
         "split(q, num_heads)": "split(q[None], num_heads)[0]"
