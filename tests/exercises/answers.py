@@ -231,6 +231,22 @@ def my_test(scale):
         "view(cut).transpose(1, 2)": "view(cut).permute(0, 3, 1, 2)",
         "heads.transpose(1, 2)": "heads.permute(0, 2, 3, 1)",
     },
+    # arguments in another order than the one in which page 11 hands them over
+    ("9.2", "d_model comes first in the task's __init__, then num_heads"): {
+        "(self, d_model, num_heads)": "(self, num_heads, d_model)"
+    },
+    ("9.2", "nn.Module takes no arguments"): {"super().__init__()": "super().__init__(d_model, num_heads)"},
+    ("9.2", "A whole number is needed there"): {"d_model // num_heads": "d_model / num_heads"},
+    ("9.2", "A layer is no matrix"): {"self.w_q(x)": "(x @ self.w_q)"},
+    ("9.3", "Your self.w_qkv.weight is missing"): """
+class Suspect(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.projection = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, mask=None):
+        return self.projection(x)
+""",
     # a class that cannot be tried, or that is not one's own
     ("9.2", "is a module already built; hand over the class"): "MyAttention = nn.Linear(2, 2)",
     ("9.2", "int is a class, but no nn.Module"): "MyAttention = int",
