@@ -290,6 +290,22 @@ class MyAttention(nn.Module):
         "torch.softmax(scores": "torch.softmax(scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)"
     },
     ("9.3", "no gradient reaches a part of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
+    # an argument that is written into, so that what comes after it is wrong, too
+    ("10.2", "also writes into its argument: below that line"): """
+def circuit_scores(letter):
+    before = letter
+    before[1:], before[0] = letter[:-1].clone(), 0
+    return letter @ before.T
+""",
+    # a test of one distance on random letters; a line in place of a batch
+    ("10.3", "A test that looks for one distance, 12"): """
+def compares_letters(guess):
+    letters = torch.randint(26, (200, 24))
+    return (guess(letters)[:, 12:-1] == letters[:, 1:12]).float().mean() < 0.5
+""",
+    ("10.3", "hands over a tensor of shape (24,): guess takes"): {
+        "guess(letters)": "guess(letters[0])[None]"
+    },
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell
