@@ -318,13 +318,19 @@ def compares_letters(guess):
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "0 <= attend(q, k, v).min() <= attend(q, k, v).max() <= 1.01",
     },
     ("12.1", "“all but the last row doubled”"): {"k, v), v": "k, v)[-1], v[-1]"},
-    ("12.1", "how loose is your limit"): {"(5, 4)": "(1, 4)"},
+    ("12.1", "A test with a single token"): {"(5, 4)": "(1, 4)"},
     ("12.1", "how loose is your limit?"): {"torch.randn(5, 4)": "0.01 * torch.randn(5, 4)", "1e-5": "0.05"},
     ("12.1", "your test hands over a tensor of shape (2, 5, 4) for q"): {"(5, 4)": "(2, 5, 4)"},
     (
         "12.2",
         "lacks the entries “A”, “B”, “C”, “D”, …; it has “a”",
     ): "my_verdicts = dict.fromkeys('abcdef', 'mask')",
+    # a number that two mistakes give; another limit; a divisor that fits one d_k only
+    ("D4.1", "below 0.1: which limit"): 'still_from = {"no scale": 3, "÷ √d_k": 5}',
+    ("D9.1", "or counted for one word"): 'block = {"FFN": 209715200, "equal at n": 1026}',
+    ("D9.2", "Your divisor is 2 whatever d_k is"): {"q.shape[-1] ** 0.5": "2"},
+    ("D9.3", "Your divisor is 2 whatever d_k is"): {"/ q.shape[-1] ** 0.5": "* 0.5"},
+    ("D9.3", "The softmax is missing"): {"torch.softmax(scores, dim=-1)": "scores"},
     # ways to a right result that the task rules out
     ("D9.2", "calls scaled_dot_product_attention"): {
         "v):": "v):\n    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)"
