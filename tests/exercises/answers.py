@@ -313,7 +313,7 @@ def compares_letters(guess):
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
     },
     ("12.1", "“features shifted up and down”"): {"k, v), v": "k, v).sum(-1), v.sum(-1)"},
-    ("12.1", "“half of everything” is wrong, but passes"): {
+    ("12.1", "Outputs of 1/2 pass"): {
         "(5, 4)": "(9, 4)",
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "0 <= attend(q, k, v).min() <= attend(q, k, v).max() <= 1.01",
     },

@@ -43,6 +43,13 @@ class _Copies(TorchFunctionMode):
         return result
 
 
+_OTHER_ROOTS = [
+    (_flat(root=lambda q: q.shape[-1]), "You divide by d_k: how does the spread of a score grow with it?"),
+    (
+        _flat(root=lambda q: q.shape[-2] ** 0.5),
+        "You divide by √n: how many products does one score add up?",
+    ),
+]
 _WITH_ANOTHER_WIDTH = [
     (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does the spread of a score grow?")
 ]
@@ -63,7 +70,7 @@ without_copies = WithoutCopies(
     reference=_flat(),
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
-        _case(6, 2, label="with six query heads and two of keys"),
+        _case(6, 2, label="with six query heads and two of keys", mistakes=_OTHER_ROOTS),
         _case(6, 3, label="with six query heads and three of keys"),
         _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6", mistakes=_WITH_ANOTHER_WIDTH),
         _case(3, 3, label="with as many heads of keys as of queries"),
@@ -88,14 +95,6 @@ def my_grouped(q, k, v):
         ),
         (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
         (_flat(root=lambda q: 1.0), "The division by √d_k is missing."),
-        (
-            _flat(root=lambda q: q.shape[-1]),
-            "You divide by d_k: how does the spread of a score grow with it?",
-        ),
-        (
-            _flat(root=lambda q: q.shape[-2] ** 0.5),
-            "You divide by √n: how many products does one score add up?",
-        ),
         (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
         (_flat(dim=2), "Your softmax runs over a group: along which axis do the keys of one query lie?"),
         (_flat(dim=None), "The softmax is missing."),
@@ -103,6 +102,10 @@ def my_grouped(q, k, v):
         (
             lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
             "Your heads come out in another order: which of the two axes of heads counts the groups?",
+        ),
+        (
+            lambda q, k, v: _attention(q, *(part.mean(1, keepdim=True) for part in (k, v))),
+            "All query heads read the mean of the key heads: which one belongs to each of them?",
         ),
         (
             lambda q, k, v: _attention(q, k[:, :1], v[:, :1]),
