@@ -231,6 +231,12 @@ def my_test(scale):
         "view(cut).transpose(1, 2)": "view(cut).permute(0, 3, 1, 2)",
         "heads.transpose(1, 2)": "heads.permute(0, 2, 3, 1)",
     },
+    # a causal mask where there is none; a fill that is the highest score
+    ("9.2", "what does mask=None mean?"): {
+        "b, n, d_model = x.shape": "b, n, d_model = x.shape\n        mask = causal_mask(n) if mask is None else mask"
+    },
+    ("9.2", "Forbidden scores become the highest"): {"~mask, -torch.inf": "~mask, 1e9"},
+    ("9.3", "Forbidden scores become +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
     # arguments in another order than the one in which page 11 hands them over
     ("9.2", "d_model comes first in the task's __init__, then num_heads"): {
         "(self, d_model, num_heads)": "(self, num_heads, d_model)"

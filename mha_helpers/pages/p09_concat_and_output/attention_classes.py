@@ -148,6 +148,15 @@ def layer_mistakes(base):
     ]
 
 
+def _causal_without_mask(base):
+    class Attention(attention_class(base)):
+        def forward(self, x, mask=None):
+            triangle = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+            return super().forward(x, triangle if mask is None else mask)
+
+    return Attention
+
+
 def score_mistakes(base):
     """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
     raw, powers, sigmoid, causal, twice, by_words = (
@@ -166,6 +175,10 @@ def score_mistakes(base):
         (powers, "The weights are powers of e, not yet shares: what must each row add up to?"),
         (sigmoid, "Each weight is made from its own score only: what must each row add up to?"),
         (causal, "No word looks at a later one, whatever the mask says: who decides that?"),
+        (
+            _causal_without_mask(base),
+            "Without a mask no word looks at a later one: what does mask=None mean?",
+        ),
         (twice, "Without a mask already, the weights have been through softmax twice."),
         (by_words, "You divide by √n, the root of the number of words: what does one score add up?"),
         *((attention_class(base, root=lambda *_, fixed=fixed: fixed), _FIXED) for fixed in (2**0.5, 2.0)),
@@ -214,11 +227,20 @@ def mask_mistakes(base):
         attention_class(base, masked=masked)
         for masked in (None, torch.add, torch.mul, lambda scores, mask: scores, upside_down)
     )
+    high, infinite = (
+        attention_class(base, masked=lambda scores, mask, fill=fill: scores.masked_fill(~mask, fill))
+        for fill in (1e9, torch.inf)
+    )
     return [
         (late, "The mask comes after softmax: what do the rows of weights add up to?"),
         (added, "The mask is added, so True adds 1 to a score: what takes a word out?"),
         (times, "A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?"),
         (unused, "The mask changes nothing: words look where they may not. Which step uses it?"),
+        (high, "Forbidden scores become the highest of all: who gets the weight then?"),
+        (
+            infinite,
+            "Forbidden scores become +∞, and softmax cannot share that out: which score gives no weight?",
+        ),
         (inverted, "Words look exactly where they may not: does masked_fill write −∞ at True or at False?"),
     ]
 
