@@ -238,7 +238,7 @@ def my_test(scale):
     ("9.2", "Forbidden scores become the highest"): {"~mask, -torch.inf": "~mask, 1e9"},
     ("9.3", "Forbidden scores become +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
     # arguments in another order than the one in which page 11 hands them over
-    ("9.2", "d_model comes first in the task's __init__, then num_heads"): {
+    ("9.2", "d_model comes before num_heads in the task"): {
         "(self, d_model, num_heads)": "(self, num_heads, d_model)"
     },
     ("9.2", "nn.Module takes no arguments"): {"super().__init__()": "super().__init__(d_model, num_heads)"},

@@ -33,7 +33,8 @@ class ModuleExercise(FunctionExercise):
             return f"{self.reference.__name__} of the course computes it: inherit from nn.Module only."
         order, wanted = list(inspect.signature(answer).parameters), list(cases[0].build)
         if set(wanted) <= set(order) and order[: len(wanted)] != wanted:
-            return f"{wanted[0]} comes first in the task's __init__, then {wanted[1]}: page 11 counts on it."
+            first, second = wanted
+            return f"{first} comes before {second} in the task: by place, yours is handed the wrong sizes."
         idle = self._idle_layers(answer, max(cases, key=lambda case: sum(case.build.values())))
         if idle:
             return f"no gradient reaches {', '.join(idle)}: without one nothing is learnt. What cuts it off?"
