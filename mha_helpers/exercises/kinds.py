@@ -113,7 +113,9 @@ class FunctionExercise(Exercise):
     def _failure(self, answer, cases, outcomes, sentences):
         failing = [index for index, sentence in enumerate(sentences) if sentence]
         named = self._mistake(cases, outcomes, failing)
-        return named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
+        named = named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
+        also = f" Your {self.kind} also writes into its argument: below that line it holds other numbers."
+        return named + also * outcomes[failing[0]].changed
 
     def _broken_rule(self, answer, cases, outcomes):
         """Say which rule of the task the way to a right result breaks."""
@@ -156,8 +158,7 @@ class FunctionExercise(Exercise):
             return "Every input gives the same result, that of the first one: compute it from the arguments."
         label = cases[first].label
         sentence = f"{label}: {difference}" if label else difference
-        also = f" Your {self.kind} also writes into its argument." if outcomes[first].changed else ""
-        return sentence[0].upper() + sentence[1:] + also
+        return sentence[0].upper() + sentence[1:]
 
 
 class TestExercise(Exercise):

@@ -30,7 +30,8 @@ _CAUSES = (
     ("no ellipsis was", "The tensor has more axes than the equation: begin each of its parts with `...`."),
     ("ellipsis", "A `...` is still in the code: put something in its place."),
     ("KeyError", "The dict has no entry of this name: print its keys, and what your code builds."),
-    (r"Module\.__init__\(\) takes", "nn.Module takes no arguments: write super().__init__()."),
+    (r"super\(\)\.__init__\(.+Error", "nn.Module takes no arguments: what is in the brackets of this line?"),
+    ("and 'Linear'|not Linear", "A layer is no matrix: what do you do with a layer to apply it to x?"),
     ("missing .* argument", "An argument is neither handed over nor has a default: compare with the task."),
     ("positional argument", "How many arguments does the task name?"),
     ("view size is not compatible", "After a transpose use reshape: it copies the numbers first."),
@@ -40,7 +41,7 @@ _CAUSES = (
     ("converted to", "One number is needed there, not a tensor of several: try the function of torch."),
     ("must be Tensor, not", "Are two arguments swapped? For a plain number math may have the same function."),
     ("is ambiguous", "if, and, or, not take one True or False: & or | in brackets, .all(), `is not None`?"),
-    ("as type .?int", "A whole number is needed there: divide with //."),
+    ("as type .?int|of ints|as an integer", "A whole number is needed there: divide with //."),
     ("values to unpack", "There are more or fewer values on the right of = than names on its left."),
     ("keyword argument", "No argument has this name: is it spelt as in the task, or as in PyTorch?"),
     ("Module.__init__", "super().__init__() must come first in __init__."),
@@ -131,7 +132,7 @@ def explain(error, line=""):
     message += "" if message.endswith(("?", ".", "…")) else "."
     if isinstance(error, AnswerError):
         return message
-    whole = f"{type(error).__name__}: {whole}"
+    whole = f"{line if line.startswith('super') else ''} {type(error).__name__}: {whole}"
     cause = next((f" {cause}" for words, cause in _CAUSES if re.search(words, whole)), "")
     where = f" The line: {line}" if line else ""
     return f"it raises {type(error).__name__}{': ' * (len(message) > 1)}{message}{cause}{where}"

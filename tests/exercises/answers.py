@@ -79,6 +79,11 @@ def my_weights(q, k):
     v = basis.expand(*k.shape[:-1], -1)
     return F.scaled_dot_product_attention(q, k, v) @ torch.linalg.inv(basis)
 """,
+    "7.2 in float64": """
+def my_weights(q, k):
+    v = torch.eye(k.shape[-2], dtype=torch.float64).expand(*k.shape[:-1], -1)
+    return F.scaled_dot_product_attention(q.double(), k.double(), v)
+""",
     "7.3": """
 def my_update(output, total, score, value):
     share = math.exp(score) / (total + math.exp(score))
@@ -206,6 +211,16 @@ def my_test(scale):
         "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         "return torch.nn": "torch.nn",
     },
+    # a permute under another name; a test of what a head holds, or of how its numbers lie in memory
+    ("8.2", "your code calls einsum"): {
+        "return torch.stack(slices, dim=1)": "return torch.einsum('bnhd->bhnd', torch.stack(slices, dim=2))"
+    },
+    ("8.3", "do you look at the place of each?"): {
+        "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
+    },
+    ("8.3", "how the numbers lie in memory"): {
+        "not torch.equal(heads[head], own_columns)": "heads[head].is_contiguous() or not torch.equal(heads[head], own_columns)"
+    },
     ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {
         "split(q, num_heads)": "split(q[None], num_heads)[0]"
     },
@@ -216,6 +231,28 @@ def my_test(scale):
         "view(cut).transpose(1, 2)": "view(cut).permute(0, 3, 1, 2)",
         "heads.transpose(1, 2)": "heads.permute(0, 2, 3, 1)",
     },
+    # a causal mask where there is none; a fill that is the highest score
+    ("9.2", "what does mask=None mean?"): {
+        "b, n, d_model = x.shape": "b, n, d_model = x.shape\n        mask = causal_mask(n) if mask is None else mask"
+    },
+    ("9.2", "Forbidden scores become the highest"): {"~mask, -torch.inf": "~mask, 1e9"},
+    ("9.3", "Forbidden scores become +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
+    # arguments in another order than the one in which page 11 hands them over
+    ("9.2", "d_model comes before num_heads in the task"): {
+        "(self, d_model, num_heads)": "(self, num_heads, d_model)"
+    },
+    ("9.2", "nn.Module takes no arguments"): {"super().__init__()": "super().__init__(d_model, num_heads)"},
+    ("9.2", "A whole number is needed there"): {"d_model // num_heads": "d_model / num_heads"},
+    ("9.2", "A layer is no matrix"): {"self.w_q(x)": "(x @ self.w_q)"},
+    ("9.3", "Your self.w_qkv.weight is missing"): """
+class Suspect(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.projection = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, mask=None):
+        return self.projection(x)
+""",
     # a class that cannot be tried, or that is not one's own
     ("9.2", "is a module already built; hand over the class"): "MyAttention = nn.Linear(2, 2)",
     ("9.2", "int is a class, but no nn.Module"): "MyAttention = int",
@@ -259,6 +296,22 @@ class MyAttention(nn.Module):
         "torch.softmax(scores": "torch.softmax(scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)"
     },
     ("9.3", "no gradient reaches a part of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
+    # an argument that is written into, so that what comes after it is wrong, too
+    ("10.2", "also writes into its argument: below that line"): """
+def circuit_scores(letter):
+    before = letter
+    before[1:], before[0] = letter[:-1].clone(), 0
+    return letter @ before.T
+""",
+    # a test of one distance on random letters; a line in place of a batch
+    ("10.3", "A test that looks for one distance, 12"): """
+def compares_letters(guess):
+    letters = torch.randint(26, (200, 24))
+    return (guess(letters)[:, 12:-1] == letters[:, 1:12]).float().mean() < 0.5
+""",
+    ("10.3", "hands over a tensor of shape (24,): guess takes"): {
+        "guess(letters)": "guess(letters[0])[None]"
+    },
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell
@@ -266,18 +319,24 @@ class MyAttention(nn.Module):
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
     },
     ("12.1", "“features shifted up and down”"): {"k, v), v": "k, v).sum(-1), v.sum(-1)"},
-    ("12.1", "“half of everything” is wrong, but passes"): {
+    ("12.1", "Outputs of 1/2 pass"): {
         "(5, 4)": "(9, 4)",
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "0 <= attend(q, k, v).min() <= attend(q, k, v).max() <= 1.01",
     },
     ("12.1", "“all but the last row doubled”"): {"k, v), v": "k, v)[-1], v[-1]"},
-    ("12.1", "how loose is your limit"): {"(5, 4)": "(1, 4)"},
+    ("12.1", "A test with a single token"): {"(5, 4)": "(1, 4)"},
     ("12.1", "how loose is your limit?"): {"torch.randn(5, 4)": "0.01 * torch.randn(5, 4)", "1e-5": "0.05"},
     ("12.1", "your test hands over a tensor of shape (2, 5, 4) for q"): {"(5, 4)": "(2, 5, 4)"},
     (
         "12.2",
         "lacks the entries “A”, “B”, “C”, “D”, …; it has “a”",
     ): "my_verdicts = dict.fromkeys('abcdef', 'mask')",
+    # a number that two mistakes give; another limit; a divisor that fits one d_k only
+    ("D4.1", "below 0.1: which limit"): 'still_from = {"no scale": 3, "÷ √d_k": 5}',
+    ("D9.1", "or counted for one word"): 'block = {"FFN": 209715200, "equal at n": 1026}',
+    ("D9.2", "Your divisor is 2 whatever d_k is"): {"q.shape[-1] ** 0.5": "2"},
+    ("D9.3", "Your divisor is 2 whatever d_k is"): {"/ q.shape[-1] ** 0.5": "* 0.5"},
+    ("D9.3", "The softmax is missing"): {"torch.softmax(scores, dim=-1)": "scores"},
     # ways to a right result that the task rules out
     ("D9.2", "calls scaled_dot_product_attention"): {
         "v):": "v):\n    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)"

@@ -30,7 +30,7 @@ block = {
         ({"FFN": 2 * 100**2 * 512}, "“FFN” counts pairs of words: does the FFN look at two words at once?"),
         (
             {"equal at n": 1024},
-            "“equal at n” is where the projections alone cost as much: the FFN is missing.",
+            "“equal at n”: the FFN is missing, or counted for one word: how many words go through it?",
         ),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"FFN": 2 * 100 * 512**2, "equal at n": 1536}, "Both take d_ff to be as wide as d_model."),

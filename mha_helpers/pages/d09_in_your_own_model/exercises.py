@@ -13,17 +13,18 @@ def _cross(
     hidden=lambda is_pad, scores: is_pad[:, None, :],
     fill=-math.inf,
     dim=-1,
-    scale=None,
+    root=lambda d_k: d_k**0.5,
+    share=torch.softmax,
     late=False,
 ):
     """Make the right steps, but for what is named: who asks (0 the target), who answers, what is hidden, …"""
 
     def answer(target, source, is_pad, w_q, w_k, w_v):
         asking, answering = (target, source)[asks], (target, source)[answers]
-        scores = asking @ w_q @ (answering @ w_k).mT / (scale or w_q.shape[1] ** 0.5)
+        scores = asking @ w_q @ (answering @ w_k).mT / root(w_q.shape[1])
         if hidden:
             scores = scores.masked_fill(hidden(is_pad, scores), fill)
-        weights = torch.softmax(scores, dim=dim)
+        weights = share(scores, dim=dim)
         return (weights * ~is_pad[:, None, :] if late else weights) @ (answering @ w_v)
 
     return answer
@@ -37,15 +38,22 @@ def _silenced(target, source, is_pad, *matrices):
     return _cross(hidden=None)(target, source.masked_fill(is_pad[..., None], 0.0), is_pad, *matrices)
 
 
-def _case(n_target, n_source, lengths, **rest):
+def _case(n_target, n_source, lengths, d_k=4, **rest):
     lengths = torch.tensor(lengths)
     is_pad = torch.arange(n_source) >= lengths[:, None]
     tokens = numbers(len(lengths), n_target, 6), numbers(len(lengths), n_source, 6, seed=1)
-    matrices = numbers(6, 4, seed=2), numbers(6, 4, seed=3), numbers(6, 8, seed=4)
+    matrices = numbers(6, d_k, seed=2), numbers(6, d_k, seed=3), numbers(6, 8, seed=4)
     return case(*tokens, is_pad, *matrices, **rest)
 
 
-_WITHOUT_PADDING = [(_cross(scale=8**0.5), "You divide by √d_v: do the values take part in a score?")]
+_WITHOUT_PADDING = [
+    (_cross(root=lambda _: 8**0.5), "You divide by √d_v: do the values take part in a score?"),
+    (_cross(root=lambda d_k: d_k), "You divide by d_k: how does the spread of a score grow with it?"),
+    (_cross(share=lambda scores, dim: scores), "The softmax is missing: what should each row add up to?"),
+]
+_WITH_ANOTHER_WIDTH = [
+    (_cross(root=lambda _: 2.0), "Your divisor is 2 whatever d_k is: how does the spread of a score grow?")
+]
 _WITH_PADDING = [(_silenced, "A word of zeros scores 0, and softmax still gives it weight: hide scores.")]
 
 cross_attention = FunctionExercise(
@@ -55,7 +63,12 @@ cross_attention = FunctionExercise(
     cases=lambda: [
         _case(3, 5, [5, 5], label="without padding", mistakes=_WITHOUT_PADDING),
         _case(3, 5, [2, 4], label="with padding in the source", mistakes=_WITH_PADDING),
-        _case(7, 3, [1, 3, 2], label="with a target longer than the source"),
+        _case(
+            *(7, 3, [1, 3, 2]),
+            d_k=5,
+            label="with a target longer than the source, and d_k = 5",
+            mistakes=_WITH_ANOTHER_WIDTH,
+        ),
     ],
     task="""
     One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`
@@ -90,8 +103,8 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
             "You hide after softmax, or set the values of padding to 0: who gets the share that is lost?",
         ),
         (_cross(dim=1), "Your softmax runs over the words that ask: along which axis are those that answer?"),
-        (_cross(scale=1.0), "The division by √d_k is missing."),
-        (_cross(scale=6**0.5), "You divide by √d_model: how many features have a query and a key?"),
+        (_cross(root=lambda _: 1.0), "The division by √d_k is missing."),
+        (_cross(root=lambda _: 6**0.5), "You divide by √d_model: how many features have a query and a key?"),
     ],
     praise="The target asks, the source answers, and of the source only the padding is hidden.",
     hints=[

@@ -6,8 +6,8 @@ from torch.overrides import TorchFunctionMode
 from mha_helpers.exercises import FunctionExercise, case, numbers
 
 
-def _attention(q, k, v, scale=None, dim=-1):
-    scores = q @ k.transpose(-2, -1) / (scale or q.shape[-1] ** 0.5)
+def _attention(q, k, v, root=lambda q: q.shape[-1] ** 0.5, dim=-1):
+    scores = q @ k.transpose(-2, -1) / root(q)
     return (scores if dim is None else torch.softmax(scores, dim=dim)) @ v
 
 
@@ -20,8 +20,8 @@ def _flat(**options):
     return lambda q, k, v: _grouped(q, k, v, **options).flatten(1, 2)
 
 
-def _case(h, kv_heads, n_q=5, n_k=5, **rest):
-    sizes = [(h, n_q, 4), (kv_heads, n_k, 4), (kv_heads, n_k, 3)]  # q, k and v, which is narrower
+def _case(h, kv_heads, n_q=5, n_k=5, d_k=4, **rest):
+    sizes = [(h, n_q, d_k), (kv_heads, n_k, d_k), (kv_heads, n_k, 3)]  # q, k and v, which is narrower
     return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
 
 
@@ -43,6 +43,18 @@ class _Copies(TorchFunctionMode):
         return result
 
 
+_OTHER_ROOTS = [
+    (_flat(root=lambda q: q.shape[-1]), "You divide by d_k: how does the spread of a score grow with it?"),
+    (
+        _flat(root=lambda q: q.shape[-2] ** 0.5),
+        "You divide by √n: how many products does one score add up?",
+    ),
+]
+_WITH_ANOTHER_WIDTH = [
+    (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does the spread of a score grow?")
+]
+
+
 class WithoutCopies(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
         q, k, v = cases[-1].args  # of sizes that only a copy for every query head has
@@ -58,9 +70,9 @@ without_copies = WithoutCopies(
     reference=_flat(),
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
-        _case(6, 2, label="with six query heads and two of keys"),
+        _case(6, 2, label="with six query heads and two of keys", mistakes=_OTHER_ROOTS),
         _case(6, 3, label="with six query heads and three of keys"),
-        _case(4, 1, label="with one head of keys"),
+        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6", mistakes=_WITH_ANOTHER_WIDTH),
         _case(3, 3, label="with as many heads of keys as of queries"),
         _case(6, 2, n_q=2, n_k=7, label="with two new words and seven keys"),
     ],
@@ -82,11 +94,11 @@ def my_grouped(q, k, v):
             "Neighbouring query heads read different keys: which comes first, h_kv or the group?",
         ),
         (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
-        (_flat(scale=1.0), "The division by √d_k is missing."),
+        (_flat(root=lambda q: 1.0), "The division by √d_k is missing."),
         (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
         (_flat(dim=2), "Your softmax runs over a group: along which axis do the keys of one query lie?"),
         (_flat(dim=None), "The softmax is missing."),
-        (_flat(scale=3**0.5), "You divide by √d_v: do the values take part in a score?"),  # d_v is 3
+        (_flat(root=lambda q: 3**0.5), "You divide by √d_v: do the values take part in a score?"),  # d_v is 3
         (
             lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
             "Your heads come out in another order: which of the two axes of heads counts the groups?",

@@ -35,11 +35,14 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 )
 
 
-def _mix_of(values, **options):
+def _mix_of(values, size=lambda q, k: k.shape[-2], **options):
     """Make an answer that mixes ``values(n_k)``, a row for each key: the identity shows the weights."""
-    return lambda q, k: F.scaled_dot_product_attention(
-        q, k, values(k.shape[-2]).expand(*k.shape[:-1], -1), **options
-    )
+
+    def answer(q, k):
+        rows = values(size(q, k))
+        return F.scaled_dot_product_attention(q, k, rows.expand(*k.shape[:-2], *rows.shape), **options)
+
+    return answer
 
 
 class _TwiceAsSharp(TorchFunctionMode):
@@ -59,7 +62,7 @@ class WeightsOfOneCall(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
         q, k = cases[0].args
         with _TwiceAsSharp():
-            weights = answer(q, k)
+            weights = answer(q, k).to(q.dtype)  # an answer may compute in float64
         own = "it does not come out of that call: a score or a softmax is computed in your code."
         follows = torch.allclose(weights, self.reference(2 * q, k), atol=1e-4)
         return super()._broken_rule(answer, cases, outcomes) or (None if follows else own)
@@ -90,6 +93,10 @@ def my_weights(q, k):
             "With ones you see only that the weights add up to 1: which values tell the words apart?",
         ),
         (
+            lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones_like(k)),
+            "With ones you see only that the weights add up to 1: which values tell the words apart?",
+        ),
+        (
             lambda q, k: F.scaled_dot_product_attention(q, k, k),
             "You mix the keys: which values would leave each weight in a column of its own?",
         ),
@@ -102,6 +109,22 @@ def my_weights(q, k):
             "Your weights come out in reverse: which of its numbers should be 1 for the first word?",
         ),
         (_mix_of(torch.eye, is_causal=True), "A causal mask hides words that these queries may see."),
+        (
+            _mix_of(torch.eye, scale=1.0),
+            "You switch the scale off: the weights asked for are those of the call as it is.",
+        ),
+        (
+            lambda q, k: _mix_of(torch.eye)(k, q),
+            "Your keys ask and your queries answer: for whom should each row of weights be?",
+        ),
+        (
+            _mix_of(torch.eye, lambda q, k: q.shape[-2]),
+            "Your values have a row for each query: which words are mixed, and how many are they?",
+        ),
+        (
+            _mix_of(torch.eye, lambda q, k: k.shape[-1]),
+            "Your values have a row for each of d_k numbers: which words are mixed, and how many are they?",
+        ),
     ],
     praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
     hints=[

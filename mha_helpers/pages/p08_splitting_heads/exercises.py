@@ -63,7 +63,8 @@ indices = {
 
 RELATIVES_OF_VIEW = (
     *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"),
-    *("as_strided", "view_as", "reshape_as", "unfold", "numpy", "mT", "T", "split_heads"),
+    *("as_strided", "view_as", "reshape_as", "unfold", "numpy", "mT", "mH", "T", "H", "t", "adjoint"),
+    *("einsum", "split_heads"),
 )
 
 
@@ -117,6 +118,14 @@ def my_cut(q, num_heads):
             lambda q, num_heads: q.reshape(len(q), num_heads, q.shape[1], -1),
             "Your heads mix numbers of several words: each word keeps its row in every head.",
         ),
+        (
+            _heads(lambda q, h, dim: [q[..., : q.shape[-1] // h]] * h),
+            "All your heads hold the columns of the first one: what changes from head to head?",
+        ),
+        (
+            _heads(lambda q, h, dim: [q[..., : q.shape[-1] // h]]),
+            "You return the first head only: where does your function stop?",
+        ),
     ],
     praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
     hints=[
@@ -135,6 +144,21 @@ def my_cut(q, num_heads):
 """,
 )
 
+_MEMORY = "Your test asks how the numbers lie in memory: a split is right if each is in its place."
+
+
+def _one_input(n, num_heads):
+    """Make a test with a single input, and with two numbers a head."""
+    q = numbers(n, 2 * num_heads)
+    return lambda split: torch.equal(split(q, num_heads), split_heads(q, num_heads))
+
+
+def _after_split(judge):
+    """Make a test of what ``judge(heads, right, q)`` says of one large input."""
+    q = numbers(5, 12)
+    return lambda split: bool(judge(split(q, 3), split_heads(q, 3), q))
+
+
 scramble_test = TestExercise(
     "8.3 ★★ · 8 min · Write the test that catches a scramble",
     candidates=SPLIT_CANDIDATES,
@@ -149,6 +173,20 @@ def my_test(split):
     # split(q, num_heads) -> (h, n, d_k)
     ...
 """,
+    mistakes=[
+        (_one_input(5, 1), "A test with a single head judges like this: how many has your input?"),
+        (_one_input(1, 3), "A test with a single word judges like this: how many has your input?"),
+        (
+            _after_split(lambda heads, right, q: torch.allclose(heads.sum((1, 2)), right.sum((1, 2)))),
+            "Wrong splits pass that give each head its own numbers: do you look at the place of each?",
+        ),
+        (
+            _after_split(lambda heads, right, q: torch.equal(heads.reshape(q.shape), q)),
+            "Your test takes for right what `view` alone makes: which numbers does a head of it hold?",
+        ),
+        (_after_split(lambda heads, right, q: heads.equal(right) and heads.is_contiguous()), _MEMORY),
+        (_after_split(lambda heads, right, q: heads.equal(right) and not heads.is_contiguous()), _MEMORY),
+    ],
     praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
     hints=[
         "Make a small table whose numbers all differ, with torch.arange. Take more than one word, head, d_k.",

@@ -35,7 +35,10 @@ def _of_a_table(scramble):
 
 _RIGHT = {
     "view, then transpose": (split_heads, "it is the cut of this page."),
-    "slices, stacked": (lambda q, h: torch.stack(q.chunk(h, dim=-1)), "so is this."),
+    "slices, stacked": (
+        lambda q, h: torch.stack(q.chunk(h, dim=-1)),
+        "it has the same numbers, in memory of its own.",
+    ),
 }
 _SCRAMBLING = {
     "view only": (
@@ -44,7 +47,7 @@ _SCRAMBLING = {
     ),
     "transpose, then view": (
         lambda q, h: q.mT.reshape(h, len(q), -1),
-        "it is right only where d_k or the number of words is 1.",
+        "its heads hold their own numbers, in wrong places unless d_k or n is 1.",
     ),
     "view (h, d_k, n), then transpose": (
         lambda q, h: q.reshape(h, -1, len(q)).mT,

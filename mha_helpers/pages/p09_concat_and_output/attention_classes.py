@@ -10,6 +10,9 @@ COURSE_STEPS = [
 ]
 
 
+_FIXED = "You divide by the same number whatever d_k is: how does the spread of a score grow?"
+
+
 class Layers(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -59,9 +62,13 @@ def _hidden(scores, mask):
     return scores.masked_fill(~mask, -torch.inf)
 
 
+def _root(d_k, d_model):
+    return d_k**0.5
+
+
 def attention_class(
     base,
-    root=lambda d_k, d_model: d_k**0.5,
+    root=_root,
     cut=_cut,
     pick=tuple,
     masked=_hidden,
@@ -125,9 +132,6 @@ def layer_mistakes(base):
     raw_values = attention_class(base, project=lambda layer, x: (*_projected(layer, x)[:2], x))
     by_values = attention_class(base, pick=lambda qkv: (qkv[0], qkv[2], qkv[2]))
     by_sentence = attention_class(base, axis=0)
-    powers = attention_class(base, share=lambda scores, dim: scores.exp())
-    sigmoid = attention_class(base, share=lambda scores, dim: scores.sigmoid())
-    causal = attention_class(base, share=lambda scores, dim: torch.softmax(_without_later(scores), dim))
     no_last = attention_class(base, last=lambda layer, concat, x: concat)
     twice = attention_class(base, last=lambda layer, concat, x: layer.w_o(layer.w_o(concat)))
     residual = attention_class(base, last=lambda layer, concat, x: layer.w_o(concat) + x)
@@ -136,14 +140,78 @@ def layer_mistakes(base):
         (other_names, "Keys and values have changed places: which of the two do the queries meet?"),
         (by_values, "The queries meet the values: which of the three projections answers them?"),
         (by_sentence, "softmax(dim=0) compares sentences with one another: on which axis are the keys?"),
-        (powers, "The weights are powers of e, not yet shares: what must each row add up to?"),
-        (sigmoid, "Each weight is made from its own score only: what must each row add up to?"),
-        (causal, "No word looks at a later one, whatever the mask says: who decides that?"),
         (mixes_by_key, "The weights are right, but turned on their side before they meet the values."),
         (raw_values, "The weights are right, but they mix x itself: which projection is left out?"),
         (no_last, "The heads are side by side, but do they mix? One of the layers does nothing yet."),
         (twice, "The weights are right, but W_O is applied twice."),
         (residual, "The weights are right, and x is added to the output: that is the step after this class."),
+    ]
+
+
+def _causal_without_mask(base):
+    class Attention(attention_class(base)):
+        def forward(self, x, mask=None):
+            triangle = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+            return super().forward(x, triangle if mask is None else mask)
+
+    return Attention
+
+
+def score_mistakes(base):
+    """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
+    raw, powers, sigmoid, causal, twice, by_words = (
+        attention_class(base, root=root, share=share)
+        for root, share in (
+            (_root, lambda scores, dim: scores),
+            (_root, lambda scores, dim: scores.exp()),
+            (_root, lambda scores, dim: scores.sigmoid()),
+            (_root, lambda scores, dim: torch.softmax(_without_later(scores), dim)),
+            (_root, lambda scores, dim: torch.softmax(torch.softmax(scores, dim), dim)),
+            (lambda *_: 1, lambda scores, dim: torch.softmax(scores / scores.shape[-1] ** 0.5, dim)),
+        )
+    )
+    return [
+        (raw, "Your weights are scores: which step makes shares that add up to 1 of them?"),
+        (powers, "The weights are powers of e, not yet shares: what must each row add up to?"),
+        (sigmoid, "Each weight is made from its own score only: what must each row add up to?"),
+        (causal, "No word looks at a later one, whatever the mask says: who decides that?"),
+        (
+            _causal_without_mask(base),
+            "Without a mask no word looks at a later one: what does mask=None mean?",
+        ),
+        (twice, "Without a mask already, the weights have been through softmax twice."),
+        (by_words, "You divide by √n, the root of the number of words: what does one score add up?"),
+        *((attention_class(base, root=lambda *_, fixed=fixed: fixed), _FIXED) for fixed in (2**0.5, 2.0)),
+    ]
+
+
+def cut_mistakes(base):
+    """Return what goes wrong in a cut that leaves the axis of the heads behind that of the words."""
+
+    def back_to_words(heads):
+        return heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)
+
+    not_turned = attention_class(base, cut=lambda x, h: x.unflatten(-1, (h, -1)), merge=back_to_words)
+    return [
+        (not_turned, "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?")
+    ]
+
+
+def layers_as_matrices(base):
+    """Return what goes wrong where the weights of four layers are multiplied by hand."""
+
+    def by_hand(turn):
+        def project(layer, x):
+            return [x @ turn(part.weight) for part in (layer.w_q, layer.w_k, layer.w_v)]
+
+        return attention_class(base, project=project)
+
+    return [
+        (
+            by_hand(lambda w: w),
+            "You multiply by the weights yourself: what more does a layer do when called?",
+        ),
+        (by_hand(lambda w: w.T), "The biases are left out: what more does a layer do when it is called?"),
     ]
 
 
@@ -159,11 +227,20 @@ def mask_mistakes(base):
         attention_class(base, masked=masked)
         for masked in (None, torch.add, torch.mul, lambda scores, mask: scores, upside_down)
     )
+    high, infinite = (
+        attention_class(base, masked=lambda scores, mask, fill=fill: scores.masked_fill(~mask, fill))
+        for fill in (1e9, torch.inf)
+    )
     return [
         (late, "The mask comes after softmax: what do the rows of weights add up to?"),
         (added, "The mask is added, so True adds 1 to a score: what takes a word out?"),
         (times, "A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?"),
         (unused, "The mask changes nothing: words look where they may not. Which step uses it?"),
+        (high, "Forbidden scores become the highest of all: who gets the weight then?"),
+        (
+            infinite,
+            "Forbidden scores become +∞, and softmax cannot share that out: which score gives no weight?",
+        ),
         (inverted, "Words look exactly where they may not: does masked_fill write −∞ at True or at False?"),
     ]
 

@@ -2,8 +2,6 @@
 
 import inspect
 
-import torch
-
 from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises import case, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
@@ -11,33 +9,26 @@ from mha_helpers.pages.p09_concat_and_output.attention_classes import (
     COURSE_STEPS,
     Layers,
     attention_class,
+    cut_mistakes,
     head_mistakes,
     layer_mistakes,
+    layers_as_matrices,
     mask_mistakes,
     reshaped,
+    score_mistakes,
     upside_down,
     usual_mistakes,
 )
-from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning
-
-
-def _pruned(is_kept=torch.ne, cut=lambda concat, w_o, kept: (concat[:, kept], w_o[kept])):
-    """Make the right answer, or one that keeps other numbers, or that cuts otherwise."""
-
-    def pruned(concat, w_o, num_heads, head):
-        owner = torch.arange(len(w_o)) // (len(w_o) // num_heads)  # the head of each of the h·d_v numbers
-        return cut(concat, w_o, is_kept(owner, head))
-
-    return pruned
-
+from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise
+from mha_helpers.pages.p09_concat_and_output.pruning import PRUNING_MISTAKES, Pruning, pruned
 
 take_out = Pruning(
     "9.1 ★★ · 6 min · Take one head out",
-    reference=_pruned(),
+    reference=pruned(),
     returns=("concat", "w_o"),
     cases=lambda: [
         case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
-        case(numbers(4, 12, seed=2), numbers(12, 7, seed=3), 4, 0),
+        case(numbers(4, 12, seed=2), numbers(12, 9, seed=3), 4, 0),
         case(numbers(5, 8, seed=4), numbers(8, 3, seed=5), 2, 1),
     ],
     task="""
@@ -50,25 +41,7 @@ def my_pruned(concat, w_o, num_heads, head):
     # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
     ...
 """,
-    mistakes=[
-        (
-            _pruned(lambda owner, head: owner != head - 1),
-            "Another head is gone, the one before it: does your count begin at 0 or at 1?",
-        ),
-        (_pruned(torch.eq), "You keep this head and take out all the others."),
-        (
-            _pruned(lambda owner, head: torch.arange(len(owner)) % (owner[-1] + 1) != head),
-            "You take every num_heads-th number: which numbers of concat does one head have, and where?",
-        ),
-        (
-            _pruned(cut=lambda concat, w_o, kept: (concat * kept, w_o)),
-            "The head is silent, and nothing has become smaller: what do its zeros still multiply?",
-        ),
-        (
-            _pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o)),
-            "concat has become narrower, W_O not: which of its rows did the missing numbers meet?",
-        ),
-    ],
+    mistakes=PRUNING_MISTAKES,
     praise="A head owns columns of concat and rows of W_O; real layers are pruned in this way.",
     hints=[
         "d_v = concat.shape[-1] // num_heads. At which number does this head begin, and where does it end?",
@@ -106,7 +79,12 @@ the_class = ModuleExercise(
         _input(
             (6, 1),
             label="with one head, without a mask",
-            mistakes=[*layer_mistakes(MultiHeadAttention), _NO_SCALE],
+            mistakes=[
+                *layer_mistakes(MultiHeadAttention),
+                *score_mistakes(MultiHeadAttention),
+                *layers_as_matrices(MultiHeadAttention),
+                _NO_SCALE,
+            ],
         ),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask", mistakes=head_mistakes(MultiHeadAttention)),
@@ -177,7 +155,7 @@ three_bugs = BugHunt(
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=layer_mistakes(Layers),
+            mistakes=[*layer_mistakes(Layers), *score_mistakes(Layers), *cut_mistakes(Layers)],
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),

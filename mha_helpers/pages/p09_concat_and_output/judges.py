@@ -1,4 +1,4 @@
-"""How answers of page 09 are judged: a head taken out of concat and W_O, a class, bugs in a class."""
+"""How answers of page 09 are judged: a class, bugs in a class."""
 
 import inspect
 
@@ -8,20 +8,6 @@ from torch import nn
 from mha_helpers.exercises import FunctionExercise
 from mha_helpers.exercises.kinds import hand_over
 from mha_helpers.exercises.running import AnswerError, Outcome, agree, run
-
-
-class Pruning(FunctionExercise):
-    """Sizes and product are judged: in which order the heads that stay are kept is free."""
-
-    def _difference(self, outcome, right):
-        sentence = super()._difference(outcome, right)
-        parts = outcome.value if isinstance(outcome.value, tuple | list) else ()
-        shapes = [part.shape for part in parts if isinstance(part, torch.Tensor)]
-        if not sentence or shapes != [part.shape for part in right.value]:
-            return sentence
-        products = [concat @ w_o for concat, w_o in (parts, right.value)]
-        kept = (parts[0][:, :, None] == right.value[0][:, None]).all(0).any(1)  # columns that concat had
-        return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
 
 
 class ModuleExercise(FunctionExercise):
@@ -45,6 +31,10 @@ class ModuleExercise(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
         if issubclass(answer, self.reference):
             return f"{self.reference.__name__} of the course computes it: inherit from nn.Module only."
+        order, wanted = list(inspect.signature(answer).parameters), list(cases[0].build)
+        if set(wanted) <= set(order) and order[: len(wanted)] != wanted:
+            first, second = wanted
+            return f"{first} comes before {second} in the task: by place, yours is handed the wrong sizes."
         idle = self._idle_layers(answer, max(cases, key=lambda case: sum(case.build.values())))
         if idle:
             return f"no gradient reaches {', '.join(idle)}: without one nothing is learnt. What cuts it off?"
@@ -76,17 +66,21 @@ class ModuleExercise(FunctionExercise):
         for name, parameter in wanted.items():
             layer, _, part = name.partition(".")
             if name not in mine and part == "bias" and f"{layer}.weight" in mine:
-                raise AnswerError(f"self.{layer} has no bias, and the task asks for one.")
+                raise AnswerError(f"your self.{layer} has no bias, and the task asks for one.")
             if name not in mine:
                 others = ", ".join(f"self.{other}" for other, _ in module.named_children())
                 others = f"; your layers are {others}" if others else ""
-                raise AnswerError(f"self.{name} is missing{others}: does __init__ make what the task names?")
+                raise AnswerError(
+                    f"your self.{name} is missing{others}: does __init__ make what the task names?"
+                )
             twin = next(other for other in wanted if mine.get(other) is mine[name])
             if twin != name:
-                raise AnswerError(f"self.{name} is self.{twin}: each layer needs numbers of its own.")
+                raise AnswerError(f"your self.{name} is self.{twin}: each layer needs numbers of its own.")
             got, shape = tuple(mine[name].shape), tuple(parameter.shape)
             if got != shape:
-                raise AnswerError(f"self.{name} has shape {got} instead of {shape}: how many go in and out?")
+                raise AnswerError(
+                    f"your self.{name} has shape {got} instead of {shape}: how many go in and out?"
+                )
             with torch.no_grad():
                 mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
         return module

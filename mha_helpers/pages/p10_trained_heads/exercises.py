@@ -1,11 +1,11 @@
 """The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
 
-from functools import partial
-
 import torch
 
 from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
-from mha_helpers.models.tiny import LENGTH, positions_after_copies, trained_model
+from mha_helpers.pages.p10_trained_heads.shortcuts import GUESSERS, SHORTCUT_MISTAKES
+
+_SHIFTED = "You shift the letters: for which letter does `letters` stand at each position already?"
 
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
@@ -55,6 +55,11 @@ def my_direct_path(parts, w_guess, letters):
             lambda parts, w_guess, letters: parts @ w_guess[letters[0]],
             "All positions get the logit of one and the same letter: each has a next letter of its own.",
         ),
+        *(
+            (lambda parts, w, letters, by=by: (parts * w[letters.roll(by)]).sum(dim=-1), _SHIFTED)
+            for by in (-1, 1)
+        ),
+        (lambda parts, w, letters: (parts[:, :-1] * w[letters[1:]]).sum(dim=-1), _SHIFTED),
     ],
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
     hints=[
@@ -128,6 +133,13 @@ def circuit_scores(letter):
             lambda letter: (letter @ _before(letter).T).tril(),
             "The right scores, with those after the query set to 0: the task asks for them without a mask.",
         ),
+        (
+            lambda letter: (letter @ _before(letter).T).where(
+                torch.ones(2 * letter.shape[:1]).tril() > 0, -torch.inf
+            ),
+            "The right scores behind a causal mask: the task asks for them without one.",
+        ),
+        (_before, "That is what head 1.3 wrote, the keys: what do the queries do with it?"),
     ],
     praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
     hints=[
@@ -144,47 +156,11 @@ def circuit_scores(letter):
 )
 
 
-def _guesses_of(run):
-    model = trained_model(run)
-    return lambda letters: model(letters)[0].argmax(dim=-1)
-
-
-def _after_a_copy(letters, latest):
-    n = letters.shape[-1]
-    rank = torch.arange(n) if latest else n - torch.arange(n)
-    return letters.gather(1, (positions_after_copies(letters) * rank).argmax(dim=-1))
-
-
-def _by_position(letters, distances):
-    """Guess the letter as far before the next one as the largest distance that fits into the line so far."""
-    following = torch.arange(1, letters.shape[-1] + 1)  # the position that is guessed
-    back = torch.stack([distance * (following >= distance) for distance in distances]).amax(dim=0)
-    return letters[:, (following - back) * (back > 0)]
-
-
-RULES = {f"always the letter {back} back": [back] for back in range(1, LENGTH)}
-for back in range(1, LENGTH // 2):
-    name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
-    RULES[name] = [back * 2**times for times in range(5)]
-
-_NEARLY_ALL = "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22."
-_BY_12 = "on random letters it guesses, from position 12 on, the letter 12 before the next one."
-_COMPARES = "it compares letters, and guesses all that can be predicted."
-_BY_POSITION = "it never compares letters. In which of your lines is it right all the same?"
-
 catch_the_shortcut = TestExercise(
     "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
-    candidates=[
-        ("the model of many distances", _guesses_of("varying"), True, _NEARLY_ALL),
-        ("the letter after the earliest copy", partial(_after_a_copy, latest=False), True, _COMPARES),
-        ("the letter after the latest copy", partial(_after_a_copy, latest=True), True, _COMPARES),
-        ("the model of distance 12", _guesses_of("fixed"), False, _BY_12),
-        *(
-            (name, partial(_by_position, distances=distances), False, _BY_POSITION)
-            for name, distances in RULES.items()
-        ),
-    ],
+    candidates=GUESSERS,
+    mistakes=SHORTCUT_MISTAKES,
     given="from mha_helpers.models import predictable, repeated_sequences",
     task="""
     Write a test that is handed `guess`, a function from letters (b, n) to guesses of what comes

@@ -96,6 +96,14 @@ def my_parts(weight):
             "reshape cuts the numbers row by row, but the three stand side by side in each row.",
         ),
         (
+            lambda weight: weight.reshape(3, len(weight), len(weight)),
+            "reshape cuts the numbers row by row, but the three stand side by side in each row.",
+        ),
+        (
+            lambda weight: tuple(part.T for part in weight.chunk(3, dim=0)),
+            "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.",
+        ),
+        (
             lambda weight: weight.chunk(3, dim=0),
             "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.",
         ),

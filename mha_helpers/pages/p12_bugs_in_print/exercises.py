@@ -92,10 +92,13 @@ def _with_ones(q, k):
     return lambda attend: torch.allclose(attend(q, k, ones), ones, atol=1e-5)
 
 
-_WRONG_AXIS = (
-    "A wrong axis passes: are there several tokens, with queries that make uneven weights, do you look at "
-    "each output, and how loose is your limit?"
-)
+def _handing(q, k, v, right):
+    """Make a test of what ``right`` says of the outputs for one input."""
+    return lambda attend: bool(right(attend(q, k, v)))
+
+
+_WRONG_AXIS = "A wrong axis passes: do your queries make uneven weights, and how loose is your limit?"
+_BELOW = "Outputs of 1/2 pass: how far below 1 may an output lie for your test?"
 
 
 def _compared(attend):
@@ -119,9 +122,32 @@ def my_test(attend):
 """,
     mistakes=[
         (_with_ones(*torch.zeros(2, 5, 4)), _WRONG_AXIS),
-        (_with_ones(*numbers(2, 1, 4)), _WRONG_AXIS),
-        (lambda attend: (attend(*numbers(2, 4, 3), torch.ones(4, 3)).sum() - 12).abs() < 1e-4, _WRONG_AXIS),
-        (_compared, "It demands PyTorch's scores: need a head score like that to mix rightly?"),
+        (
+            _with_ones(*numbers(2, 1, 4)),
+            "A test with a single token judges like this: how many has yours?",
+        ),
+        (
+            _handing(*numbers(2, 4, 3), torch.ones(4, 3), lambda out: (out.sum() - 12).abs() < 1e-4),
+            "Wrong outputs pass whose sum is right: do you look at each number by itself?",
+        ),
+        *(
+            (_handing(*numbers(2, *size), torch.ones(size), lambda out: out.max() - 1 < 1e-4), _BELOW)
+            for size in ((5, 4), (4, 8))
+        ),
+        (
+            _handing(*numbers(2, 5, 4), torch.zeros(5, 4), lambda out: out.abs().max() < 1e-4),
+            "A test with values of 0 judges like this: which weights would give another output?",
+        ),
+        (
+            _handing(
+                numbers(5, 4),
+                torch.ones(5, 4),
+                numbers(5, 4, seed=1),
+                lambda out: (out - 1).abs().max() < 1e-4,
+            ),
+            "Only “keys in place of values” passes: which of your three tables holds ones?",
+        ),
+        (_compared, "It demands PyTorch's scores: must a head score like that to mix rightly?"),
     ],
     praise="The average of ones is 1, whatever the scores: eleven bugs cannot pass, without any reference.",
     hints=[
