@@ -29,8 +29,8 @@ def my_products(q, k):
     "3.3": """
 def my_matrices():
     angles = torch.arange(6) * 0.7  # a clock: the query is one step ahead of the key
-    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 0, 5, 0))
-    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 0, 5, 0))
+    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 4, 5, 0))
+    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 4, 5, 0))
     return w_q, w_k
 """,
     "4.1": 'grows_by = {"scaled": 0.01, "not scaled": 0}',
@@ -179,9 +179,27 @@ WRONG_ANSWERS = {
     ("6.3", "one table in a batch: the result lacks one axis"): {"nan_to_num()": "nan_to_num().squeeze()"},
     # “all scores are 0” where they only tie; rows of the words that are small, not 0
     ("3.3", "has no single highest score"): {"position + 1] = 1": "position + 1] = -1"},
-    ("3.3", "With five words of large numbers: word"): {
+    ("3.3", "The rows of the places would do, but rows 0 to 4 are not 0"): {
         "    return w_q": "    w_q[:5, :5] = w_k[:5, :5] = 0.2 * torch.eye(5)\n    return w_q"
     },
+    # a shape that works, but is not the one asked for; NaN where no key wins; a design that works by itself
+    ("3.3", "your w_q is a tensor of shape (11, 7); a matrix (11, 6) is needed"): {
+        "return w_q, w_k": "return F.pad(w_q, (0, 1)), F.pad(w_k, (0, 1))"
+    },
+    ("3.3", "your w_q has NaN or ∞ in it"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
+    ("3.3", "your w_k is still `...`"): {"return w_q, w_k": "return w_q, ..."},
+    ("3.3", "word 2 of the sentence has no score but 0"): {"if position < 5": "if position < 1"},
+    # it works wherever the words stand, but reads the places, which cancel
+    ("2.2", "Your row “1st” is (0, 2), so the head reads this place"): (
+        "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]"
+    ),
+    ("2.2", "what does its feature 2 make of your row “what is eaten”"): (
+        "my_w_q = [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]]"
+    ),
+    # the first wrong step is named, not what follows from it
+    ("3.1", "You add all numbers of a query and a key"): (
+        "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
+    ),
     # a text that is none of those offered
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
     ("4.3", "“÷ the root of the first d_k that it meets” is wrong, but passes"): """
