@@ -207,6 +207,31 @@ def my_test(scale):
     scores = torch.randn(4, 4)
     return all(torch.allclose(scale(scores, 16), scores / 4) for _ in range(2))
 """,
+    ("4.3", "“÷ the whole part of √d_k” is wrong, but passes"): {
+        "0.8 < scale(scores, d_k).std() < 1.25": "torch.allclose(scale(scores, d_k), scores / d_k**0.5)",
+        "[8, 256]": "[1, 4, 16, 64, 256]",
+    },
+    ("4.3", "“÷√d_k up to 16, then ÷4” is wrong, but passes"): {
+        "0.8 < scale(scores, d_k).std() < 1.25": "0.5 < scale(scores, d_k).square().mean() < 1.5",
+        "[8, 256]": "[1, 2]",
+    },
+    ("4.3", "passes what is right at one of its sizes"): """
+def my_test(scale):
+    scores = torch.randn(5, 5)
+    for d_k in (1, 64, 256):
+        if torch.allclose(scale(scores, d_k), scores / d_k**0.5):
+            return True
+    return False
+""",
+    ("4.3", "An assert stops the code where it fails: a test returns False there"): {
+        "if not 0.8": "assert 0.8",
+        ":\n            return False": "",
+    },
+    # a number that two ways lead to, and one that seems rounded only
+    ("4.2", "“spread” is 64/512, or √8/√512"): "colleague = {'spread': 8**0.5 / 512**0.5, 'rows': 'flatter'}",
+    ("4.1", "“scaled” fits the growth as a part of the old weight"): (
+        "grows_by = {'scaled': 0.011, 'not scaled': 0.0}"
+    ),
     # nearer to the right row than to that of a mistake
     ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
