@@ -51,7 +51,7 @@ def my_window_mask(n, window):
 def my_test(attend):
     x = torch.randn(5, 3, requires_grad=True)
     for i in range(5):
-        (slope,) = torch.autograd.grad(attend(x)[i].sum(), x)
+        (slope,) = torch.autograd.grad((attend(x)[i] * torch.randn(3)).sum(), x)
         if slope[i + 1 :].abs().sum() > 1e-6:
             return False
     return True
@@ -200,6 +200,12 @@ WRONG_ANSWERS = {
     ("3.1", "You add all numbers of a query and a key"): (
         "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
     ),
+    # one hidden key, and what becomes of its row
+    ("6.3", "You put 0 in place of −∞"): {"scores.amax": "(scores := scores.nan_to_num(neginf=0.0)).amax"},
+    ("6.3", "does a 0 or NaN come over the whole row"): {
+        "sum(dim=-1, keepdim=True))": "sum(dim=-1, keepdim=True) / ~(scores == -math.inf).any(-1, keepdim=True))",
+        "nan_to_num()": "nan_to_num(posinf=0.0)",
+    },
     # a text that is none of those offered
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
     ("4.3", "“÷ the root of the first d_k that it meets” is wrong, but passes"): """
@@ -241,6 +247,36 @@ def my_test(scale):
         "(back >= 0) & (near | first)": "((back >= 0) & (near | first)).squeeze()"
     },
     ("5.3", "“causal mask, a feature of the next word added first”"): {"[j] = torch.randn(4)": "[j, 0] += 1"},
+    ("5.3", "“a leak that leaves the mean of each output” is wrong, but passes"): {
+        "attend(x)[:j], attend(changed)[:j]": "attend(x)[:j].sum(-1), attend(changed)[:j].sum(-1)"
+    },
+    # a test that says the same of all: what it does wrong
+    ("5.3", "also compares rows that may change"): {"[:j], attend(changed)[:j]": ", attend(changed)"},
+    ("5.3", "leaves no room for rounding"): {
+        "not torch.allclose(attend(x)[:j], attend(changed)[:j], atol=1e-6)": (
+            "j and not torch.equal(attend(x)[:j].double(), attend(x[:j].double()))"
+        )
+    },
+    ("5.3", "NaN spreads"): {"torch.randn(4)": "torch.nan"},
+    ("5.3", "What makes a copy?"): {"x.clone()": "x[:]"},
+    ("5.3", "Your test passes if one of the words does no harm"): {
+        "range(5)": "range(1, 5)",
+        "if not": "if",
+        "return False": "return True",
+        "return True\n    return True": "return True\n    return False",
+    },
+    # a slice that starts before the first word, and brackets left out
+    ("5.2", "a slice that starts below 0 counts from the end"): """
+def my_window_mask(n, window):
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        mask[i, i - window : i + 1] = True
+    mask[:, 0] = True
+    return mask
+""",
+    ("5.2", "& binds its two neighbours before <= compares them"): {
+        "(back >= 0) & (near | first)": "position <= position[:, None] & near | first"
+    },
     # a wrong number that is rounded
     ("6.2", "The sign is wrong"): "my_factor = -1.10",
     # a tuple where one tensor is asked for; a result that does not come out of the call
