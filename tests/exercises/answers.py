@@ -196,6 +196,10 @@ WRONG_ANSWERS = {
     ("2.2", "what does its feature 2 make of your row “what is eaten”"): (
         "my_w_q = [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]]"
     ),
+    ("2.2", "Your row “what is eaten” is a list of 3"): (
+        "my_w_q = [[0, 0], [0, 0], [0, 0,5], [0, 0], [0, 0], [0, 0]]"
+    ),
+    ("2.2", "Your row “who acts” is one number"): "my_w_q = [0, 0, [0, 0.5], 0, 0, 0]",
     # the first wrong step is named, not what follows from it
     ("3.1", "You add all numbers of a query and a key"): (
         "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"

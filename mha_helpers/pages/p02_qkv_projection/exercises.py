@@ -26,7 +26,7 @@ moved = {
         ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
         (
             {"query": [0, 0]},
-            "“query” counts the feature “what happens” only: which other feature is not zero?",
+            "“query” is what the feature “what happens” makes by itself: which other feature is not zero?",
         ),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
@@ -70,6 +70,11 @@ class _Question(ValueExercise):
     def _judge(self, answer):
         sentence = super()._judge(answer)
         matrix = as_numbers(answer)
+        ragged = matrix is None and type(answer) is list
+        for name, row in zip(self.asked.rows, answer, strict=False) if ragged else ():
+            if (single := type(row) in (int, float)) or (type(row) is list and len(row) != 2):
+                what = "one number" if single else f"a list of {len(row)}"
+                return f"Your row “{name}” is {what}: each row is a list of two, with a point for decimals."
         if sentence is None or matrix is None or matrix.shape != (6, 2) or not matrix.isfinite().all():
             return sentence
         for row, name in zip(matrix[3:], ("1st", "2nd", "3rd"), strict=True):
