@@ -126,6 +126,7 @@ def tokens_to_x(token_ids, table, positions):
 
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
+    ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
     ((7, 7, 5), "does not end with two equal axes: rows and columns count the same things."),
     ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),

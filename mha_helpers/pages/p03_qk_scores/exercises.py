@@ -104,6 +104,15 @@ def my_products(q, k):
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
             "You repeat each score d_k times: the entries must differ, and only their sum is the score.",
         ),
+        (lambda q, k: q * k, "You pair each query with one key: what makes every query meet every key?"),
+        (
+            lambda q, k: q.unsqueeze(2) * k.unsqueeze(1),
+            "You count the axes from the front, so that it works with one axis of heads only.",
+        ),
+        (
+            lambda q, k: q[..., :, None, :, None] * k[..., None, :, None, :],
+            "Every feature meets every feature: which of these products does a score add up?",
+        ),
         (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
         (
             lambda q, k: q[..., :, None, :] + k[..., None, :, :],

@@ -170,6 +170,11 @@ def _agrees(*sizes, at=all):
     return lambda scale: at(torch.allclose(scale(scores, d_k), scores / d_k**0.5) for d_k in sizes)
 
 
+def _spread_stays(scale):
+    numbers = torch.randn(100, 100)
+    return all(abs(scale(numbers, d_k).std() - 1) < 0.1 for d_k in (4, 64, 512))
+
+
 _ONE_IS_ENOUGH = (
     "Your test passes what is right at one of its sizes: does it come to all of them before `True`?"
 )
@@ -192,6 +197,10 @@ def my_test(scale):
         (
             _agrees(1),
             "Your test passes what is right at d_k = 1, where √d_k and d_k are the same: is that enough?",
+        ),
+        (
+            _spread_stays,
+            "Your test asks that nothing is scaled: which spread has a score before it is divided?",
         ),
         (_agrees(1, 64, at=any), _ONE_IS_ENOUGH),
         (_agrees(4, 64, at=any), _ONE_IS_ENOUGH),
