@@ -27,6 +27,7 @@ _OF_STUBS = {None, ..., "self", "super", "__class__", "__init__", "NotImplemente
 
 # (a pattern of the message, what usually causes it), tried in order.
 _CAUSES = (
+    ("AssertionError", "An assert stops the code where it fails: a test returns False there instead."),
     ("no ellipsis was", "The tensor has more axes than the equation: begin each of its parts with `...`."),
     ("ellipsis", "A `...` is still in the code: put something in its place."),
     ("KeyError", "The dict has no entry of this name: print its keys, and what your code builds."),

@@ -29,8 +29,8 @@ def my_products(q, k):
     "3.3": """
 def my_matrices():
     angles = torch.arange(6) * 0.7  # a clock: the query is one step ahead of the key
-    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 0, 5, 0))
-    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 0, 5, 0))
+    w_k = F.pad(torch.stack([angles.sin(), angles.cos()], dim=1), (0, 4, 5, 0))
+    w_q = F.pad(torch.stack([(angles + 0.7).sin(), (angles + 0.7).cos()], dim=1), (0, 4, 5, 0))
     return w_q, w_k
 """,
     "4.1": 'grows_by = {"scaled": 0.01, "not scaled": 0}',
@@ -51,7 +51,7 @@ def my_window_mask(n, window):
 def my_test(attend):
     x = torch.randn(5, 3, requires_grad=True)
     for i in range(5):
-        (slope,) = torch.autograd.grad(attend(x)[i].sum(), x)
+        (slope,) = torch.autograd.grad((attend(x)[i] * torch.randn(3)).sum(), x)
         if slope[i + 1 :].abs().sum() > 1e-6:
             return False
     return True
@@ -184,8 +184,36 @@ WRONG_ANSWERS = {
     ("6.3", "one table in a batch: the result lacks one axis"): {"nan_to_num()": "nan_to_num().squeeze()"},
     # “all scores are 0” where they only tie; rows of the words that are small, not 0
     ("3.3", "has no single highest score"): {"position + 1] = 1": "position + 1] = -1"},
-    ("3.3", "With five words of large numbers: word"): {
+    ("3.3", "The rows of the places would do, but rows 0 to 4 are not 0"): {
         "    return w_q": "    w_q[:5, :5] = w_k[:5, :5] = 0.2 * torch.eye(5)\n    return w_q"
+    },
+    # a shape that works, but is not the one asked for; NaN where no key wins; a design that works by itself
+    ("3.3", "your w_q is a tensor of shape (11, 7); a matrix (11, 6) is needed"): {
+        "return w_q, w_k": "return F.pad(w_q, (0, 1)), F.pad(w_k, (0, 1))"
+    },
+    ("3.3", "your w_q has NaN or ∞ in it"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
+    ("3.3", "your w_k is still `...`"): {"return w_q, w_k": "return w_q, ..."},
+    ("3.3", "word 2 of the sentence has no score but 0"): {"if position < 5": "if position < 1"},
+    # it works wherever the words stand, but reads the places, which cancel
+    ("2.2", "Your row “1st” is (0, 2), so the head reads this place"): (
+        "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]"
+    ),
+    ("2.2", "what does its feature 2 make of your row “what is eaten”"): (
+        "my_w_q = [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]]"
+    ),
+    ("2.2", "Your row “what is eaten” is a list of 3"): (
+        "my_w_q = [[0, 0], [0, 0], [0, 0,5], [0, 0], [0, 0], [0, 0]]"
+    ),
+    ("2.2", "Your row “who acts” is one number"): "my_w_q = [0, 0, [0, 0.5], 0, 0, 0]",
+    # the first wrong step is named, not what follows from it
+    ("3.1", "You add all numbers of a query and a key"): (
+        "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
+    ),
+    # one hidden key, and what becomes of its row
+    ("6.3", "You put 0 in place of −∞"): {"scores.amax": "(scores := scores.nan_to_num(neginf=0.0)).amax"},
+    ("6.3", "does a 0 or NaN come over the whole row"): {
+        "sum(dim=-1, keepdim=True))": "sum(dim=-1, keepdim=True) / ~(scores == -math.inf).any(-1, keepdim=True))",
+        "nan_to_num()": "nan_to_num(posinf=0.0)",
     },
     # a text that is none of those offered
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
@@ -194,6 +222,31 @@ def my_test(scale):
     scores = torch.randn(4, 4)
     return all(torch.allclose(scale(scores, 16), scores / 4) for _ in range(2))
 """,
+    ("4.3", "“÷ the whole part of √d_k” is wrong, but passes"): {
+        "0.8 < scale(scores, d_k).std() < 1.25": "torch.allclose(scale(scores, d_k), scores / d_k**0.5)",
+        "[8, 256]": "[1, 4, 16, 64, 256]",
+    },
+    ("4.3", "“÷√d_k up to 16, then ÷4” is wrong, but passes"): {
+        "0.8 < scale(scores, d_k).std() < 1.25": "0.5 < scale(scores, d_k).square().mean() < 1.5",
+        "[8, 256]": "[1, 2]",
+    },
+    ("4.3", "passes what is right at one of its sizes"): """
+def my_test(scale):
+    scores = torch.randn(5, 5)
+    for d_k in (1, 64, 256):
+        if torch.allclose(scale(scores, d_k), scores / d_k**0.5):
+            return True
+    return False
+""",
+    ("4.3", "An assert stops the code where it fails: a test returns False there"): {
+        "if not 0.8": "assert 0.8",
+        ":\n            return False": "",
+    },
+    # a number that two ways lead to, and one that seems rounded only
+    ("4.2", "“spread” is 64/512, or √8/√512"): "colleague = {'spread': 8**0.5 / 512**0.5, 'rows': 'flatter'}",
+    ("4.1", "“scaled” fits the growth as a part of the old weight"): (
+        "grows_by = {'scaled': 0.011, 'not scaled': 0.0}"
+    ),
     # nearer to the right row than to that of a mistake
     ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
@@ -203,6 +256,36 @@ def my_test(scale):
         "(back >= 0) & (near | first)": "((back >= 0) & (near | first)).squeeze()"
     },
     ("5.3", "“causal mask, a feature of the next word added first”"): {"[j] = torch.randn(4)": "[j, 0] += 1"},
+    ("5.3", "“a leak that leaves the mean of each output” is wrong, but passes"): {
+        "attend(x)[:j], attend(changed)[:j]": "attend(x)[:j].sum(-1), attend(changed)[:j].sum(-1)"
+    },
+    # a test that says the same of all: what it does wrong
+    ("5.3", "also compares rows that may change"): {"[:j], attend(changed)[:j]": ", attend(changed)"},
+    ("5.3", "leaves no room for rounding"): {
+        "not torch.allclose(attend(x)[:j], attend(changed)[:j], atol=1e-6)": (
+            "j and not torch.equal(attend(x)[:j].double(), attend(x[:j].double()))"
+        )
+    },
+    ("5.3", "NaN spreads"): {"torch.randn(4)": "torch.nan"},
+    ("5.3", "What makes a copy?"): {"x.clone()": "x[:]"},
+    ("5.3", "Your test passes if one of the words does no harm"): {
+        "range(5)": "range(1, 5)",
+        "if not": "if",
+        "return False": "return True",
+        "return True\n    return True": "return True\n    return False",
+    },
+    # a slice that starts before the first word, and brackets left out
+    ("5.2", "a slice that starts below 0 counts from the end"): """
+def my_window_mask(n, window):
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        mask[i, i - window : i + 1] = True
+    mask[:, 0] = True
+    return mask
+""",
+    ("5.2", "& binds its two neighbours before <= compares them"): {
+        "(back >= 0) & (near | first)": "position <= position[:, None] & near | first"
+    },
     # a wrong number that is rounded
     ("6.2", "The sign is wrong"): "my_factor = -1.10",
     # a tuple where one tensor is asked for; a result that does not come out of the call

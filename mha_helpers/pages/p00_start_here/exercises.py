@@ -5,6 +5,7 @@ import torch
 from mha_helpers.exercises import ValueExercise
 
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
+POSITIVE = V.abs()  # a minus sign is lost
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 
 fish_brings_home = ValueExercise(
@@ -25,9 +26,9 @@ fish_brings_home = ValueExercise(
         (FISH[:2] @ V[:2], "What “fish” takes from its own value is missing: a word may look at itself."),
         (FISH[0] * V[0], "That is what “fish” takes from “cat” alone: two words more have a share."),
         (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
-        (V[2], "That is what “fish” offers; the task asks what it takes from all three words."),
-        (FISH @ V.abs(), "A minus sign is lost: the values of “eats” and “fish” have negative numbers."),
-        (V @ V[2], "Those are products of two values: which numbers say how much of each is taken?"),
+        (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
+        (FISH @ torch.stack([V[0], V[1], POSITIVE[2]]), "A minus sign is lost, in the value of “fish”."),
+        (FISH @ torch.stack([V[0], POSITIVE[1], V[2]]), "A minus sign is lost, in the value of “eats”."),
         (FISH[:, None] * V, "Those are the three rows of the last column: what is their sum?"),
     ],
     praise="You have computed an output of attention: a mix of values, in the shares of one row.",

@@ -20,7 +20,8 @@ without_positions = ValueExercise(
     """,
     stub="same_rows = ...",
     mistakes=[
-        ("b", "In pair b “cat” comes twice in one sentence: are there three equal rows in both?"),
+        ({"b", "d"}, "These pairs can be told apart: which pairs does the task ask for?"),
+        ("b", "In pair b one sentence has the row of “cat” twice: has the other one, too?"),
         ("d", "In pair d one sentence has a row more. Can two rows be the same as one?"),
         ("a", f"Pair a {_SAME_WORDS}"),
         ("c", f"Pair c {_SAME_WORDS}"),
@@ -39,7 +40,25 @@ def _joined(join=torch.add, first=0):
     return lambda ids, table, positions: join(table[ids], positions[first:][: ids.shape[-1]])
 
 
+def _rows_of(axis):
+    """Take as many positions as the token numbers have along an axis."""
+    return lambda ids, table, positions: table[ids] + positions[: ids.shape[axis]]
+
+
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
+
+
+def _for_axis_0(positions, ids):
+    return positions[: len(ids)].reshape(-1, *[1] * (ids.dim() - 1), positions.shape[-1])
+
+
+_IN_A_BATCH = [
+    (_rows_of(0), "You take as many positions as there are sentences: which axis counts the tokens of one?"),
+    (
+        lambda ids, table, positions: table[ids] + _for_axis_0(positions, ids),
+        "All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?",
+    ),
+]
 _SIDE_BY_SIDE = "You put word and position side by side: how does the first Transformer join them?"
 
 tokens_to_x = FunctionExercise(
@@ -47,7 +66,12 @@ tokens_to_x = FunctionExercise(
     reference=_joined(),
     cases=lambda: [
         case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
-        case(torch.tensor([[4, 1], [0, 2], [1, 1]]), *_TABLES, label="with three sentences of two tokens"),
+        case(
+            torch.tensor([[4, 1], [0, 2], [1, 1]]),
+            *_TABLES,
+            label="with three sentences of two tokens",
+            mistakes=_IN_A_BATCH,
+        ),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
     ],
     task="""
@@ -77,12 +101,15 @@ def tokens_to_x(token_ids, table, positions):
             lambda ids, table, positions: table[ids] + positions[0],
             "Every token gets the first position: which row of `positions` belongs to the second?",
         ),
-        (_joined(torch.sub), "You subtract the position: how does the page join word and position?"),
+        (
+            lambda ids, table, positions: _joined()(ids, table * table.shape[-1] ** 0.5, positions),
+            "You multiply the words by √d_model, as some models do: does the page do so?",
+        ),
         (_joined(lambda word, place: torch.cat([word, place.expand(word.shape)], -1)), _SIDE_BY_SIDE),
         (_joined(lambda word, place: torch.cat([word, place], -1)), _SIDE_BY_SIDE),
         (
-            _joined(torch.mul),
-            "You multiply word and position, so a zero in one deletes the other. How are they joined here?",
+            lambda ids, table, positions: _joined()(ids - 1, table, positions),
+            "Every word comes from the row before its own: from which number does Python count rows?",
         ),
     ],
     praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
@@ -99,6 +126,7 @@ def tokens_to_x(token_ids, table, positions):
 
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
+    ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
     ((7, 7, 5), "does not end with two equal axes: rows and columns count the same things."),
     ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),

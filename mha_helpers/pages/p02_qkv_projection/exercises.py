@@ -26,11 +26,11 @@ moved = {
         ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
         (
             {"query": [0, 0]},
-            "“query” counts the feature “what happens” only: which other feature is not zero?",
+            "“query” is what the feature “what happens” makes by itself: which other feature is not zero?",
         ),
-        ({"query": [-1, 0, 2]}, "“query” has one number too many: how many columns does one head own?"),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [1, -1, 0, 2]}, "“query” has numbers of two heads: which two columns belong to head 3?"),
+        ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
+        ({"query": [2, -1, 1, -1, 0, 2]}, "“query” holds what all three heads ask: what does head 3 ask?"),
         ({"heads": {2}}, "“heads” counts from 0; here heads are counted from 1, as on the page."),
         ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
@@ -52,25 +52,38 @@ moved = {
 """,
 )
 
-_HEADS = {"cat": ((2, 0, 0), (0.0, 0.0)), "eats": ((0, 1, 0), (0.0, 0.0)), "fish": ((1, 0, 2), (0.0, 1.0))}
+_WHICH_FEATURES = "which of its features do your rows read?"
+_ASK = {  # word: its features but for the place, what it should ask
+    "cat": ((2.0, 0, 0), (0.0, 0), f"nothing, (0, 0): {_WHICH_FEATURES}"),
+    "eats": ((0.0, 1, 0), (0.0, 0), f"nothing, (0, 0): {_WHICH_FEATURES}"),
+    "fish": ((1.0, 0, 2), (0.0, 1), "with (0, 1): what does its feature 2 make of your row “what is eaten”?"),
+}
+
+
+def _pair(numbers):
+    return "({:.4g}, {:.4g})".format(*(numbers + 0.0).tolist()).replace("-", "−")
 
 
 class _Question(ValueExercise):
-    """What the words ask is judged, ``x @ W_Q`` wherever they stand, so every matrix that works is right."""
+    """What the words ask is judged, ``x @ W_Q``, to three decimals, and that no place is read."""
 
     def _judge(self, answer):
         sentence = super()._judge(answer)
         matrix = as_numbers(answer)
+        ragged = matrix is None and type(answer) is list
+        for name, row in zip(self.asked.rows, answer, strict=False) if ragged else ():
+            if (single := type(row) in (int, float)) or (type(row) is list and len(row) != 2):
+                what = "one number" if single else f"a list of {len(row)}"
+                return f"Your row “{name}” is {what}: each row is a list of two, with a point for decimals."
         if sentence is None or matrix is None or matrix.shape != (6, 2) or not matrix.isfinite().all():
             return sentence
-        for position, ordinal in ((2, "third"), (0, "first"), (1, "second")):
-            for word, (features, wanted) in _HEADS.items():
-                x = torch.tensor([*features, *torch.eye(3)[position]]).double()  # (d_model)
-                query, wanted = x @ matrix, torch.tensor(wanted).double()
-                if not torch.allclose(query, wanted, atol=2e-3):
-                    asks = f"“{word}” asks with ({query[0]:.4g}, {query[1]:.4g}) where it stands {ordinal}"
-                    needs = f"and should ask {'with (0, 1)' if wanted.any() else 'nothing, (0, 0)'}"
-                    return f"{asks}, {needs}: which of its features do your rows read?".replace("-", "−")
+        for row, name in zip(matrix[3:], ("1st", "2nd", "3rd"), strict=True):
+            if row.abs().max() > 2e-3:
+                return f"Your row “{name}” is {_pair(row)}, so the head reads this place: may it do so?"
+        for word, (features, wanted, needs) in _ASK.items():
+            query = torch.tensor(features).double() @ matrix[:3]
+            if not torch.allclose(query, torch.tensor(wanted).double(), atol=2e-3):
+                return f"“{word}” asks with {_pair(query)}, and should ask {needs}"
         return None
 
 
@@ -156,6 +169,14 @@ def my_projections(x, w_qkv):
         (
             lambda x, w: (x @ w).tensor_split((w.shape[-1] // 3, w.shape[-1] * 2 // 3), dim=1),
             "You cut along axis 1, which holds the features only if there is no axis in front.",
+        ),
+        (
+            lambda x, w: (x @ w).chunk(3, dim=1),
+            "You cut along axis 1, which holds the features only if there is no axis in front.",
+        ),
+        (
+            lambda x, w: tuple((x @ w)[..., first : first + 2] for first in (0, 2, 4)),
+            "Each of your parts has 2 columns, as on the page: how many are there for another d_k?",
         ),
         (lambda x, w: (x @ w,) * 3, "You return all columns three times: which third of them belongs to q?"),
     ],

@@ -3,8 +3,7 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
-from mha_helpers.exercises.compare import as_numbers
-from mha_helpers.exercises.running import AnswerError, run
+from mha_helpers.pages.p03_qk_scores.designs import Design, ahead, of_places, sentence_of
 
 new_key = ValueExercise(
     "3.1 ★ · 3 min · A fourth word answers",
@@ -27,13 +26,19 @@ dog = {
             {"new column": [2, 1, 3], "new row": [2, 5, 1]},
             "Row and column have changed places: a row belongs to the word that asks.",
         ),
+        (
+            {"new column": [0, -1, -1], "new row": [4, 3, 5]},
+            "You add all numbers of a query and a key: what does a score do with each pair of numbers first?",
+        ),
+        (
+            {"new column": [2, 5, 1, -2], "new row": [2, 1, 3, -2]},
+            "The last number is the score of “dog” with itself, which the task leaves out.",
+        ),
         ({"new column": [2, -1, 1]}, "“new column”: at “eats” a sign is lost. What is −1 times −3?"),
         ({"new column": [2, 2, 1]}, "“new column” counts the first feature only: which query has a second?"),
         ({"new column": [2, -3, -5]}, "“new column” holds key times key: which of the two words asks?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
-        ({"new row": [2, -3, -5]}, "“new row” holds key times key: with what does “dog” ask?"),
         ({"finds it": {"fish"}}, "“finds it”: “dog” finds “fish” in its row; which word finds “dog”?"),
-        ({"finds it": "dog"}, "“finds it”: the three words of the old sentence are asked for."),
         ({"finds it": "cat"}, "“finds it”: what did “cat” score with itself before, and what with “dog”?"),
         ({"finds it": "fish"}, "“finds it”: what did “fish” score with “cat” before, and what with “dog”?"),
         ({"finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old ones."),
@@ -99,6 +104,15 @@ def my_products(q, k):
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
             "You repeat each score d_k times: the entries must differ, and only their sum is the score.",
         ),
+        (lambda q, k: q * k, "You pair each query with one key: what makes every query meet every key?"),
+        (
+            lambda q, k: q.unsqueeze(2) * k.unsqueeze(1),
+            "You count the axes from the front, so that it works with one axis of heads only.",
+        ),
+        (
+            lambda q, k: q[..., :, None, :, None] * k[..., None, :, None, :],
+            "Every feature meets every feature: which of these products does a score add up?",
+        ),
         (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
         (
             lambda q, k: q[..., :, None, :] + k[..., None, :, :],
@@ -119,59 +133,15 @@ def my_products(q, k):
 """,
 )
 
+_ONES, _COUNT = torch.ones(6, 6), torch.arange(6.0).diag() @ torch.ones(6, 6)
 
-class _Design(FunctionExercise):
-    """The answer makes two matrices. Which key wins is compared, so every design that works is right."""
-
-    def _run(self, answer, case):
-        return run(lambda x: _winners(x, answer()), case.args)
-
-    def _difference(self, outcome, right):
-        sentence = super()._difference(outcome, right)
-        if not sentence or not torch.is_tensor(outcome.value):
-            return sentence
-        wrong = outcome.value != right.value
-        word, best = int(wrong.int().argmax()), int(outcome.value[wrong][0])
-        what = f"has its highest score with word {best + 1}" if best >= 0 else "has no single highest score"
-        return f"word {word + 1} of the sentence {what}, and it should find word {word + 2}."
-
-
-def _winners(x, matrices):
-    """Return for each word but the last the key that scores strictly highest, −1 where two tie, −2 for 0."""
-    if matrices is None:
-        return None
-    parts = list(map(as_numbers, matrices)) if isinstance(matrices, tuple | list) else []
-    shapes = {tuple(getattr(part, "shape", ())) for part in parts}  # one, of 11 rows and any width
-    if len(parts) != 2 or len(shapes) != 1 or len(next(iter(shapes))) != 2 or next(iter(shapes))[0] != 11:
-        raise AnswerError("your function should return two matrices, w_q and w_k, each of shape (11, 6).")
-    scores = (x.double() @ parts[0]) @ (x.double() @ parts[1]).T
-    if not scores.any():
-        return torch.full((len(x) - 1,), -2)
-    best, winners = scores.topk(2)
-    margin = 1e-4 * scores.abs().amax()
-    return winners[:, 0].masked_fill(best[:, 0] - best[:, 1] <= margin, -1)[:-1]
-
-
-def _sentence(n, seed, spread=1.0):
-    """Return x (n, 11): five random numbers for the word, then a 1 in the column of its place."""
-    return torch.cat([spread * numbers(n, 5, seed=seed), torch.eye(6)[:n]], dim=-1)
-
-
-def _design(ahead, first_row=5, key=1.0):
-    """Return a function whose queries equal the key of the place that is so many places ahead."""
-    w_q, w_k = torch.zeros(11, 6), torch.zeros(11, 6)
-    w_k[first_row : first_row + 6] = key * torch.eye(6)
-    w_q[first_row : first_row + 6] = torch.ones(6 - abs(ahead)).diag(ahead)
-    return lambda: (w_q, w_k)
-
-
-next_word = _Design(
+next_word = Design(
     "3.3 ★★★ · 10 min · Design a head that finds the next word",
-    reference=_design(1),
+    reference=ahead(1),
     cases=lambda: [
-        case(_sentence(6, seed=0), label="with six words"),
-        case(_sentence(4, seed=1), label="with four words"),
-        case(_sentence(5, seed=2, spread=30.0), label="with five words of large numbers"),
+        case(sentence_of(6, seed=0), label="with six words"),
+        case(sentence_of(4, seed=1), label="with four words"),
+        case(sentence_of(5, seed=2, spread=30.0), label="with five words of large numbers"),
     ],
     task="""
     Every row of x has 11 features: five random numbers for the word, then six for its place, with a 1 in the
@@ -185,12 +155,25 @@ def my_matrices():
     ...
 """,
     mistakes=[
-        (_design(0), "Each word finds itself: whose key must its query be equal to?"),
-        (_design(-1), "Each word finds the word before it: which way must a query be ahead of its key?"),
-        (_design(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
-        (_design(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
-        (_design(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
-        (_design(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
+        (ahead(0), "Each word finds itself: whose key must its query be equal to?"),
+        (ahead(-1), "Each word finds the word before it: which way must a query be ahead of its key?"),
+        (
+            of_places(torch.eye(6).roll(1, dims=0), torch.eye(6)),
+            "Each word finds the word before it, and the first one that of place 6: which way is ahead?",
+        ),
+        (of_places(_ONES, _COUNT), "Every word finds the last one: the later a word, the higher it scores."),
+        (
+            of_places(_ONES.triu(1), torch.eye(6)),
+            "Several later words score alike: only one of them is the next.",
+        ),
+        (
+            of_places(torch.eye(6).roll(1, dims=0).tril() + torch.ones(5).diag(1), torch.eye(6)),
+            "From word 2 on an earlier word scores as high as the next one: which of them should win?",
+        ),
+        (ahead(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
+        (ahead(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
+        (ahead(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
+        (ahead(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
     ],
     praise="“Look one word ahead” means a query that equals the key of the next place.",
     hints=[

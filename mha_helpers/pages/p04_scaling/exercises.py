@@ -34,15 +34,24 @@ grows_by = {
             {"scaled": _first(3.1, 1) / BEFORE, "not scaled": 1.0},
             "A number above 1 is no weight. You divide the new weight by the old: how much is added?",
         ),
+        (
+            {"scaled": 0.0, "not scaled": _first(3.1, 1) - BEFORE},
+            "The two may have changed places: in which of them do 24 and 8 stand far apart?",
+        ),
+        (
+            {"scaled": BEFORE - _first(3.1, 1)},
+            "“scaled” says that a weight falls: which of the two words is asked for, and what minus what?",
+        ),
+        (
+            {"scaled": _first(3.1, 1) / BEFORE - 1},
+            "“scaled” fits the growth as a part of the old weight: how large is new weight minus old?",
+        ),
         ({"scaled": _first(3.1, 1)}, "“scaled” is the new weight: by how much is it above the old one?"),
-        ({"scaled": _first(3.0, 1)}, "“scaled” is the weight before the nudge: by how much does it grow?"),
         ({"scaled": _first(3.8, 1) - BEFORE}, "“scaled”: the nudge is on the score, so what becomes of it?"),
         ({"scaled": _first(3.1 / 8, 1 / 8) - _first(3 / 8, 1 / 8)}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
-        ({"scaled": 0.8}, "“scaled” is the nudge itself: by how much does the weight grow?"),
         ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
         ({"not scaled": 1.0}, "“not scaled” is the weight itself: how much more can it get?"),
-        ({"not scaled": 0.8}, "“not scaled” is how far the score moves: what does softmax make of that?"),
     ],
     praise="Not scaled, the row is saturated: the same nudge changes nothing, so training gets no answer.",
     hints=[
@@ -78,10 +87,10 @@ colleague = {
 }
 """,
     mistakes=[
-        ({"spread": 8**0.5}, "“spread” is upside down: she divides by more than she should."),
+        ({"spread": 8**0.5}, "“spread” is above 1: does she divide by more than she should, or by less?"),
         (
             {"spread": 1 / 8},
-            "“spread” is the ratio of two sizes: does she divide by sizes, or by their roots?",
+            "“spread” is 64/512, or √8/√512: how many products does a score add up, and is a root missing?",
         ),
         ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
         ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how much larger is hers?"),
@@ -128,7 +137,7 @@ def _first_only(axis):
 
 
 SCALES = [
-    ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True, "the spread of its random scores is near 1."),
+    ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True, "it brings random q @ k.T to a spread near 1."),
     ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True, "it divides by √d_k, too."),
     ("no scale", lambda scores, d_k: scores, False, "its scores have the spread √d_k."),
     ("÷d_k", lambda scores, d_k: scores / d_k, False, "its scores have the spread 1/√d_k."),
@@ -138,9 +147,37 @@ SCALES = [
     ("÷ the root of the first d_k that it meets", _FirstRoot(), False, "the second d_k shows it."),
     ("÷(4 · √d_k)", lambda scores, d_k: scores / (4 * d_k**0.5), False, "its spread is 0.25 for every d_k."),
     ("÷√(d_k + 8)", lambda scores, d_k: scores / (d_k + 8) ** 0.5, False, "at d_k = 4 its spread is 0.58."),
+    (
+        "÷ the whole part of √d_k",
+        lambda scores, d_k: scores / int(d_k**0.5),
+        False,
+        "it is right at square numbers only: at d_k = 3 its spread is 1.73.",
+    ),
+    (
+        "÷√d_k up to 16, then ÷4",
+        lambda scores, d_k: scores / min(d_k, 16) ** 0.5,
+        False,
+        "at d_k = 64 its spread is 2.",
+    ),
     ("only the first row divided", _first_only(-2), False, "all its other rows keep their spread of √d_k."),
     ("only the first column divided", _first_only(-1), False, "its other columns keep their spread."),
 ]
+
+
+def _agrees(*sizes, at=all):
+    """Return a test that compares with the formula at all of some sizes, or at any of them."""
+    scores = torch.arange(1.0, 17).reshape(4, 4)
+    return lambda scale: at(torch.allclose(scale(scores, d_k), scores / d_k**0.5) for d_k in sizes)
+
+
+def _spread_stays(scale):
+    numbers = torch.randn(100, 100)
+    return all(abs(scale(numbers, d_k).std() - 1) < 0.1 for d_k in (4, 64, 512))
+
+
+_ONE_IS_ENOUGH = (
+    "Your test passes what is right at one of its sizes: does it come to all of them before `True`?"
+)
 
 scale_test = TestExercise(
     "4.3 ★★★ · 8 min · Write the test that catches a wrong scale",
@@ -148,7 +185,7 @@ scale_test = TestExercise(
     times=3,
     task="""
     Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
-    every size of head, else `False`. The check hands your test twelve scales, two of which are right. A few
+    every size of head, else `False`. The check hands your test fourteen scales, two of which are right. A few
     hundred queries and keys are enough.
     """,
     stub="""
@@ -156,15 +193,27 @@ def my_test(scale):
     # scale(scores, d_k) -> True or False
     ...
 """,
+    mistakes=[
+        (
+            _agrees(1),
+            "Your test passes what is right at d_k = 1, where √d_k and d_k are the same: is that enough?",
+        ),
+        (
+            _spread_stays,
+            "Your test asks that nothing is scaled: which spread has a score before it is divided?",
+        ),
+        (_agrees(1, 64, at=any), _ONE_IS_ENOUGH),
+        (_agrees(4, 64, at=any), _ONE_IS_ENOUGH),
+    ],
     praise="A divisor that never changes shows only where two sizes are tested.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
         "Which spread, .std(), has the result if the scale is right? It is measured, so allow some distance.",
-        "A divisor that never changes is right for one d_k: test two that lie far apart, and ask for both.",
+        "A divisor that never changes is right for one d_k: test two that lie far apart, not only squares.",
     ],
     solution="""
 def my_test(scale):
-    for d_k in [4, 256]:
+    for d_k in [8, 256]:
         q = torch.randn(500, d_k)
         k = torch.randn(500, d_k)
         scores = q @ k.transpose(-2, -1)  # (500, d_k) @ (d_k, 500) -> (500, 500)

@@ -2,7 +2,8 @@
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case
+from mha_helpers.pages.p05_causal_mask.judges import LeakTest
 from mha_helpers.pages.p05_causal_mask.leaks import LEAK_CANDIDATES
 
 scores_equal_to_zero = ValueExercise(
@@ -50,16 +51,38 @@ def _mask(n, window):
     return (_back(n) >= 0) & ((_back(n) <= window) | (torch.arange(n) == 0))
 
 
+def _by_slices(n, window):
+    mask = torch.arange(n).expand(n, n) == 0
+    for i in range(n):
+        mask[i, i - window : i + 1] = True
+    return mask
+
+
+def _without_brackets(n, window):
+    query, key = torch.arange(n)[:, None], torch.arange(n)
+    return key <= query & (query - key <= window) | (key == 0)
+
+
 _OPEN = [
     (lambda n, w: torch.ones(n, n) > 0, "Every word sees every other: which rule hides the later ones?"),
     (lambda n, w: (_back(n) <= w) | (torch.arange(n) == 0), "Later words are seen: which rule hides them?"),
     (lambda n, w: torch.eye(n) > 0, "Every word sees itself only: where are the ones before it?"),
+    (_without_brackets, "& binds its two neighbours before <= compares them: what should be compared first?"),
+]
+_NEAR_THE_TOP = [
+    (_by_slices, "In the first rows your window is lost: a slice that starts below 0 counts from the end."),
 ]
 
 window_mask = FunctionExercise(
     "5.2 ★★ · 6 min · A window, and the first word",
     reference=_mask,
-    cases=lambda: [case(5, 1, mistakes=_OPEN), case(6, 2), case(7, 0), case(9, 6), case(1, 2)],
+    cases=lambda: [
+        case(5, 1, mistakes=_OPEN),
+        case(6, 2, mistakes=_NEAR_THE_TOP),
+        case(7, 0),
+        case(9, 6),
+        case(1, 2),
+    ],
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
     heads often leave spare weight there (an *attention sink*). Nobody sees a later word. Return this
@@ -82,6 +105,14 @@ def my_window_mask(n, window):
             "Your window counts the word itself: it should reach `window` words further back.",
         ),
         (lambda n, w: _mask(n, w) & (_back(n) > 0), "Your words do not see themselves."),
+        (
+            lambda n, w: _mask(n, w) & ((_back(n) > 0) | (torch.arange(n) == 0)),
+            "Only the first of your words sees itself: may the others do so, too?",
+        ),
+        (
+            lambda n, w: (_back(n) >= 0) & (_back(n) <= w) & (torch.arange(n) == 0),
+            "Your rules must all hold at once, so a word sees the first at most: which two are a choice?",
+        ),
         (lambda n, w: _back(n) >= 0, "Your mask is causal, but no word is too far away for it."),
         (
             lambda n, w: (_back(n) <= 0) & ((_back(n) >= -w) | (torch.arange(n) == 0)),
@@ -92,9 +123,6 @@ def my_window_mask(n, window):
             lambda n, w: ((_back(n) >= 0) & (_back(n) <= w)) | (torch.arange(n) == 0)[:, None],
             "You open the first row: which column do the other words need to see the first word?",
         ),
-        (lambda n, w: _mask(n, w).T, "Your rows are keys: rows should be queries, columns keys."),
-        (lambda n, w: ~_mask(n, w), "True and False have changed places: True = may attend."),
-        (lambda n, w: _mask(n, w).int(), "Your zeros and ones are right; a mask holds True and False."),
     ],
     praise="Three rules, joined by & and |: you can now write any mask that you can say in a sentence.",
     hints=[
@@ -112,23 +140,25 @@ def my_window_mask(n, window):
 )
 
 
-def _later_rows(attend):
-    x = torch.randn(5, 4)
-    for j in range(5):
-        changed = x.clone()
-        changed[j] += 1
-        if not torch.allclose(attend(x)[j + 1 :], attend(changed)[j + 1 :]):
-            return False
-    return True
+def _compares(words, at=all, rows=lambda j: slice(j)):
+    """Return a test that changes these words, one at a time, and compares rows, those before the word."""
+
+    def test(attend):
+        x = torch.randn(5, 4)
+        changed = [x.index_fill(0, torch.tensor(j), 1.5) for j in words]
+        pairs = zip(words, map(attend, changed), strict=True)
+        return at(torch.allclose(attend(x)[rows(j)], output[rows(j)], atol=1e-5) for j, output in pairs)
+
+    return test
 
 
-leak_test = TestExercise(
+leak_test = LeakTest(
     "5.3 ★★★ · 9 min · Write the test that catches a leak",
     times=3,
     candidates=LEAK_CANDIDATES,
     task="""
     A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
-    sees a later one, else `False`; its mask is not shown. The check hands your test sixteen
+    sees a later one, else `False`; its mask is not shown. The check hands your test seventeen
     attentions, three of which are right.
     """,
     stub="""
@@ -136,7 +166,20 @@ def my_test(attend):
     # attend(x) -> outputs; True if no output follows a later word
     ...
 """,
-    mistakes=[(_later_rows, "You compare the rows after the changed word: which ones may not follow it?")],
+    mistakes=[
+        (
+            _compares(range(5), rows=lambda j: slice(j + 1, 5)),
+            "You compare the rows after the changed word: which ones may not follow it?",
+        ),
+        (
+            _compares(range(1, 5), at=any),
+            "Your test passes if one of the words does no harm: when are all of them tried?",
+        ),
+        (
+            _compares([1]),
+            "Your test sees a leak from the second word into the first, and no other: are all words tried?",
+        ),
+    ],
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",
     hints=[
         "Make x with torch.randn(5, 4), copy it with x.clone(), and change one word of the copy.",

@@ -29,6 +29,12 @@ def _half_causal(x):
     return torch.cat([_attend(causal_mask)(x)[..., :half], _NO_MASK(x)[..., half:]], dim=-1)
 
 
+def _mean_kept(x):
+    """Add what a head without a mask sees, less its mean: (n, d) -> (n, d) with right means."""
+    leak = _NO_MASK(x)
+    return _attend(causal_mask)(x) + (leak - leak.mean(dim=-1, keepdim=True) if x.shape[-1] > 1 else leak)
+
+
 def _next_added(x):
     """Add the last feature of the next word to that of each word, 0 to that of the last: (n, d) -> (n, d)."""
     return torch.cat([x[..., :-1], x[..., -1:] + F.pad(x[..., 1:, -1:], (0, 0, 0, 1))], dim=-1)
@@ -75,6 +81,10 @@ _NOT_CAUSAL = {
     "causal in half of the features": (
         _half_causal,
         "the second half of each output's features follows all words.",
+    ),
+    "a leak that leaves the mean of each output": (
+        _mean_kept,
+        "its outputs follow later words, and only their sums over the features do not.",
     ),
     "causal mask, the mean of the sentence taken away first": (
         _attend(causal_mask, prepare=lambda x: x - x.mean(dim=-2, keepdim=True)),

@@ -36,7 +36,10 @@ row_by_hand = ValueExercise(
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([0.731, 0.184, 0, 0.731], "You divide by the others only: the sum is that of the whole row."),
         ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
-        ([0.25, 0.25, 0.25, 0.25], "You share out equally, and with a hidden word: what do the scores say?"),
+        (
+            [0.212, 0.576, 0, 0.212],
+            "The smallest score gets the largest weight: what is e to the power of 1?",
+        ),
         ([1 / 3, 1 / 3, 0, 1 / 3], "You share out equally: which of the three scored less?"),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
@@ -87,9 +90,13 @@ how_sharp = ValueExercise(
 )
 
 
+def _shares(numbers, axis=-1):
+    return numbers / numbers.sum(dim=axis, keepdim=True)
+
+
 def _softmax(scores, axis=-1):
     """Softmax as in the page's three lines: large scores and rows without any key are too much for it."""
-    return scores.exp() / scores.exp().sum(dim=axis, keepdim=True)
+    return _shares(scores.exp(), axis)
 
 
 def _masked_rows():
@@ -111,6 +118,26 @@ def _large_scores():
     return scores
 
 
+def _without(scores, row):
+    """Softmax that is right but for these rows, which get weights of 0."""
+    return attention_weights(scores).masked_fill(row, 0.0)
+
+
+_NO_POWER = "You make shares of differences of scores: which step turns them into powers first?"
+_FOR_HIDDEN_KEYS = [
+    (
+        lambda s: attention_weights(s.masked_fill(s == -inf, 0.0)),
+        "You put 0 in place of −∞, and a score of 0 gets a share: what is e to the power of 0?",
+    ),
+    (
+        lambda s: _softmax(s - s.mean(dim=-1, keepdim=True)),
+        "You subtract the mean of each row, and one score of −∞ makes it −∞: which number would do?",
+    ),
+    (
+        lambda s: _without(s, (s == -inf).any(dim=-1, keepdim=True)),
+        "A row with one score of −∞ loses all its weights: does a 0 or NaN come over the whole row?",
+    ),
+]
 _FOR_LARGE_SCORES = [
     (_softmax, "e to the power of a score of 300 is ∞: what may you take from a whole row first?"),
     (lambda s: _softmax(s.clamp(max=80)), "You cut large scores off, so that 300 and 299 get equal weights."),
@@ -135,7 +162,7 @@ softmax_for_every_row = FunctionExercise(
         case(numbers(2, 3), label="with a small table"),
         case(numbers(2, 3, 4, 5, seed=1), label="with a batch and heads in front"),
         case(numbers(1, 4, 3, seed=2), label="with one table in a batch"),
-        case(_masked_rows(), label="with some scores of −∞"),
+        case(_masked_rows(), label="with some scores of −∞", mistakes=_FOR_HIDDEN_KEYS),
         case(_large_scores(), label="with scores of several hundred", mistakes=_FOR_LARGE_SCORES),
         case(_empty_rows(), label="with a row without any key", mistakes=_FOR_EMPTY_ROWS),
     ],
@@ -160,12 +187,17 @@ def my_softmax(scores):
             "You add up along axis 1, which holds the keys only if nothing stands in front.",
         ),
         (lambda s: _softmax(-s), "The largest score gets the smallest weight: which is taken from which?"),
-        (lambda s: s.exp(), "These are the powers of e: they are not yet shares of their row."),
+        (
+            lambda s: _softmax(s / s.shape[-1] ** 0.5),
+            "You divide by the root of n_k: these scores are to be taken as they are.",
+        ),
         (lambda s: _softmax(s * log(2)), "You take 2 to the power of the scores; softmax takes e."),
         (
-            lambda s: s / s.sum(dim=-1, keepdim=True),
+            _shares,
             "You divide the scores by their sum: which step makes them positive first?",
         ),
+        (lambda s: _shares(s - s.amin(dim=-1, keepdim=True)), _NO_POWER),
+        (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
         (
             lambda s: s.exp() / s.exp().sum(-1),
             "The sum of a row has lost its axis, so that it meets a column.",
