@@ -11,9 +11,10 @@ import re
 
 import pytest
 import torch
-from answers import RIGHT_OTHERWISE, WRONG_ANSWERS
+from right_answers import RIGHT_OTHERWISE
 from torch import nn
 from torch.nn import functional as F
+from wrong_answers import WRONG_ANSWERS
 
 import mha_helpers
 from mha_helpers import pages as package
@@ -74,7 +75,7 @@ def test_the_solution_is_right_and_the_stub_not_attempted(exercise):
 @every_exercise
 def test_a_right_answer_written_otherwise_is_right(exercise):
     answers = [code for key, code in RIGHT_OTHERWISE.items() if key.split()[0] == exercise.number]
-    assert answers, f"answers.py has no right answer for {exercise.number}"
+    assert answers, f"right_answers.py has none for {exercise.number}"
     for code in answers:
         verdict = exercise.verdict(made_by(exercise, code))
         assert verdict.status == CORRECT, f"{code}\n{verdict.sentence}"
