@@ -53,11 +53,9 @@ def hub(folder, proxy):
         "config": str(ROOT / "teaching" / "hub" / "jupyterhub_config.py"),
         "homes": str(folder / "homes" / "{username}"),
         "proxy": proxy,
-        "port": port,
-        "hub_port": free_port(),
-        "proxy_port": free_port(),
     }
-    (folder / "config.py").write_text(CONFIG.format(**settings), encoding="utf-8")
+    ports = {"port": port, "hub_port": free_port(), "proxy_port": free_port()}
+    (folder / "config.py").write_text(CONFIG.format(**settings, **ports), encoding="utf-8")
     command = [sys.executable, "-m", "jupyterhub", "--config", "config.py"]
     environment = {**os.environ, "CLASS_PASSWORD": PASSWORD, "OMP_NUM_THREADS": "1"}
     address = f"http://127.0.0.1:{port}"
