@@ -74,9 +74,7 @@ class Client:
         new = nbformat.v4.new_output
         for cell in self.page.cells:
             if "1 / 0" in cell.source:
-                cell.outputs = [
-                    new("error", ename="ZeroDivisionError", evalue="by 0", traceback=["/home/me"])
-                ]
+                cell.outputs = [new("error", ename="ZeroDivisionError", evalue="by 0", traceback=["/home/me"])]  # fmt: skip
             elif "check" in cell.source and cell.cell_type == "code":
                 printed = [("stdout", "a\n"), ("stdout", SAID[-1]), ("stderr", "a warning\n")]
                 cell.outputs = [new("stream", name=name, text=text) for name, text in printed]
@@ -95,9 +93,7 @@ def path(tmp_path, monkeypatch):
     module.two = TWO
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(notebook, "NotebookClient", Client)
-    monkeypatch.setattr(
-        notebook.importlib.util, "find_spec", lambda name: None
-    )  # as if page 11 could not run
+    monkeypatch.setattr(notebook.importlib.util, "find_spec", lambda name: None)  # page 11 cannot run
     monkeypatch.setenv("PYTHONPATH", "/mine")
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
     code, words = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
@@ -106,16 +102,9 @@ def path(tmp_path, monkeypatch):
     meant = code("1 / 0  # [x](04_scaling.ipynb)\n", metadata={"tags": ["raises-exception"], "trusted": True})
     shown = code("p = picture_explorer()\n \nx")
     cells = [
-        words(OPENING),
-        code(setup),
-        code(IMPORT),
-        words(FOLDED),
-        words("## Exercises"),
-        *exercise,
-        words("## Say · 2 min"),
-        meant,
-        shown,
-    ]
+        words(OPENING), code(setup), code(IMPORT), words(FOLDED), words("## Exercises"), *exercise,
+        words("## Say · 2 min"), meant, shown,
+    ]  # fmt: skip
     path = tmp_path / "deeper" / "99_made_up.ipynb"
     path.parent.mkdir()
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"me": "/home/me"}), path)
@@ -150,6 +139,12 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys):
     shown = path.read_text(encoding="utf-8")
     path.write_text(shown.replace("iVBOR", "iVBOX"), encoding="utf-8")  # other pixels: stored, but no fault
     assert refresh.main(["--check"]) == 0 and refresh.main([str(path)]) == 0 and path.read_bytes() == once
+    torn = nbformat.read(path, as_version=4)
+    del torn.cells[8]  # an exercise without its second cell: nothing is written
+    nbformat.write(torn, path)
+    torn = path.read_bytes()
+    assert refresh.main([str(path)]) == 1 and path.read_bytes() == torn
+    assert "exercise D99.1 needs two code cells" in capsys.readouterr().err
 
 
 def test_the_sizes_of_a_page(path):
