@@ -28,12 +28,8 @@ def notebook(shown, stored):
 
 
 def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_saving, tmp_path):
-    yesterday = {
-        "old": {"children": ["IPY_MODEL_part"]},
-        "part": {"of": "IPY_MODEL_old"},
-        "anew": {"value": 1},
-        "gone": {},
-    }
+    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"of": "IPY_MODEL_old"}}
+    yesterday |= {"anew": {"value": 1}, "gone": {}}
     nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
     today = notebook(["old", "anew"], {"anew": {"value": 2}})
     manager = SimpleNamespace(root_dir=str(tmp_path))
@@ -43,10 +39,12 @@ def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_
     assert today.metadata.widgets[WIDGET_STATE] == stored
     (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
     of_old = {"nbformat": 3, "worksheets": []}
-    for kind, content, name in [
+    saved = [
         ("file", "a text", "page"),
         ("notebook", of_old, "page"),
-        *(("notebook", today, name) for name in ("text", "new")),
-    ]:
-        before_saving({"type": kind, "content": content}, f"{name}.ipynb", manager)  # nothing is raised
+        ("notebook", today, "text"),
+        ("notebook", today, "new"),
+    ]
+    for kind, content, name in saved:  # nothing is raised
+        before_saving({"type": kind, "content": content}, f"{name}.ipynb", manager)
     assert today.metadata.widgets[WIDGET_STATE] == stored
