@@ -28,7 +28,7 @@ def notebook(shown, stored):
 
 
 def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_saving, tmp_path):
-    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"of": "IPY_MODEL_old"}}
+    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"of": ["IPY_MODEL_old", "IPY_MODEL_anew"]}}
     yesterday |= {"anew": {"value": 1}, "gone": {}}
     nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
     today = notebook(["old", "anew"], {"anew": {"value": 2}})
