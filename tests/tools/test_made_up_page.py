@@ -5,9 +5,11 @@ import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import Mock
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 import course
 from mha_helpers.exercises import ValueExercise
@@ -126,7 +128,7 @@ def transcript(path):
     return lines
 
 
-def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys):
+def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, monkeypatch):
     before = path.read_bytes()
     assert refresh.main(["--check"]) == 1 and path.read_bytes() == before
     assert refresh.main([str(path)]) == 0
@@ -146,6 +148,11 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys):
     torn = path.read_bytes()
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == torn
     assert "exercise D99.1 needs two code cells" in capsys.readouterr().err
+    path.write_bytes(once)
+    raised = CellExecutionError("line 3", "NameError", "x")
+    monkeypatch.setattr(Client, "execute", Mock(side_effect=raised))
+    assert refresh.main([str(path)]) == 1 and path.read_bytes() == once
+    assert "a cell raised NameError: x\nline 3" in capsys.readouterr().err
 
 
 def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch):

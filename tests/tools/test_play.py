@@ -91,12 +91,6 @@ def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monk
     ]  # the box ticks a cell of the mask
 
 
-def test_a_second_click_on_a_number_of_page_08_follows_its_head(states_of):
-    made = states_of(splitting_explorer)
-    first, second = (made.shown[key(made.start, click)][1] for click in ("0,2,0", "0,2,0 again"))
-    assert first.startswith("Token 3") and second.startswith("Head 1")
-
-
 @of_some_panels
 def test_at_most_240_combinations_with_the_start_and_both_ends(explorer):
     panel = explorer()
