@@ -141,7 +141,7 @@ def test_every_panel_of_the_course_stands_in_a_cell_of_its_own(pages):
 def made_up_panel():
     """Two settings of it do not combine; clicks on its cells type a word, move a slider, or change a box."""
     more = {"off": widgets.Checkbox(True), "word": widgets.Text("hi")}
-    menu = widgets.Dropdown(options=[("a & b", 0), ("c", 1)])
+    menu = widgets.Dropdown(options=[("c", 1), ("a & b", 0)], value=0)
     controls = {"mask": menu, "d": widgets.IntSlider(2, 1, 3, description="d <1>")}
 
     def compute(**values):
@@ -162,7 +162,7 @@ def made_up_panel():
 
 
 PANEL = """\
-<figure class="play"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-control="a &amp; b|c"><option value=0 selected>a &amp; b</option><option value=1>c</option></select></label>\
+<figure class="play"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-control="c|a &amp; b"><option value=0>c</option><option value=1 selected>a &amp; b</option></select></label>\
 <label>d &lt;1&gt; <input type="range" min="0" max="2" value="1" disabled data-control="1|2|3" aria-valuetext="2"><output>2</output></label></div>\
 <details><summary>more</summary><div class="controls"><label><input type="checkbox" disabled data-control="no|yes" checked> off</label></div></details>\
 <div class="scroll picture"><svg><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div>\
@@ -266,21 +266,21 @@ const ready = setInterval(() => {
 }, 10);
 """
 # Cell clicked or control set: whether the pointer was a hand, mask d off word | what the slider says | controls
-WALK = """start: 0 2 True hi | 2 | 2 | 0,1,true
-0,0,1: true 0 2 True one | 2 | 2 | 0,1,true
-0,0,1: true 0 2 True two | 2 | 2 | 0,1,true
-1=2: true 0 3 True two | 3 | 3 | 0,2,true
-9,9,9: false 0 3 True two | 3 | 3 | 0,2,true
-0,0,0: true 0 3 False hi | 3 | 3 | 0,2,false
-2=true: true 0 3 True hi | 3 | 3 | 0,2,true
-0,0,0: true 0 3 False hi | 3 | 3 | 0,2,false
-0=1: true 1 2 False hi | 2 | 2 | 1,1,false
-1=2: true 1 2 False hi | 2 | 2 | 1,1,false
-1=0: true 1 1 False hi | 1 | 1 | 1,0,false
-1=2: true 1 2 False hi | 2 | 2 | 1,1,false
-0=0: true 0 2 False hi | 2 | 2 | 0,1,false
-0,0,2: true 0 1 False one | 1 | 1 | 0,0,false
-0,0,1: true 0 1 False one | 1 | 1 | 0,0,false"""
+WALK = """start: 0 2 True hi | 2 | 2 | 1,1,true
+0,0,1: true 0 2 True one | 2 | 2 | 1,1,true
+0,0,1: true 0 2 True two | 2 | 2 | 1,1,true
+1=2: true 0 3 True two | 3 | 3 | 1,2,true
+9,9,9: false 0 3 True two | 3 | 3 | 1,2,true
+0,0,0: true 0 3 False hi | 3 | 3 | 1,2,false
+2=true: true 0 3 True hi | 3 | 3 | 1,2,true
+0,0,0: true 0 3 False hi | 3 | 3 | 1,2,false
+0=0: true 1 2 False hi | 2 | 2 | 0,1,false
+1=2: true 1 2 False hi | 2 | 2 | 0,1,false
+1=0: true 1 1 False hi | 1 | 1 | 0,0,false
+1=2: true 1 2 False hi | 2 | 2 | 0,1,false
+0=1: true 0 2 False hi | 2 | 2 | 1,1,false
+0,0,2: true 0 1 False one | 1 | 1 | 1,0,false
+0,0,1: true 0 1 False one | 1 | 1 | 1,0,false"""
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
@@ -328,7 +328,12 @@ def test_every_formula_became_mathml(pages):
 
 def test_a_formula_keeps_what_markdown_would_take_and_code_keeps_its_dollar():
     written = play.markdown_html("so $a_1 * b_2 * c_3$ and `cost = $5` and $$\\frac{1}{2}$$")
-    assert written.count("<math ") == 2 and "<em>" not in written and "<mfrac>" in written
+    assert (
+        written.count("<math ") == 2
+        and written.count('display="block"') == 1
+        and "<em>" not in written
+        and "<mfrac>" in written
+    )
     assert "cost = $5" in written
     heading = play.markdown_html("## After $W_O$")
     assert "<math display" in heading and 'id="After-WO"' in heading
