@@ -227,6 +227,7 @@ def test_pages_and_their_list_to_the_letter(made_up_page, tmp_path, monkeypatch,
     assert page.split() == PAGE.split() and "<title>Why &amp; &lt;when&gt;?</title>" in before
     light, dark = before.split("prefers-color-scheme: dark")[:2]
     assert ".code { background: #f8f8f8" in light and ".code { background: #0d1117" in dark
+    assert 'alt="Panel: &lt;b&gt;"' in made["11_c"]
     assert [name for name, text in made.items() if "<figure class" not in text and name != "index"] == [
         "11_c"
     ]
