@@ -259,7 +259,7 @@ const ready = setInterval(() => {
   const seen = [shown()];
   for (const step of steps) {
     const [what, to] = step.split("="), event = { target: { closest: () => ({ dataset: { cell: step } }) } };
-    if (to) { Object.assign(controls[what], { value: to, checked: to === "true" }).input(); }
+    if (to) { Object.assign(controls[what], types[what] === "checkbox" ? { checked: to === "true" } : { value: to }).input(); }
     else { picture.pointerover(event); picture.click(event); }
     seen.push(`${picture.answers} ${shown()}`);
   }
