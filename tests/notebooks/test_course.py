@@ -58,7 +58,10 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
         "--LabApp.user_settings_dir": "SETTINGS",
         "--LabApp.workspaces_dir": "SPACE",
     }
+    monkeypatch.setattr(course, "install_cpu_torch", lambda: calls.append(["torch"]))
+    monkeypatch.setattr(course, "configure", lambda folder: calls.append(["configured", folder]))
     course.main(arguments.split())
+    assert calls.count(["torch"]) == 1 and ["configured", course.VENV] in calls
     own = arguments.split()[0] in ("lab", "project")
     pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-c", "constraints.txt", "-r"]
     lists = [[*pip, "requirements.txt", "-e", "."], [*pip, "tests/requirements.txt"]]
