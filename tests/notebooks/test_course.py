@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+import signal
 import subprocess
 import sys
 
@@ -36,12 +37,102 @@ def calls(tmp_path, monkeypatch):
     return started
 
 
-def test_a_second_run_installs_nothing(calls):
-    course.main(["test", "-k", "softmax"])
-    assert sum("pip" in command for command in calls) == 2
-    calls.clear()
-    course.main(["test", "-k", "softmax"])
-    assert [command[1:] for command in calls] == [["-m", "pytest", "-k", "softmax"]]
+LAB = ["-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "started"),
+    [
+        ("lab --port 9000", [*LAB, "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "ROOT", "--port", "9000"]),
+        ("project -x", [*LAB, "--LabApp.default_url=/doc/tree/notebooks/one_sitting.ipynb", "ROOT", "SETTINGS", "SPACE", "-x"]),
+        ("html --out x", ["-m", "tools.play", "--out", "x"]),
+        ("teach", ["-m", "tools.teach"]),
+        ("test -k softmax", ["-m", "pytest", "-k", "softmax"]),
+    ],
+    ids=lambda arguments: str(arguments).split()[0],
+)  # fmt: skip
+def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, monkeypatch, arguments, started):
+    monkeypatch.setattr(course.os, "geteuid", lambda: 0, raising=False)  # as in a container
+    words = {
+        "--allow-root": "ROOT",
+        "--LabApp.user_settings_dir": "SETTINGS",
+        "--LabApp.workspaces_dir": "SPACE",
+    }
+    monkeypatch.setattr(course, "install_cpu_torch", lambda: calls.append(["torch"]))
+    monkeypatch.setattr(course, "configure", lambda folder: calls.append(["configured", folder]))
+    course.main(arguments.split())
+    assert calls.count(["torch"]) == 1 and ["configured", course.VENV] in calls
+    own = arguments.split()[0] in ("lab", "project")
+    pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-c", "constraints.txt", "-r"]
+    lists = [[*pip, "requirements.txt", "-e", "."], [*pip, "tests/requirements.txt"]]
+    assert [command[1:] for command in calls if "pip" in command] == lists[: 1 if own else 2]
+    del calls[:]
+    course.main(arguments.split())
+    assert [[words.get(word.split("=")[0], word) for word in command[1:]] for command in calls] == [started]
+    assert calls[0][0] == course.PYTHON
+
+
+def test_settings_stand_where_jupyter_reads_them(tmp_path):
+    course.configure(str(tmp_path))
+    course.projector(str(tmp_path / "projector"))
+    written = {
+        path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8")
+        for path in tmp_path.rglob("*.*")
+        if path.is_file()
+    }
+    assert written == {
+        "etc/jupyter/labconfig/page_config.json": '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}',
+        "share/jupyter/lab/settings/overrides.json": '{"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": true}}',
+        "etc/ipython/ipython_kernel_config.py": 'from ipykernel.ipkernel import IPythonKernel\n\nIPythonKernel.language_info["version"] = "3"\n',
+        "etc/jupyter/jupyter_server_config.py": (ROOT / "tools" / "jupyter_server_config.py").read_text(encoding="utf-8"),
+        "projector/@jupyterlab/docmanager-extension/plugin.jupyterlab-settings": '{"autosave": false}',
+        "projector/@jupyterlab/statusbar-extension/plugin.jupyterlab-settings": '{"visible": false}',
+        "projector/default-37a8.jupyterlab-workspace": '{"data": {"layout-restorer:data": {"left": {"visible": false, "collapsed": true, '
+        '"current": null, "widgets": []}, "right": {"visible": false, "collapsed": true, "current": null, "widgets": []}, '
+        '"top": {"simpleVisibility": false}}}, "metadata": {"id": "default"}}',
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "made"), [(0, False), (1, True), (OSError, True)])
+def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, answer, made):
+    started = []
+
+    def call(command, **_):
+        started.append(command)
+        if "-c" in command and answer is OSError:
+            raise answer
+        return answer if "-c" in command else 0
+
+    monkeypatch.setattr(course.subprocess, "call", call)
+    course.make_environment()
+    assert started[1:] == [[sys.executable, "-m", "venv", "--clear", course.VENV]] * made
+
+
+def test_a_program_runs_in_the_course_with_its_own_packages_and_answers_ctrl_c_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seen = "import os, sys; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] != sys.argv[1])"
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert course.run([sys.executable, "-c", seen, f"{ROOT}11"]) == 0
+        assert signal.getsignal(signal.SIGINT) is not before
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_a_stamp_says_changes_with_each_list_and_with_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(course, "ROOT", str(tmp_path))
+    stamps = [course.fingerprint("requirements.txt")]
+    for name in ("requirements.txt", "constraints.txt", "pyproject.toml"):
+        (tmp_path / name).write_text("ü", encoding="utf-8")
+        stamps.append(course.fingerprint("requirements.txt"))
+    monkeypatch.setattr(course, "ROOT", f"{tmp_path}/.")
+    assert len({*stamps, course.fingerprint("requirements.txt")}) == 5
+
+
+@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["--help"], 0), (["-h"], 0), (["lap"], 2)])
+def test_what_is_no_command_gets_the_list_of_commands(calls, capsys, arguments, code):
+    assert course.main(arguments) == code and not calls
+    assert "python3 course.py collect" in capsys.readouterr().out
 
 
 def test_a_changed_list_is_installed_again(calls, monkeypatch):
@@ -65,7 +156,7 @@ def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls
 def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     course.main(["collect", "homes"])
-    assert calls[-1][1:] == ["-m", "tools.collect", str(tmp_path / "homes")]
+    assert calls == [[sys.executable, "-m", "tools.collect", str(tmp_path / "homes")]]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +169,11 @@ def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platfor
     monkeypatch.setattr(course.urllib.request, "urlopen", lambda *_, **__: io.BytesIO())
     monkeypatch.setattr(course, "pip", installed.append)
     course.install_cpu_torch()
-    assert len(installed) == taken
+    torch = next(f"torch{bounds}" for name, bounds in names("constraints.txt").items() if name == "torch")
+    assert installed == [["--no-deps", "--index-url", "https://download.pytorch.org/whl/cpu", torch]] * taken
+    monkeypatch.setattr(course.urllib.request, "urlopen", lambda *_, **__: (ROOT / "not there").read_bytes())
+    course.install_cpu_torch()
+    assert len(installed) == taken  # without a network, too
 
 
 def test_conda_and_binder_get_what_pip_gets():
@@ -102,3 +197,11 @@ def test_ruff_has_nothing_to_say(command):
         [sys.executable, "-m", "ruff", *command, "."], cwd=ROOT, capture_output=True, text=True
     )
     assert said.returncode == 0, said.stdout
+
+
+def test_text_is_read_and_written_as_utf_8_whatever_a_machine_is_used_to():
+    for file in [ROOT / "course.py", *(ROOT / "tools").glob("*.py"), *(ROOT / "mha_helpers").rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            name = ast.unparse(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
+            if name in ("read_text", "write_text") or (name == "open" and file.name == "course.py"):
+                assert "encoding" in [word.arg for word in node.keywords], (file.name, node.lineno)

@@ -28,10 +28,23 @@ def notebook(shown, stored):
 
 
 def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_saving, tmp_path):
-    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {}, "anew": {"value": 1}, "gone": {}}
+    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"of": ["IPY_MODEL_old", "IPY_MODEL_anew"]}}
+    yesterday |= {"anew": {"value": 1}, "gone": {}}
     nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
     today = notebook(["old", "anew"], {"anew": {"value": 2}})
     manager = SimpleNamespace(root_dir=str(tmp_path))
     before_saving({"type": "notebook", "content": today}, "page.ipynb", manager)
     kept = {name: state for name, state in yesterday.items() if name in ("old", "part")}
-    assert today.metadata.widgets[WIDGET_STATE]["state"] == {**kept, "anew": {"value": 2}}
+    stored = {"state": {**kept, "anew": {"value": 2}}, "version_major": 2, "version_minor": 0}
+    assert today.metadata.widgets[WIDGET_STATE] == stored
+    (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
+    of_old = {"nbformat": 3, "worksheets": []}
+    saved = [
+        ("file", "a text", "page"),
+        ("notebook", of_old, "page"),
+        ("notebook", today, "text"),
+        ("notebook", today, "new"),
+    ]
+    for kind, content, name in saved:  # nothing is raised
+        before_saving({"type": kind, "content": content}, f"{name}.ipynb", manager)
+    assert today.metadata.widgets[WIDGET_STATE] == stored

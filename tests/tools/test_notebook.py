@@ -1,15 +1,18 @@
 """What refresh stores, whoever saved the page before."""
 
+import base64
 import copy
+import io
 
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
+from PIL import Image
 
-from tools import refresh
 from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
 
-SVG = '<svg width="60" height="20" aria-label="Weights of “a &amp; b”"><rect width="60" height="20"/></svg>'
+SVG = """<svg width="200" height="20" aria-label="Weights of “a &amp; b”"><rect width="200" height="20"/>
+<text class="tip" x="9" y="15" fill="red">tip</text></svg>"""
 WIDGETS = {
     "outer": {"model_name": "VBoxModel", "state": {"children": ["IPY_MODEL_inner"]}},
     "inner": {"model_name": "HTMLModel", "state": {"value": SVG}},
@@ -19,7 +22,8 @@ WIDGETS = {
 def page(widgets):
     """A page with a Panel, as a notebook that stores these widgets."""
     view = {"model_id": "outer", "version_major": 2, "version_minor": 0}
-    output = nbformat.v4.new_output("display_data", {"text/plain": "<Panel>", WIDGET_VIEW: view})
+    data, metadata = {"text/plain": "<Panel>", WIDGET_VIEW: view}, {WIDGET_VIEW: {}}
+    output = nbformat.v4.new_output("display_data", data, metadata=metadata)
     cell = nbformat.v4.new_code_cell("weights_explorer()", outputs=[output], execution_count=7)
     cells, metadata = [nbformat.v4.new_markdown_cell("# A page"), cell], {"widgets": {WIDGET_STATE: widgets}}
     return nbformat.from_dict(copy.deepcopy(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
@@ -38,39 +42,18 @@ def test_a_page_that_colab_has_saved_is_stored_like_any_other():
         nbformat.validate(notebook)
     assert as_text(colab) == as_text(jupyterlab)
     data, metadata = colab.cells[1].outputs[0].data, colab.cells[1].outputs[0].metadata
-    assert set(data) == {"text/plain", "image/png"} and metadata["image/png"]["alt"] == "Weights of “a & b”"
+    assert set(data) == {"text/plain", "image/png"}
+    assert metadata == {"image/png": {"alt": "Weights of “a & b”", "width": 200, "height": 46}}
+    picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("RGB")
+    drawn, line = (picture.crop(box).getcolors(5000) for box in ((0, 0, 400, 40), (0, 40, 400, 92)))
+    assert drawn == [(16000, (0, 0, 0))]  # twice the size, and no words for the mouse
+    assert (
+        len(line) > 16
+        and max(line)[1] == (255, 255, 255)
+        and min(colour for _, colour in line) == (85, 85, 85)
+    )
     html, _ = HTMLExporter().from_notebook_node(colab)
     assert "data:image/png" in html
     again = copy.deepcopy(colab)
     normalise(again, "03_qk_scores")
     assert as_text(again) == as_text(colab)
-
-
-def test_an_exercise_without_its_two_code_cells_is_named_before_anything_is_written():
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell("from mha_helpers.pages.p03_qk_scores import exercises"),
-            nbformat.v4.new_markdown_cell("### Exercise 3.1 ★ · 2 min · Scores on paper"),
-            nbformat.v4.new_markdown_cell("## Recap"),
-        ]
-    )
-    with pytest.raises(ValueError, match="needs two code cells"):
-        refresh.write_exercises(notebook)
-    assert notebook.cells[-1].source == "## Recap"
-
-
-def test_other_pixels_are_stored_but_no_fault_that_a_check_finds(tmp_path, monkeypatch):
-    path = tmp_path / "a_page.ipynb"
-    path.write_text('"image/png": "today"', encoding="utf-8")
-    monkeypatch.setattr(refresh, "refreshed", lambda path: '"image/png": "of another release"')
-    assert refresh.refresh(path, check=True) == "" and "today" in path.read_text(encoding="utf-8")
-    assert refresh.refresh(path, check=False) == "" and "another" in path.read_text(encoding="utf-8")
-
-
-def test_lines_of_one_stream_are_joined_and_warnings_stay_apart():
-    printed = [("stdout", "a\n"), ("stdout", "b\n"), ("stderr", "a warning\n")]
-    outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in printed]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
-    normalise(notebook, "03_qk_scores")
-    stored = [(part.name, part.text) for part in notebook.cells[0].outputs]
-    assert stored == [("stdout", "a\nb\n"), ("stderr", "a warning\n")]

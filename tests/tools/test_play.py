@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import ipywidgets as widgets
 import nbformat
@@ -23,11 +24,10 @@ from mha_helpers.pages.p08_splitting_heads import splitting_explorer
 from mha_helpers.panel import Panel
 from mha_helpers.svg import Drawing
 from tools import play, states
-from tools.notebook import all_pages, name_of
-from tools.set_repository import page_with_address
+from tools.notebook import all_pages
 from tools.states import States, combined, key, options_of, thinned
 
-PAGES = all_pages()
+PAGES, PANEL_OF = all_pages(), play.panel_of
 # Code, which is left alone, so that a dollar in it is no formula; what stands between $$ or $ is one.
 FORMULA = re.compile(r"(`+)[^`].*?\1|\$\$(.+?)\$\$|\$([^$]+?)\$", re.DOTALL)
 SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
@@ -91,12 +91,6 @@ def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monk
     ]  # the box ticks a cell of the mask
 
 
-def test_a_second_click_on_a_number_of_page_08_follows_its_head(states_of):
-    made = states_of(splitting_explorer)
-    first, second = (made.shown[key(made.start, click)][1] for click in ("0,2,0", "0,2,0 again"))
-    assert first.startswith("Token 3") and second.startswith("Head 1")
-
-
 @of_some_panels
 def test_at_most_240_combinations_with_the_start_and_both_ends(explorer):
     panel = explorer()
@@ -144,72 +138,166 @@ def test_every_panel_of_the_course_stands_in_a_cell_of_its_own(pages):
     assert count >= 12
 
 
-def test_a_control_has_a_label_a_start_and_all_its_names():
-    slider = widgets.IntSlider(2, 1, 3, description="d_k <1>")
-    written = play.control_html(slider, options_of(slider), start=1)
-    assert "<label>d_k &lt;1&gt; <input" in written and 'max="2" value="1"' in written
-    assert 'data-control="1|2|3"' in written and "<output>2</output>" in written
-    menu = widgets.Dropdown(options=[("a & b", 0), ("c", 1)], description="mask")
-    assert "<option value=1 selected>c</option>" in play.control_html(menu, options_of(menu), start=1)
-    box = widgets.Checkbox(True, description="off")
-    assert " checked>" in play.control_html(box, options_of(box), start=1)
-    assert " checked>" not in play.control_html(box, options_of(box), start=0)
+def made_up_panel():
+    """Two settings of it do not combine; clicks on its cells type a word, move a slider, or change a box."""
+    more = {"off": widgets.Checkbox(True), "word": widgets.Text("hi")}
+    menu = widgets.Dropdown(options=[("c", 1), ("a & b", 0)], value=0)
+    controls = {"mask": menu, "d": widgets.IntSlider(2, 1, 3, description="d <1>")}
+
+    def compute(**values):
+        if values["mask"] == 1 and values["d"] == 3:
+            raise ValueError("no")
+        return values
+
+    def draw(state):
+        cells = "".join(f'<g class="hit" data-cell="0,0,{i}"><rect/></g>' for i in range(3))
+        svg = f"<svg>{cells}<text>{' '.join(map(str, state.values()))}</text></svg>"
+        return SimpleNamespace(svg=lambda: svg)
+
+    def click(values, map, row, column):
+        word = "two" if values["word"] == "one" else "one"
+        return [{"off": not values["off"]}, {"word": word}, {"d": 1, "word": "one"}][column]
+
+    return Panel("A <made-up>", controls, compute, draw, lambda _: ["<b>", "& more"], more, click=click)
 
 
-def test_a_panel_carries_its_picture_its_words_and_its_states(states_of, monkeypatch):
-    monkeypatch.setattr(play, "States", states_of)
-    written = play.panel_html(cat_eats_fish_heads)
-    assert written.count("<select") == 3 and cat_eats_fish_heads().svg() in written
-    assert re.search(r'<p role="status">Head 1: who acts\..*<br>A row shows', written)
-    assert play.TYPED not in written and play.CLICKED in written
+PANEL = """\
+<figure class="play"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-control="c|a &amp; b"><option value=0>c</option><option value=1 selected>a &amp; b</option></select></label>\
+<label>d &lt;1&gt; <input type="range" min="0" max="2" value="1" disabled data-control="1|2|3" aria-valuetext="2"><output>2</output></label></div>\
+<details><summary>more</summary><div class="controls"><label><input type="checkbox" disabled data-control="no|yes" checked> off</label></div></details>\
+<div class="scroll picture"><svg><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div>\
+<p role="status">&lt;b&gt;<br>&amp; more</p>\
+<p class="note">To type words of your own, open this page in JupyterLab. Where the pointer is a hand, a click answers; in JupyterLab clicks also add up. Not all settings combine here: where one sets another back, JupyterLab does not.</p><script type="text/plain"></script></figure>"""
+PAGE = """<h1>Why &amp; <when>? · 5 min</h1> <details><summary>The cell that sets this page up in JupyterLab</summary><div class="scroll code"><pre># @title
+Set-up </pre></div> </details> <div class="scroll"><table> <thead> <tr> <th>a</th> </tr> </thead> <tbody> <tr> <td>b</td> </tr> </tbody> </table></div>
+<p><a href="deeper_04_scaling.html#S">s</a></p> <div class="scroll code"><pre># hint x </pre></div> <div class="scroll
+output"><pre>&lt;b&gt;</pre></div><div class="scroll output"><pre>&lt;E&gt;: of 0</pre></div><div class="scroll output"><i>as it is</i></div><div
+class="scroll output"><pre>a &lt; b</pre></div><div class="scroll output"><img alt="a &quot;b&quot;" width="60" src="data:image/png;base64,iV"></div>
+<details><summary>Hints, in JupyterLab</summary><div class="scroll code"><pre># hint() # solution() </pre></div> </details> <details><summary>The code
+of this picture</summary><div class="scroll code"><pre>panel() </pre></div> </details> </main> </body> </html>"""
+# fmt: off
+LISTED = ['Twenty minutes', '00 00_a.html Why &amp; &lt;when&gt;?', 'One sitting', 'one_d.html Why &amp; &lt;when&gt;?', 'The course', '05 05_b.html Why &amp; &lt;when&gt;?']
+LISTED += ['After it', '11 11_c.html Why &amp; &lt;when&gt;?', 'Deeper', '04 deeper_04_e.html Why &amp; &lt;when&gt;?']
+# fmt: on
 
 
-def test_what_a_cell_prints_is_text():
-    for printed in (
-        {"output_type": "stream", "text": "<b>"},
-        {"output_type": "error", "ename": "<b>", "evalue": ""},
-    ):
-        assert "<pre>&lt;b&gt;" in play.output_html(nbformat.from_dict(printed))
+def test_a_panel_to_the_letter():
+    assert re.sub('(plain">).*?<', r"\1<", play.panel_html(made_up_panel)) == PANEL
 
 
-def test_below_the_folded_code_of_a_panel_stands_the_panel_that_plays():
-    output = nbformat.v4.new_output("display_data", {"text/plain": "Panel: heads"})
-    cell = nbformat.v4.new_code_cell("heads()", outputs=[output])
-    written = play.cell_html(cell, {"heads()": "<figure>heads</figure>"})
-    assert written.startswith("<details><summary>The code of this picture") and written.endswith("</figure>")
+@pytest.fixture
+def made_up_page(tmp_path):
+    """A function that writes a page with all that a cell can hold."""
+    new, code, words = nbformat.v4.new_output, nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    title = "# Why & <when>? · 5 min\n\n[![Open in Colab](badge.svg)](https://a.org)"
+    outputs = [
+        new("stream", text="<b>"), new("error", ename="<E>", evalue="of 0"),
+        new("display_data", {"text/html": "<i>as it is</i>", "text/plain": "not this"}),
+        new("execute_result", {"text/plain": "a < b"}),
+        new("display_data", {"image/png": "iV\n"}, metadata={"image/png": {"alt": 'a "b"', "width": 60}}),
+        new("display_data", {"image/png": "iV", "text/plain": "Panel: <b>"}),
+    ]  # fmt: skip
+    cells = [
+        words(title), code("# @title Set-up"), words("| a |\n|---|\n| b |\n\n[s](04_scaling.ipynb#S)"),
+        code("# hint\nx", outputs=outputs[:-1]), code("# hint()\n# solution()"), code("panel()", outputs=outputs[-1:]),
+    ]  # fmt: skip
+
+    def write(name):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+        return path
+
+    return write
 
 
-# As much of a browser as play.js needs for one Panel, and one control of it moved.
+def test_pages_and_their_list_to_the_letter(made_up_page, tmp_path, monkeypatch, capsys):
+    names = ["00_a.ipynb", "05_b.ipynb", "11_c.ipynb", "one_d.ipynb", "deeper/04_e.ipynb"]
+    paths = [made_up_page(name) for name in names]
+    monkeypatch.setattr(play, "all_pages", lambda: paths)
+    monkeypatch.setattr(play, "can_run", lambda path: path.stem[:2] != "11")
+    monkeypatch.setattr(play, "panel_of", lambda source: made_up_panel())
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "of_old.html").touch()
+    play.main(["--out", str(tmp_path / "out")])
+    made = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
+    assert sorted(made) == ["00_a", "05_b", "11_c", "deeper_04_e", "index", "one_d"]
+    before, page = made["deeper_04_e"].split("<main>")
+    page = re.sub("</?span[^>]*>|<script.*?</script>|<figure.*</figure>", "", page, flags=re.DOTALL)
+    assert page.split() == PAGE.split() and "<title>Why &amp; &lt;when&gt;?</title>" in before
+    light, dark = before.split("prefers-color-scheme: dark")[:2]
+    assert ".code { background: #f8f8f8" in light and ".code { background: #0d1117" in dark
+    assert 'alt="Panel: &lt;b&gt;"' in made["11_c"]
+    assert [name for name, text in made.items() if "<figure class" not in text and name != "index"] == [
+        "11_c"
+    ]
+    listed = re.findall('<h2>(.*?)</h2>|<li>(.*?) <a href="(.*?)">(.*?)</a></li>', made["index"])
+    assert [" ".join(filter(None, part)) for part in listed] == LISTED
+    (tmp_path / "out" / "of_old.html").touch()
+    play.main([str(paths[1]), "--out", str(tmp_path / "out")])
+    assert len(list((tmp_path / "out").iterdir())) == 7 and "one_d.html" in play.index_html(paths)
+    with pytest.raises(TypeError, match="shows none now"):
+        PANEL_OF("1 + 1")
+
+
+# As much of a browser as play.js needs for one Panel; a step is a cell that is clicked or control=value.
 BROWSER = """
-const [packed, names, moved, to] = JSON.parse(require("fs").readFileSync(0));
-const element = more => ({ classList: {}, setAttribute() {}, addEventListener(_, act) { this.act = act; }, ...more });
-const parts = { script: element({ textContent: packed }), ".picture": element(), "[role=status]": element() };
-const controls = names.map(control => element({ type: "select-one", dataset: { control } }));
+const [packed, names, types, steps] = JSON.parse(require("fs").readFileSync(0));
+const element = more => ({ addEventListener(kind, act) { this[kind] = act; }, setAttribute(name, value) { this[name] = value; }, ...more });
+const picture = element({ classList: { toggle(_, on) { picture.answers = on; } } });
+const parts = { script: element({ textContent: packed }), ".picture": picture, "[role=status]": element() };
+const controls = names.map((control, i) => element({ type: types[i], dataset: { control }, nextElementSibling: {} }));
 const panel = { querySelector: part => parts[part], querySelectorAll: () => controls };
-globalThis.document = { querySelectorAll: what => what === ".play" ? [panel] : [] };
+const boxes = [10, 11].map(scrollWidth => ({ scrollWidth, clientWidth: 10, removeAttribute() { this.tabIndex = -1; } }));
+globalThis.document = { querySelectorAll: what => what === ".play" ? [panel] : boxes };
 globalThis.addEventListener = () => {};
+const shown = () => [/<text>([^<]*)/.exec(picture.innerHTML)[1], controls[1]["aria-valuetext"], controls[1].nextElementSibling.value,
+  controls.map(control => control.type === "checkbox" ? control.checked : control.value).join()].join(" | ");
 const ready = setInterval(() => {
-  if (controls[moved].disabled !== false) return;
+  if (controls[0].disabled !== false) return;
   clearInterval(ready);
-  controls[moved].value = to;
-  controls[moved].act();
-  const [svg, lines] = [parts[".picture"].innerHTML, parts["[role=status]"].innerText];
-  console.log(JSON.stringify([svg, lines, controls.map(control => Number(control.value))]));
+  const seen = [shown()];
+  for (const step of steps) {
+    const [what, to] = step.split("="), event = { target: { closest: () => ({ dataset: { cell: step } }) } };
+    if (to) { Object.assign(controls[what], types[what] === "checkbox" ? { checked: to === "true" } : { value: to }).input(); }
+    else { picture.pointerover(event); picture.click(event); }
+    seen.push(`${picture.answers} ${shown()}`);
+  }
+  console.log(JSON.stringify([seen, parts["[role=status]"].innerText, picture.innerHTML, boxes.map(box => box.tabIndex)]));
 }, 10);
 """
+# Cell clicked or control set: whether the pointer was a hand, mask d off word | what the slider says | controls
+WALK = """start: 0 2 True hi | 2 | 2 | 1,1,true
+0,0,1: true 0 2 True one | 2 | 2 | 1,1,true
+0,0,1: true 0 2 True two | 2 | 2 | 1,1,true
+1=2: true 0 3 True two | 3 | 3 | 1,2,true
+9,9,9: false 0 3 True two | 3 | 3 | 1,2,true
+0,0,0: true 0 3 False hi | 3 | 3 | 1,2,false
+2=true: true 0 3 True hi | 3 | 3 | 1,2,true
+0,0,0: true 0 3 False hi | 3 | 3 | 1,2,false
+0=0: true 1 2 False hi | 2 | 2 | 0,1,false
+1=2: true 1 2 False hi | 2 | 2 | 0,1,false
+1=0: true 1 1 False hi | 1 | 1 | 0,0,false
+1=2: true 1 2 False hi | 2 | 2 | 0,1,false
+0=1: true 0 2 False hi | 2 | 2 | 1,1,false
+0,0,2: true 0 1 False one | 1 | 1 | 1,0,false
+0,0,1: true 0 1 False one | 1 | 1 | 1,0,false"""
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
-def test_a_control_of_a_played_panel_shows_its_picture_and_its_words_in_lines():
-    made = States(cat_eats_fish_heads)
+def test_controls_and_clicks_of_a_played_panel_show_what_they_say(monkeypatch):
+    monkeypatch.setattr(states, "MOST_CLICKS", 1000)
+    made, panel = States(made_up_panel), made_up_panel()
+    (_, *steps), expected = zip(*(line.split(": ") for line in WALK.splitlines()), strict=True)
     names = ["|".join(label for label, _ in options) for options in made.live.values()]
-    given = json.dumps([made.packed(), names, 0, 2])
+    given = json.dumps([made.packed(), names, ["select-one", "range", "checkbox"], steps])
     command = ["node", "-e", BROWSER + play.part("play.js")]
     said = subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
-    panel = cat_eats_fish_heads()
-    panel.set(head=2)
+    seen, lines, svg, focus = json.loads(said)
+    assert seen == list(expected)
+    panel.set(d=1, off=False, word="one")
     # innerText makes a line of each "\n"; textContent would run them together.
-    assert json.loads(said) == [panel.svg(), panel.description(), [2, *made.start[1:]]]
+    assert (lines, svg, focus) == (panel.description(), panel.svg(), [-1, 0])
 
 
 def luminance(colour):
@@ -241,7 +329,12 @@ def test_every_formula_became_mathml(pages):
 
 def test_a_formula_keeps_what_markdown_would_take_and_code_keeps_its_dollar():
     written = play.markdown_html("so $a_1 * b_2 * c_3$ and `cost = $5` and $$\\frac{1}{2}$$")
-    assert written.count("<math ") == 2 and "<em>" not in written and "<mfrac>" in written
+    assert (
+        written.count("<math ") == 2
+        and written.count('display="block"') == 1
+        and "<em>" not in written
+        and "<mfrac>" in written
+    )
     assert "cost = $5" in written
     heading = play.markdown_html("## After $W_O$")
     assert "<math display" in heading and 'id="After-WO"' in heading
@@ -254,28 +347,3 @@ def test_a_page_fetches_nothing_and_fits_a_telephone(pages):
                 assert address.startswith("data:"), tag[:100]
         assert not re.search(r"@import|url\(", text)
         assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
-
-
-def test_badges_of_a_repository_are_no_pictures_of_a_page(tmp_path, monkeypatch):
-    page = nbformat.reads(page_with_address(PAGES[0], "octo/course", "main"), as_version=4)
-    assert "colab-badge.svg" in page.cells[0].source
-    monkeypatch.setattr(play.nbformat, "read", lambda path, as_version: page)
-    assert "colab-badge.svg" not in play.page_html(PAGES[0], panels=None)
-
-
-def test_links_lead_to_pages_that_are_there(pages):
-    names = {f"{name_of(path)}.html" for path in PAGES} | {"index.html"}
-    for path, text in pages.items():
-        anchors = set(re.findall(r'id="([^"]*)"', text))
-        for address in re.findall(r'href="([^"]*)"', text):
-            file, _, anchor = address.partition("#")
-            inside = file in names or (not file and anchor in anchors)
-            assert inside or re.match(r"https?:|data:", address), (path, address)
-    listed = re.findall(r'href="(\w+\.html)"', play.index_html(PAGES))
-    assert sorted(listed) == sorted(names - {"index.html"})  # each once
-
-
-def test_what_needs_a_kernel_is_folded(pages):
-    text = pages[next(path for path in PAGES if path.name.startswith("03_"))]
-    folded = re.findall(r"<details><summary>(.*?)</summary>", text)
-    assert folded[0].startswith("The cell that sets this page up") and "Hints, in JupyterLab" in folded

@@ -5,10 +5,11 @@ import re
 import shutil
 import subprocess
 
+import nbformat
 import pytest
 
 from tools import set_repository
-from tools.notebook import ROOT, all_pages
+from tools.notebook import ROOT, all_pages, name_of, setup_cell
 
 
 @pytest.fixture
@@ -27,39 +28,47 @@ def contents(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_there_and_back_leaves_every_file_as_it_was(course):
+README = """{title}
+
+**[Play with it in your browser](https://octo.github.io/Course.js/)**: nothing to install, the first slider moves at once.
+
+[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
+(https://colab.research.google.com/github/Octo/Course.js/blob/trunk/notebooks/00_start_here.ipynb) \
+[![Open in Binder](https://mybinder.org/badge_logo.svg)]\
+(https://mybinder.org/v2/gh/Octo/Course.js/trunk?urlpath=lab/tree/notebooks/00_start_here.ipynb)
+{rest}"""
+OPENING = """
+
+[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
+(https://colab.research.google.com/github/Octo/Course.js/blob/trunk/{path}) \
+[Play with this page in your browser](https://octo.github.io/Course.js/{name}.html)"""
+
+
+def test_what_is_written_to_the_letter_and_that_it_is_taken_out_again(course, capsys):
+    """Another address takes the place of the first, and twice is once."""
     before = contents(course)
-    assert set_repository.main(["octo/course"]) == 0
-    assert all(old != contents(course)[path] for path, old in before.items())
+    old = {path: nbformat.read(path, as_version=4).cells for path in course.rglob("*.ipynb")}
+    assert (
+        set_repository.main(["first/course"]) == 0
+        and b"/blob/main/" in contents(course)[course / "README.md"]
+    )
+    for changed in (True, False):
+        capsys.readouterr()
+        assert set_repository.main(["Octo/Course.js", "--branch", "trunk"]) == 0
+        assert ("will play at\nhttps://octo.github.io/Course.js/\n" in capsys.readouterr().out) == changed
+    title, rest = before[course / "README.md"].decode().split("\n", 1)
+    assert (course / "README.md").read_text(encoding="utf-8") == README.format(title=title, rest=rest)
+    for path, cells in old.items():
+        cells[0].source += OPENING.format(path=path.relative_to(course).as_posix(), name=name_of(path))
+        cells[1].source = setup_cell("Octo/Course.js")
+        assert nbformat.read(path, as_version=4).cells == cells
     set_repository.main(["--clear"])
     assert contents(course) == before
 
 
-def test_twice_is_once_and_another_address_takes_the_place_of_the_first(course):
-    set_repository.main(["octo/first"])
-    set_repository.main(["octo/course", "--branch", "trunk"])
-    once = contents(course)
-    set_repository.main(["octo/course", "--branch", "trunk"])
-    assert contents(course) == once
-    assert b"octo/first" not in b"".join(once.values())
-    readme = once[course / "README.md"]
-    assert b"octo/course/trunk?urlpath" in readme and b"octo/course/blob/trunk/" in readme
-
-
-def test_the_first_link_of_the_readme_plays(course):
-    set_repository.main(["Octo/course"])
-    text = (course / "README.md").read_text(encoding="utf-8")
-    assert text[text.index("](") :].startswith("](https://octo.github.io/course/)")
-
-
-def test_each_page_links_to_itself_as_it_plays(course):
-    set_repository.main(["octo/course"])
-    for path in course.rglob("*.ipynb"):
-        name = f"deeper_{path.stem}" if path.parent.name == "deeper" else path.stem
-        assert f"(https://octo.github.io/course/{name}.html)" in path.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("wrong", ["octo", "https://github.com/octo/course", "octo/co urse", "o/c/d"])
+@pytest.mark.parametrize(
+    "wrong", ["octo", "https://github.com/octo/course", "octo/co urse", "o/c/d", "öcto/course"]
+)
 def test_what_is_no_address_is_refused_in_words(course, wrong):
     assert "owner/name" in set_repository.main([wrong])
 

