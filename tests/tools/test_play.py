@@ -1,9 +1,7 @@
-"""The pages that play without a kernel: their states, their formulas, and that nothing is fetched."""
+"""The pages that play without a kernel: their pictures, their formulas, and that nothing is fetched."""
 
-import functools
 import itertools
 import json
-import random
 import re
 import shutil
 import subprocess
@@ -16,114 +14,20 @@ from matplotlib.colors import to_rgb
 
 pytest.importorskip("latex2mathml")
 
-from mha_helpers.pages.p00_start_here import cat_eats_fish_heads
-from mha_helpers.pages.p02_qkv_projection import projection_explorer
-from mha_helpers.pages.p05_causal_mask import mask_explorer
-from mha_helpers.pages.p06_softmax import softmax_explorer
-from mha_helpers.pages.p08_splitting_heads import splitting_explorer
 from mha_helpers.panel import Panel
-from mha_helpers.svg import Drawing
 from tools import play, states
 from tools.notebook import all_pages
-from tools.states import States, combined, key, options_of, thinned
+from tools.states import States
 
 PAGES, PANEL_OF = all_pages(), play.panel_of
 # Code, which is left alone, so that a dollar in it is no formula; what stands between $$ or $ is one.
 FORMULA = re.compile(r"(`+)[^`].*?\1|\$\$(.+?)\$\$|\$([^$]+?)\$", re.DOTALL)
-SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
-of_some_panels = pytest.mark.parametrize("explorer", SOME_PANELS, ids=lambda make: make.__name__)
 
 
 @pytest.fixture(scope="module")
 def pages():
     """Every page as HTML, with stored pictures in place of Panels."""
     return {path: play.page_html(path, panels=None) for path in PAGES}
-
-
-@pytest.fixture(scope="module")
-def states_of():
-    """A function that returns the states of an explorer, made once, with the clicks of its start alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(states, "MOST_CLICKS", 0)
-        yield functools.cache(States)
-
-
-@of_some_panels
-def test_states_are_what_the_panel_says(states_of, explorer):
-    made = states_of(explorer)
-    draw = random.Random(explorer.__name__).sample(sorted(name for name in made.shown if " " not in name), 8)
-    for name in draw:
-        settings, panel = tuple(map(int, name.split(","))), explorer()
-        chosen = zip(made.live.items(), settings, strict=True)
-        panel.set(**{name: options[i][1] for (name, options), i in chosen})
-        assert made.svg_of(settings) == panel.svg()
-        assert made.shown[name][1:] == (panel.description(), settings)
-
-
-@of_some_panels
-def test_a_click_shows_what_the_panel_shows_then(states_of, explorer):
-    made = states_of(explorer)
-    clicked = sorted(name for name in made.shown if name.startswith(f"{key(made.start)} "))
-    for name in random.Random(explorer.__name__).sample(clicked, 6):
-        panel, click = explorer(), name.split(" ", 1)[1]
-        for _ in click.split():  # "0,2,1", or "0,2,1 again"
-            panel.click(*map(int, click.split()[0].split(",")))
-        assert made.svg_of(made.start, click) == panel.svg()
-        assert made.shown[name][1] == panel.description()
-
-
-def test_each_option_of_one_control_is_a_state(states_of):
-    made = states_of(softmax_explorer)
-    for k, options in enumerate(made.live.values()):
-        for i in range(len(options)):
-            assert key((*made.start[:k], i, *made.start[k + 1 :])) in made.shown
-    assert len(made.live["temperature"]) == 41
-
-
-def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monkeypatch):
-    assert "follow" not in states_of(splitting_explorer).live  # its options follow from the sliders
-    monkeypatch.setattr(States, "_grid", lambda self: [self.start])
-    assert list(States(mask_explorer).live) == [
-        "mask",
-        "head",
-        "query",
-        "key",
-    ]  # the box ticks a cell of the mask
-
-
-@of_some_panels
-def test_at_most_240_combinations_with_the_start_and_both_ends(explorer):
-    panel = explorer()
-    live = combined(panel)
-    assert states.combinations(live) <= states.MOST_STATES
-    for name, options in live.items():
-        values, every = ([value for _, value in each] for each in (options, options_of(panel.controls[name])))
-        assert panel.controls[name].value in values
-        assert {values[0], values[-1]} == {every[0], every[-1]}
-        assert values == [value for value in every if value in values]
-
-
-def test_what_page_06_asks_for_is_among_the_states():
-    """Its text names these settings, so that a page without a kernel must show them, too."""
-    live = {name: [value for _, value in options] for name, options in combined(softmax_explorer()).items()}
-    assert {0, 50, 86, 90} <= set(live["every"]) and {0.1, 1, 10} <= set(live["temperature"])
-    assert min(live["cat"]) < 0 in live["cat"] and live["shift"] == [False, True]
-
-
-def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second():
-    for slider, expected in [
-        (widgets.IntSlider(11, 1, 40), "1 2 4 8 11 16 32 40"),
-        (widgets.IntSlider(0, -20, 20), "-20 -16 -8 -4 -2 -1 0 1 2 4 8 16 20"),
-        (widgets.FloatSlider(0.75, min=0, max=1.25, step=0.25), "0.00 0.50 0.75 1.00 1.25"),
-    ]:
-        assert " ".join(label for label, _ in thinned(options_of(slider), slider.value)) == expected
-
-
-def test_menus_that_are_too_many_are_refused_in_words():
-    menus = {name: widgets.Dropdown(options=range(20)) for name in "ab"}
-    panel = Panel("large", menus, lambda a, b: {}, lambda state: Drawing(10, 10), lambda state: [])
-    with pytest.raises(ValueError, match="400 states"):
-        combined(panel)
 
 
 def test_every_panel_of_the_course_stands_in_a_cell_of_its_own(pages):
