@@ -216,7 +216,9 @@ class TestExercise(Exercise):
         if len(values) == 1 and time.thread_time() - start > self.seconds / 4:
             return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
         if len(set(values)) > 1:
-            return f"Your test says now True, now False of {which}: allow chance more room, or more numbers."
+            room = "allow chance more room, or more numbers."
+            repair = room if candidate[2] else "what lets it pass by chance?"
+            return f"Your test says now True, now False of {which}: {repair}"
         return values[0]
 
     def _misjudged(self, verdicts):

@@ -39,7 +39,7 @@ _CAUSES = (
     ("Dimension out of range", "The tensor has fewer axes than that: compare its .shape with the task's."),
     ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
     ("index", "An index ran past the end, or is no whole number: compare it with the .shape."),
-    ("converted to", "One number is needed there, not a tensor of several: try the function of torch."),
+    ("converted to", "One number is needed there, and several came: the right argument? A job for torch?"),
     ("must be Tensor, not", "Are two arguments swapped? For a plain number math may have the same function."),
     ("is ambiguous", "if, and, or, not take one True or False: & or | in brackets, .all(), `is not None`?"),
     ("as type .?int|of ints|as an integer", "A whole number is needed there: divide with //."),

@@ -34,6 +34,10 @@ def find_the_doubler():
         (lambda double: (double(0), double(2)) == (0, 4), "3 of 4 are judged rightly. “x²” is wrong"),
         (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
         (lambda double: random.random() < double(0) + 0.5, "now True, now False of “2x”, which is right"),
+        (
+            lambda double: double(2) == 4 and (double(3) == 6 or random.random() < 0.5),
+            "now True, now False of “x²”, which is wrong: what lets it pass by chance?",
+        ),
         (lambda double: double(3), "Handed “2x”, which is right, your test returns a number; True or False"),
         (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
         (lambda: True, "How many arguments"),

@@ -21,7 +21,10 @@ block = {
     mistakes=[
         ({"FFN": FFN // 2}, "“FFN” counts one of its two matrices: a word goes to d_ff and comes back."),
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        ({"FFN": 2 * FFN}, "“FFN” counts multiplications and additions apart: one multiply-add is both."),
+        (
+            {"FFN": 2 * FFN},
+            "“FFN” is twice what is asked: is a multiply-add counted as two, or d_ff taken for d_model?",
+        ),
         (
             {"FFN": 100 * (512 + 2048)},
             "“FFN” adds the widths up: how many products does (n, a) @ (a, m) need?",

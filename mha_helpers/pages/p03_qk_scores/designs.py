@@ -45,6 +45,8 @@ def _two(matrices):
         if part is None or part.shape != (11, 6):
             shape = f" of shape {tuple(part.shape)}" if part is not None and isinstance(matrix, list) else ""
             raise AnswerError(f"your {name} is {kind_of(matrix)}{shape}; a matrix (11, 6) is needed.")
+        if isinstance(matrix, torch.Tensor) and not matrix.is_floating_point():
+            raise AnswerError(f"your {name} holds {matrix.dtype}: x @ {name} needs floating-point numbers.")
         if not part.isfinite().all():
             raise AnswerError(f"your {name} has NaN or ∞ in it: was something divided by 0?")
     return parts

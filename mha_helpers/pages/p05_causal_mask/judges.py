@@ -38,6 +38,9 @@ _SLIPS = [
         "Your test also compares rows that may change: that of the changed word, or a later one.",
     ),
 ]
+_NO_COPY = (
+    "All calls get the very same tensor: if y is x, a change of y changes x, and stays. What makes a copy?"
+)
 
 
 class LeakTest(TestExercise):
@@ -45,13 +48,12 @@ class LeakTest(TestExercise):
 
     def _judge(self, answer):
         sentence = super()._judge(answer)
-        if sentence and "says False of all" in sentence:
-            return next((meant for probe, meant in _SLIPS if self._says(answer, probe)), sentence)
-        if sentence and "says True of all" in sentence and self._changes_what_it_compares(answer):
-            return (
-                "All calls get the very same tensor: if y is x, a change of y changes x. What makes a copy?"
-            )
-        return sentence
+        if not sentence or " of all " not in sentence:
+            return sentence
+        if self._changes_what_it_compares(answer):
+            return _NO_COPY
+        false = "says False" in sentence
+        return next((meant for probe, meant in _SLIPS if false and self._says(answer, probe)), sentence)
 
     @staticmethod
     def _says(test, probe):

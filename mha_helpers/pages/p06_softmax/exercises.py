@@ -200,7 +200,7 @@ def my_softmax(scores):
         (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
         (
             lambda s: s.exp() / s.exp().sum(-1),
-            "The sum of a row has lost its axis, so that it meets a column.",
+            "A sum or a maximum of a row has lost its axis, so that it meets a column.",
         ),
     ],
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",

@@ -168,7 +168,8 @@ one_more_word = FunctionExercise(
     task="""
     A model has mixed the values of all words so far. It kept two things only: the `output`, and `total`,
     the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
-    (d_v). Return the new output and the new total, as if softmax had seen all words at once.
+    (d_v). Return the new output and the new total, as if softmax had seen all words at once. Write over
+    nothing.
     """,
     stub="""
 def my_update(output, total, score, value):

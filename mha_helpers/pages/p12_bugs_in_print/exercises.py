@@ -112,8 +112,8 @@ test_with_ones = TestExercise(
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
     average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
-    returns True only if it mixes rightly. Make q, k and v yourself, with as many features each; let every
-    token give 1.
+    returns True only if it mixes rightly. Make q, k and v yourself, q and k with as many features; let
+    every token give 1.
     """,
     stub="""
 def my_test(attend):
