@@ -4,7 +4,7 @@
 ``03_qk_scores``; ``tools/refresh.py`` writes three cells of each into the page.
 
 **What all kinds take.** ``heading``, "3.1 ★ · 3 min · A fourth word answers"; ``task``, Markdown; ``stub``,
-the code handed out, whose last name at the left margin is checked; ``mistakes``, at most ten pairs
+the code handed out, whose last name at the left margin is checked; ``mistakes``, at most twelve pairs
 ``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
 ``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
 solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already). A mistake is named if
