@@ -79,6 +79,16 @@ def test_autocast(rule, mask):
     assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_autocast_on_a_gpu():
+    attention, x = layer().cuda(), batch().cuda()
+    mask = causal_mask(5, device="cuda")
+    with torch.autocast("cuda", dtype=torch.float16):
+        found, expected = attention(x, mask), plain(attention, x, mask)
+    assert found[1].dtype == torch.float32
+    assert_plain(found, expected, atol=2e-2, rtol=2e-2)
+
+
 def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overflow():
     q = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
     k = q * torch.tensor([[0.5], [1.0]]).half()
