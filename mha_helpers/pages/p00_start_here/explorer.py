@@ -28,7 +28,6 @@ def attention_explorer():
     >>> panel.state()["weights"].shape
     torch.Size([2, 3, 3])
     """
-    title = "Multi-head attention on your sentence"
     controls = {
         "sentence": widgets.Text(SENTENCE, layout=widgets.Layout(width="560px")),
         "show": widgets.Dropdown(options=[ALL_HEADS, STEPS]),
@@ -37,7 +36,7 @@ def attention_explorer():
         "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
     }
     more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
-    return Panel(title, controls, compute, draw, words, more, adjust)
+    return Panel("Multi-head attention on your sentence", controls, compute, draw, words, more, adjust)
 
 
 def adjust(controls, values):
@@ -63,18 +62,14 @@ def compute(sentence, show, mask, heads, d_k, head, query, key):
     masked = scaled if allowed is None else attention.mask_scores(scaled, allowed)
     weights = attention.attention_weights(masked)
     each = attention.weighted_values(weights, v)
-    key = _nearest_of_the_strongest(weights[head, query], query) if key < 0 else key
+    if key < 0:  # the strongest; of several alike, the one that stands nearest to the query
+        alike = weights[head, query].isclose(weights[head, query].max()).nonzero().flatten().tolist()
+        key = min(alike, key=lambda position: abs(position - query))
     return {
         "tokens": tokens, "names": names, "x": x, "q": q, "k": k, "v": v, "scores": scores, "scaled": scaled,
         "mask": allowed, "masked": masked, "weights": weights, "heads": each,
         "concat": attention.merge_heads(each), "chosen": (head, query, key), "show": show,
     }  # fmt: skip
-
-
-def _nearest_of_the_strongest(row, query):
-    """Return the key with the largest weight; of several alike, the one that stands nearest to the query."""
-    strongest = row.isclose(row.max()).nonzero().flatten().tolist()
-    return min(strongest, key=lambda key: abs(key - query))
 
 
 def draw(state):
@@ -86,10 +81,9 @@ def draw(state):
         return drawing
     # Scores before and after the division have one scale, so that it is seen.
     scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()) or 1.0, "decimals": 1}
-    scaled = "scaled" if mask is None else "scaled, masked"
     columns = (
         ("scores", "score", scores),
-        ("scaled", scaled, {**scores, "mask": mask}),
+        ("scaled", "scaled" if mask is None else "scaled, masked", {**scores, "mask": mask}),
         ("weights", "weight", {"mask": mask}),
     )
     for i, (name, title, options) in enumerate(columns):
@@ -99,18 +93,15 @@ def draw(state):
 
 
 def words(state):
-    tokens, (head, row, column) = state["tokens"], state["chosen"]
-    asks, answers = tokens[row], tokens[column]
-    weights = state["weights"][head, row]
-    most, alike = int(weights.argmax()), int(weights.isclose(weights.max()).sum())
-    score, scaled = (number(state[name][head, row, column]) for name in ("scores", "scaled"))
-    weight, largest = number(weights[column]), number(weights[most])
+    tokens, chosen = state["tokens"], state["chosen"]
+    head, row, column = chosen
+    weights, name = state["weights"][head, row], head_label(head, state["names"]).capitalize()
+    score, scaled, weight = (number(state[step][chosen]) for step in ("scores", "scaled", "weights"))
+    steps = f"score {score} → ÷ √{state['q'].shape[-1]} = {scaled} → softmax over the row → weight {weight}"
     if state["mask"] is not None and not state["mask"][row, column]:
         steps = "the mask forbids this cell → weight 0"
-    else:
-        root = f"√{state['q'].shape[-1]}"
-        steps = f"score {score} → ÷ {root} = {scaled} → softmax over the row → weight {weight}"
-    name = head_label(head, state["names"]).capitalize()
-    where = f"most at “{tokens[most]}” ({largest})"
+    largest, alike = number(weights.max()), int(weights.isclose(weights.max()).sum())
+    where = f"most at “{tokens[weights.argmax()]}” ({largest})"
     where = f"at {alike} words alike ({largest} each)" if alike > 1 else where
+    asks, answers = tokens[row], tokens[column]
     return [f"{name}. “{asks}” looks {where}.", f"“{asks}” asks, “{answers}” answers: {steps}."]

@@ -57,8 +57,8 @@ def draw(state):
     drawing, x, (sentence, *cell) = Drawing(WIDTH, HEIGHT), state["x"], state["chosen"]
     tokens, features = (_names(name, size) for name, size in zip(AXES[1:], x.shape[1:], strict=True))
     width = WIDTH / max(len(x), 2)
-    style = {"kind": "vectors", "limit": 1.8, "axes": ("", "")}
-    style |= {"colour": "positive"}  # grey below 0, so that the frame is seen everywhere
+    # Of one colour it is grey below 0, so that the frame is seen everywhere.
+    style = {"kind": "vectors", "limit": 1.8, "axes": ("", ""), "colour": "positive"}
     for i, matrix in enumerate(x):
         box, chosen = (i * width, 0, width - 12, HEIGHT), cell if i == sentence else None
         drawing.heatmap(box, matrix, tokens, features, chosen, title=f"sentence {i}", map=i, **style)

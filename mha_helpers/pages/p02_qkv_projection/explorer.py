@@ -58,25 +58,21 @@ def draw(state):
     drawing, tokens, features = Drawing(WIDTH, 366), EXAMPLE.tokens, EXAMPLE.features
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     # Cells of 46 pixels in all three, so that a row of x and the same row of the result stand on one line.
-    boxes, last = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200)), len(features) - 1
+    boxes = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200))
     style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
     given = style | {"title": "x", "map": X, "colour": "positive"}
     cell = drawing.heatmap(boxes[X], state["x"], tokens, features, (token, feature), **given)
-    _frame(drawing, cell(token, 0), cell(token, last))
+    x, y, size, _ = cell(token, 0)
+    drawing.rect(x, y, len(features) * size, size, "lit", outline=True)
     learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "map": W, "colour": role}
     cell = drawing.heatmap(boxes[W], state["w"], features, COLUMNS, (feature, column), **learned)
-    _frame(drawing, cell(0, column), cell(last, column))
+    x, y, size, _ = cell(0, column)
+    drawing.rect(x, y, size, len(features) * size, "lit", outline=True)
     made = style | {"axes": ("", role), "map": RESULT, "colour": role}
     drawing.heatmap(boxes[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
     drawing.text(376, 229, "@", 22, "middle")
     drawing.text(652, 229, "=", 22, "middle")
     return drawing
-
-
-def _frame(drawing, first, last):
-    """Frame the cells from the first to the last."""
-    (left, top, _, _), (x, y, width, height) = first, last
-    drawing.rect(left, top, x + width - left, y + height - top, "lit", outline=True)
 
 
 def words(state):

@@ -10,9 +10,7 @@ from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, senten
 from mha_helpers.style import head_label, number, short
 from mha_helpers.svg import Drawing
 
-SENTENCE = "the cat sat on the mat"
-MOST_FEATURES = 16
-MOST_TOKENS = 40
+MOST_FEATURES, MOST_TOKENS = 16, 40
 
 
 def scores_explorer():
@@ -28,7 +26,7 @@ def scores_explorer():
     """
     heads = [(head_label(head, HAND_MADE_NAMES), head) for head in range(len(HAND_MADE_NAMES))]
     controls = {
-        "sentence": widgets.Text(SENTENCE),
+        "sentence": widgets.Text("the cat sat on the mat"),
         "head": widgets.Dropdown(options=heads),
         "d_k": widgets.IntSlider(MOST_FEATURES, 1, MOST_FEATURES),
     }

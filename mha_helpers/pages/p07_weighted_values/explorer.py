@@ -49,15 +49,14 @@ def compute(query, values, temperature, head, key):
     v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]
     key = int(weights[query].argmax()) if key < 0 else key
     return {
-        "tokens": EXAMPLE.tokens, "names": EXAMPLE.head_names, "weights": weights, "v": v, "values": values,
-        "value_names": EXAMPLE.value_names[head],
-        "pieces": weights[query][:, None] * v, "output": weights[query] @ v, "chosen": (head, query, key),
+        "weights": weights, "v": v, "values": values, "pieces": weights[query][:, None] * v,
+        "output": weights[query] @ v, "chosen": (head, query, key),
     }  # fmt: skip
 
 
 def draw(state):
-    drawing, tokens, (head, query, key) = Drawing(WIDTH, 366), state["tokens"], state["chosen"]
-    title = head_label(head, state["names"])
+    drawing, tokens, (head, query, key) = Drawing(WIDTH, 366), EXAMPLE.tokens, state["chosen"]
+    title = head_label(head, EXAMPLE.head_names)
     drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, (query, key), title=title, map=head)
     legend = (
         ("value", "a value, and all that can be mixed from the three"),
@@ -102,10 +101,10 @@ def _pixels(first, second):
 
 
 def words(state):
-    tokens, (_, query, key) = state["tokens"], state["chosen"]
+    tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
     pairs = list(zip(state["weights"][query], state["v"], strict=True))
     terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
-    first, second = state["value_names"]
+    first, second = EXAMPLE.value_names[head]
     remark = {
         OWN: f"The first number says “{first}”, the second “{second}”.",
         SWAPPED: "No weight has moved, because values play no part in them.",
