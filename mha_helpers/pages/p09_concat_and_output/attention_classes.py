@@ -26,28 +26,12 @@ def _projected(layer, x):
     return layer.w_qkv(x).chunk(3, dim=-1) if fused else (layer.w_q(x), layer.w_k(x), layer.w_v(x))
 
 
-def _cut(x, num_heads):
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-
-
 def reshaped(x, num_heads):
     return x.reshape(len(x), num_heads, x.shape[1], -1)
 
 
-def _one_head(x, num_heads):
-    return x[:, None]  # (b, n, d_model) -> (b, 1, n, d_model)
-
-
 def _interleaved(x, num_heads):
     return x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
-
-
-def _dealt_back(heads):
-    return heads.permute(0, 2, 3, 1).flatten(2)
-
-
-def _merge(heads):
-    return heads.transpose(1, 2).flatten(2)
 
 
 def _scrambled(heads):
@@ -58,24 +42,16 @@ def _without_later(scores):
     return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
 
 
-def _hidden(scores, mask):
-    return scores.masked_fill(~mask, -torch.inf)
-
-
-def _root(d_k, d_model):
-    return d_k**0.5
-
-
 def attention_class(
     base,
-    root=_root,
-    cut=_cut,
+    root=lambda d_k, d_model: d_k**0.5,
+    cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(1, 2),
     pick=tuple,
-    masked=_hidden,
+    masked=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
     axis=-1,
     share=torch.softmax,
     weigh=torch.matmul,
-    merge=_merge,
+    merge=lambda heads: heads.transpose(1, 2).flatten(2),
     project=_projected,
     last=lambda layer, concat, x: layer.w_o(concat),
 ):
@@ -107,7 +83,7 @@ def usual_mistakes(base):
     mixes_keys = attention_class(base, pick=lambda qkv: (qkv[0], qkv[1], qkv[1]))
     times_root = attention_class(base, root=lambda d_k, d_model: d_k**-0.5)
     asks_itself = attention_class(base, pick=lambda qkv: (qkv[0], qkv[0], qkv[2]))
-    whole = attention_class(base, cut=_one_head)
+    whole = attention_class(base, cut=lambda x, num_heads: x[:, None])
     dealt_out = attention_class(base, cut=_interleaved)
     return [
         (whole, "All features stay in one head: where do you cut q, k and v into num_heads of them?"),
@@ -159,16 +135,13 @@ def _causal_without_mask(base):
 
 def score_mistakes(base):
     """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
-    raw, powers, sigmoid, causal, twice, by_words = (
-        attention_class(base, root=root, share=share)
-        for root, share in (
-            (_root, lambda scores, dim: scores),
-            (_root, lambda scores, dim: scores.exp()),
-            (_root, lambda scores, dim: scores.sigmoid()),
-            (_root, lambda scores, dim: torch.softmax(_without_later(scores), dim)),
-            (_root, lambda scores, dim: torch.softmax(torch.softmax(scores, dim), dim)),
-            (lambda *_: 1, lambda scores, dim: torch.softmax(scores / scores.shape[-1] ** 0.5, dim)),
-        )
+    raw = attention_class(base, share=lambda scores, dim: scores)
+    powers = attention_class(base, share=lambda scores, dim: scores.exp())
+    sigmoid = attention_class(base, share=lambda scores, dim: scores.sigmoid())
+    causal = attention_class(base, share=lambda scores, dim: _without_later(scores).softmax(dim))
+    twice = attention_class(base, share=lambda scores, dim: scores.softmax(dim).softmax(dim))
+    by_words = attention_class(
+        base, root=lambda *_: 1, share=lambda scores, dim: (scores / scores.shape[-1] ** 0.5).softmax(dim)
     )
     return [
         (raw, "Your weights are scores: which step makes shares that add up to 1 of them?"),
@@ -187,11 +160,11 @@ def score_mistakes(base):
 
 def cut_mistakes(base):
     """Return what goes wrong in a cut that leaves the axis of the heads behind that of the words."""
-
-    def back_to_words(heads):
-        return heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)
-
-    not_turned = attention_class(base, cut=lambda x, h: x.unflatten(-1, (h, -1)), merge=back_to_words)
+    not_turned = attention_class(
+        base,
+        cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
+        merge=lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1),
+    )
     return [
         (not_turned, "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?")
     ]
@@ -217,7 +190,9 @@ def layers_as_matrices(base):
 
 def head_mistakes(base):
     """Return what goes wrong with several heads of several features, in cut and merge alike."""
-    dealt_out = attention_class(base, cut=_interleaved, merge=_dealt_back)
+    dealt_out = attention_class(
+        base, cut=_interleaved, merge=lambda heads: heads.permute(0, 2, 3, 1).flatten(2)
+    )
     return [(dealt_out, "A head takes every num_heads-th feature: its features lie side by side.")]
 
 

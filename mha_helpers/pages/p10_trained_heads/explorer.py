@@ -28,10 +28,9 @@ def trained_explorer():
     >>> panel.state()["accuracy"] < 0.2
     True
     """
-    steps = tiny.checkpoint_steps()
     heads = [(name, head) for head, name in enumerate(HEADS)]
     controls = {
-        "step": widgets.SelectionSlider(options=steps, value=steps[-1]),
+        "step": widgets.SelectionSlider(options=tiny.checkpoint_steps(), value=1000),
         "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
         "off": widgets.Checkbox(False, description="switch this head off", indent=False),
     }
@@ -41,7 +40,7 @@ def trained_explorer():
 
 def compute(step, head, off, line):
     letters = tiny.as_numbers(line)
-    off_head = head if off else None
+    off_head = head if off else -1
     logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
     after_copies = tiny.positions_after_copies(letters)
     same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
@@ -57,11 +56,11 @@ def compute(step, head, off, line):
 
 
 def heads_on(off):
-    return (torch.arange(len(HEADS)) != (-1 if off is None else off)).view(2, 4)
+    return (torch.arange(len(HEADS)) != off).view(2, 4)
 
 
 @functools.cache
-def measured(step, off):
+def measured(step, off=-1):
     """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
     lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
     model, on = tiny.trained_model(step=step), heads_on(off)
@@ -95,7 +94,7 @@ def _draw_curve(drawing, state, left, top, width, height):
     def place(step, accuracy):
         return left + width * step / 1000, top + height * (1 - accuracy)
 
-    curve = [(step, measured(step, None)["accuracy"]) for step in tiny.checkpoint_steps()]
+    curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
     for before, after in pairwise(curve):
         drawing.line(*place(*before), *place(*after), "output")
     for step, accuracy in curve:
@@ -109,12 +108,12 @@ def _draw_curve(drawing, state, left, top, width, height):
 
 
 def words(state):
-    known, right = state["known"].sum(), (state["right"] & state["known"]).sum()
+    head, known, right = state["head"], state["known"].sum(), (state["right"] & state["known"]).sum()
     line = f"{right} of {known} in this line" if known else "in this line none can be known"
-    previous, after = (f"{state[job][state['head']]:.2f}" for job in JOBS)
-    looks = f"puts {previous} on the previous letter and {after} after a copy"
-    framed = "the letter after an earlier copy" if state["head"] >= 4 else "the previous letter"
+    previous, after = (state[job][head] for job in JOBS)
+    looks = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
+    framed = "the letter after an earlier copy" if head >= 4 else "the previous letter"
     return [
         f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out, {line}.",
-        f"Head {HEADS[state['head']]} {'writes zeros' if state['off'] else looks}. Framed: {framed}.",
+        f"Head {HEADS[head]} {'writes zeros' if state['off'] else looks}. Framed: {framed}.",
     ]

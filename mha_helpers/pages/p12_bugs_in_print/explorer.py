@@ -32,19 +32,19 @@ def bugs_explorer():
     >>> max(panel.state()["measured"])
     0.0
     """
-    suspect = widgets.Dropdown(options=list(SUSPECTS))
-    controls = {"suspect": suspect, "experiment": widgets.Dropdown(options=list(EXPERIMENTS))}
-    return Panel("Six suspects, five experiments", controls, compute=compute, draw=draw, words=words)
+    options = {"suspect": SUSPECTS, "experiment": EXPERIMENTS}
+    controls = {name: widgets.Dropdown(options=list(choices)) for name, choices in options.items()}
+    return Panel("Six suspects, five experiments", controls, compute, draw, words)
 
 
 def attend(x, projections, mask=None, bug="healthy", ones=False):
     """Return the outputs ``(n, h·d_k)`` and scores ``(h, n, n)`` of two heads, with one bug or none."""
-    q, k, v = (x @ w for w in projections)  # (n, d_model) @ (d_model, h·d_k) -> (n, h·d_k)
-    v = torch.ones_like(v) if ones else v
+    features = [x @ w for w in projections]  # (n, d_model) @ (d_model, h·d_k) -> (n, h·d_k)
     if bug == "heads":  # without the transpose
-        q, k, v = (features.reshape(HEADS, len(x), -1) for features in (q, k, v))
+        q, k, v = (part.reshape(HEADS, len(x), -1) for part in features)
     else:
-        q, k, v = (split_heads(features, HEADS) for features in (q, k, v))  # -> (h, n, d_k)
+        q, k, v = (split_heads(part, HEADS) for part in features)  # -> (h, n, d_k)
+    v = torch.ones_like(v) if ones else v
     root = math.sqrt(q.shape[-1])
     scores = q @ k.transpose(-2, -1) * (root if bug == "scale" else 1 / root)
     if mask is not None and bug == "mask":
@@ -59,8 +59,7 @@ def attend(x, projections, mask=None, bug="healthy", ones=False):
 def measure(experiment, bug):
     """Return labels and one number for each."""
     tokens, x = sentence_vectors("the old cat eats fresh fish")
-    projections = _projections(x.shape[-1], d_k=8)
-    mask = causal_mask(len(x))
+    projections, mask = _projections(x.shape[-1], d_k=8), causal_mask(len(x))
     if experiment == "enlarge d_k":
         many = fixed_matrix("many words", 64, 64)
         spreads = [attend(many, _projections(64, d_k), bug=bug)[1].std().item() for d_k in SIZES]
