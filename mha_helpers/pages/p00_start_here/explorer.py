@@ -4,16 +4,14 @@ import ipywidgets as widgets
 
 from mha_helpers import attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
+from mha_helpers.panel import Panel, check_length, index_menu, offer
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
-from mha_helpers.svg import Drawing
 
 SENTENCE = "the old cat eats the fish because it is hungry"
 MASKS = ("none", "causal", "sliding window")
 MOST_HEADS = 16
 ALL_HEADS, STEPS = "all heads", "one head, step by step"
-HEIGHT = 334
 MOST_TOKENS = 64
 
 
@@ -36,7 +34,8 @@ def attention_explorer():
         "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
     }
     more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
-    return Panel("Multi-head attention on your sentence", controls, compute, draw, words, more, adjust)
+    title = "Multi-head attention on your sentence"
+    return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
 
 def adjust(controls, values):
@@ -68,17 +67,17 @@ def compute(sentence, show, mask, heads, d_k, head, query, key):
     return {
         "tokens": tokens, "names": names, "x": x, "q": q, "k": k, "v": v, "scores": scores, "scaled": scaled,
         "mask": allowed, "masked": masked, "weights": weights, "heads": each,
-        "concat": attention.merge_heads(each), "chosen": (head, query, key), "show": show,
+        "concat": attention.merge_heads(each), "chosen": (head, query, key),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, mask, (head, *cell) = Drawing(WIDTH, HEIGHT), state["mask"], state["chosen"]
-    tokens, width = state["tokens"], WIDTH / 3
+def draw(drawing, state):
+    mask, (head, *cell) = state["mask"], state["chosen"]
+    tokens, width = state["tokens"], drawing.width / 3
     if state["show"] == ALL_HEADS:
-        box = (0, 0, WIDTH, HEIGHT)
+        box = (0, 0, drawing.width, drawing.height)
         drawing.heatmaps(box, state["weights"], tokens, state["names"], state["chosen"], mask)
-        return drawing
+        return
     # Scores before and after the division have one scale, so that it is seen.
     scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()) or 1.0, "decimals": 1}
     columns = (
@@ -87,9 +86,8 @@ def draw(state):
         ("weights", "weight", {"mask": mask}),
     )
     for i, (name, title, options) in enumerate(columns):
-        box = (i * width, 0, width - 10, HEIGHT)
+        box = (i * width, 0, width - 10, drawing.height)
         drawing.heatmap(box, state[name][head], tokens, tokens, cell, title=title, map=head, **options)
-    return drawing
 
 
 def words(state):

@@ -3,9 +3,8 @@
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import head_label, number
-from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
 
@@ -25,7 +24,7 @@ def cat_eats_fish_heads():
         "query": index_menu("query", start=1, names=EXAMPLE.tokens),
         "key": index_menu("key", names=EXAMPLE.tokens),
     }
-    return Panel("Three heads look at “cat eats fish”", {}, compute, draw, words, menus)
+    return Panel("Three heads look at “cat eats fish”", {}, compute, draw, words, menus, height=310)
 
 
 def compute(head, query, key):
@@ -34,12 +33,11 @@ def compute(head, query, key):
     return {"weights": weights, "chosen": (head, query, key)}
 
 
-def draw(state):
-    drawing, tokens, (head, row, column) = Drawing(WIDTH, 310), EXAMPLE.tokens, state["chosen"]
+def draw(drawing, state):
+    tokens, (head, row, column) = EXAMPLE.tokens, state["chosen"]
     for i, weights in enumerate(state["weights"]):
         cell, title = (row, column if i == head else None), head_label(i, EXAMPLE.head_names)
         drawing.heatmap((i * 290, 0, 280, 310), weights, tokens, tokens, cell, title=title, map=i)
-    return drawing
 
 
 def words(state):

@@ -3,9 +3,8 @@
 import ipywidgets as widgets
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import head_label, number, vector
-from mha_helpers.svg import Drawing
 from mha_helpers.tables import cell_sum
 
 EXAMPLE = golden_example()
@@ -38,7 +37,7 @@ def projection_explorer():
         "column": index_menu("column of W", names=[""] * EXAMPLE.d_k),
     }
     title = "One word becomes a query, a key or a value"
-    return Panel(title, controls, compute, draw, words, more, click=click)
+    return Panel(title, controls, compute, draw, words, more, click=click, height=366)
 
 
 def click(values, map, row, column):
@@ -48,14 +47,11 @@ def click(values, map, row, column):
 
 def compute(token, matrix, head, feature, column):
     w = MATRICES[matrix][:, EXAMPLE.d_k * head : EXAMPLE.d_k * (head + 1)]  # (d_model, d_k)
-    return {
-        "x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "matrix": matrix, "name": f"W_{matrix[0].upper()}",
-        "head": head, "token": token, "feature": feature, "column": column,
-    }  # fmt: skip
+    return {"x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "name": f"W_{matrix[0].upper()}"}
 
 
-def draw(state):
-    drawing, tokens, features = Drawing(WIDTH, 366), EXAMPLE.tokens, EXAMPLE.features
+def draw(drawing, state):
+    tokens, features = EXAMPLE.tokens, EXAMPLE.features
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     # Cells of 46 pixels in all three, so that a row of x and the same row of the result stand on one line.
     boxes = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200))
@@ -72,7 +68,6 @@ def draw(state):
     drawing.heatmap(boxes[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
     drawing.text(376, 229, "@", 22, "middle")
     drawing.text(652, 229, "=", 22, "middle")
-    return drawing
 
 
 def words(state):

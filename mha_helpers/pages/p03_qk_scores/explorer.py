@@ -5,10 +5,9 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.attention import attention_scores
-from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
+from mha_helpers.panel import Panel, check_length, index_menu, offer
 from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number, short
-from mha_helpers.svg import Drawing
 
 MOST_FEATURES, MOST_TOKENS = 16, 40
 
@@ -32,7 +31,7 @@ def scores_explorer():
     }
     more = {"query": index_menu("query", start=2), "key": index_menu("key", start=-1)}
     title = "Scores on your sentence, and what each of them adds up"
-    return Panel(title, controls, compute, draw, words, more, adjust)
+    return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
 
 def adjust(controls, values):
@@ -48,14 +47,12 @@ def compute(sentence, head, d_k, query, key):
     q, k = x @ w_q[head], x @ w_k[head]  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
     scores = attention_scores(q, k)
     key = int(scores[query].argmax()) if key < 0 else key
-    return {
-        "tokens": tokens, "head": head, "q": q, "k": k, "scores": scores,
-        "products": q[query] * k[key], "chosen": (query, key),
-    }  # fmt: skip
+    chosen, products = (query, key), q[query] * k[key]
+    return {"tokens": tokens, "q": q, "k": k, "scores": scores, "products": products, "chosen": chosen}
 
 
-def draw(state):
-    drawing, tokens, (row, column) = Drawing(WIDTH, 334), state["tokens"], state["chosen"]
+def draw(drawing, state):
+    tokens, (row, column) = state["tokens"], state["chosen"]
     title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
     style = {"kind": "scores", "decimals": 1, "map": state["head"], "title": title}
     drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
@@ -79,7 +76,6 @@ def draw(state):
     drawing.bars((600, top, 260, height), products, labels, colours, (-longest, longest), hovers=hovers)
     total = number(state["scores"][row, column], 1)
     drawing.text(740, 326, f"their sum, the score: {total}", 14, "middle", bold=True)
-    return drawing
 
 
 def words(state):

@@ -6,9 +6,8 @@ import math
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import number
-from mha_helpers.svg import Drawing
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 SENTENCES, TOKENS = 64, 16
@@ -38,7 +37,7 @@ def scaling_explorer():
     }
     title = "64 sentences of 16 tokens with random queries and keys"
     more = {"query": index_menu("query", names=["token"] * TOKENS)}
-    return Panel(title, controls, compute, draw, words, more)
+    return Panel(title, controls, compute, draw, words, more, height=350)
 
 
 @functools.cache
@@ -52,14 +51,11 @@ def compute(d_k, scale, query):
     scores = q @ k.transpose(-2, -1)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
     scaled = scores / SCALES[scale](d_k)
     weights = torch.softmax(scaled, dim=-1)
-    return {
-        "scores": scores, "scaled": scaled, "weights": weights, "spread": scaled.std(), "d_k": d_k,
-        "scale": scale, "query": query,
-    }  # fmt: skip
+    return {"scores": scores, "scaled": scaled, "weights": weights, "spread": scaled.std()}
 
 
-def draw(state):
-    drawing, middle = Drawing(WIDTH, 350), LEFT + WIDE / 2
+def draw(drawing, state):
+    middle = LEFT + WIDE / 2
     drawing.readout = (middle, 345)
     counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH)
     width = WIDE / len(counts)
@@ -79,7 +75,6 @@ def draw(state):
     row = state["weights"][0, state["query"]]
     names = [f"key {i + 1}" for i in range(TOKENS)]
     drawing.bars((520, 30, 330, 310), row, names, "head 1", (0, 1), int(row.argmax()))
-    return drawing
 
 
 def words(state):

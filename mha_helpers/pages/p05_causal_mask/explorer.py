@@ -5,13 +5,12 @@ import torch
 
 from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
+from mha_helpers.panel import Panel, check_length, index_menu, offer
 from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
-from mha_helpers.svg import Drawing
 
 MASKS = ("none", "causal", "padding", "causal and padding", "sliding window", "your own")
-D_K, WINDOW, MOST_TOKENS, HEIGHT = 16, 1, 24, 334
+D_K, WINDOW, MOST_TOKENS = 16, 1, 24
 MASK = len(HAND_MADE_NAMES)  # which of the maps is the mask; the others are the heads
 
 
@@ -47,7 +46,7 @@ class _MaskPanel(Panel):
         }
         actions = {"adjust": self._follow, "click": self._cell_clicked, "asks": "a click allows or forbids"}
         title = "Choose a mask, or make your own cell by cell"
-        super().__init__(title, controls, self._weights, draw, words, more, **actions)
+        super().__init__(title, controls, self._weights, draw, words, more, **actions, height=334)
 
     def _follow(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
@@ -74,7 +73,7 @@ class _MaskPanel(Panel):
         w_q, w_k, *_ = hand_made_heads(MASK, D_K)
         scaled = scale_scores(attention_scores(x @ w_q[head], x @ w_k[head]), D_K)
         return {
-            "tokens": tokens, "name": mask, "mask": self._mask, "head": head, "chosen": (query, key),
+            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key),
             "before": attention_weights(scaled),
             "weights": attention_weights(mask_scores(scaled, self._mask)),
         }  # fmt: skip
@@ -92,14 +91,13 @@ def named_mask(name, tokens, own):
     }[name]  # fmt: skip
 
 
-def draw(state):
-    drawing, tokens, mask, head = Drawing(WIDTH, HEIGHT), state["tokens"], state["mask"], state["head"]
+def draw(drawing, state):
+    tokens, mask, head = state["tokens"], state["mask"], state["head"]
     shared = {"rows": tokens, "columns": tokens, "chosen": state["chosen"], "mask": mask}
     title = f"mask: {state['name']}"
-    drawing.heatmap((0, 0, 420, HEIGHT), mask, kind="mask", title=title, map=MASK, **shared)
+    drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, map=MASK, **shared)
     title = head_label(head, HAND_MADE_NAMES)
-    drawing.heatmap((440, 0, 420, HEIGHT), state["weights"], title=title, map=head, **shared)
-    return drawing
+    drawing.heatmap((440, 0, 420, drawing.height), state["weights"], title=title, map=head, **shared)
 
 
 def words(state):

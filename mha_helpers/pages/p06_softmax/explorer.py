@@ -6,9 +6,8 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.panel import Panel
 from mha_helpers.style import number
-from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
 NOBODY, ALL = -1, -2
@@ -41,7 +40,7 @@ def softmax_explorer():
         "hide": widgets.Dropdown(options=[("nobody", NOBODY), *tokens, ("all three", ALL)]),
     }
     title, asks = "One row of scores becomes weights", "click on a word to hide it"
-    return Panel(title, controls, compute, draw, words, more, click=click, asks=asks)
+    return Panel(title, controls, compute, draw, words, more, click=click, asks=asks, height=316)
 
 
 def click(values, head, row, column):
@@ -58,13 +57,13 @@ def compute(cat, every, temperature, shift, head, query, hide):
     exponentials = scores.exp()
     total = exponentials.sum()
     return {
-        "query": query, "head": head, "temperature": temperature, "hidden": hidden.tolist(), "shift": shift,
         "scores": scores, "exponentials": exponentials, "total": total, "weights": exponentials / total,
+        "hidden": hidden.tolist(),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, head, tokens = Drawing(WIDTH, 316), f"head {state['head'] + 1}", EXAMPLE.tokens
+def draw(drawing, state):
+    head, tokens = f"head {state['head'] + 1}", EXAMPLE.tokens
     drawing.text(0, 14, f"“{tokens[state['query']]}” asks, in {head}", 14, bold=True)
     divided = "" if round(state["temperature"], 2) == 1 else f" ÷ {number(state['temperature'])}"
     drawing.text(LABELS, 40, f"score{divided}{' − largest' if state['shift'] else ''}", 14, bold=True)
@@ -84,8 +83,7 @@ def draw(state):
         y, is_hidden = TOP + i * STEP, state["hidden"][i]
         drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
         shown = f"{token}: {'hidden' if is_hidden else _written(weight)}"
-        drawing.rect(0, y - 6, WIDTH, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
-    return drawing
+        drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
 
 
 def _bars(drawing, zero, values, least, colour, longest=BARS):

@@ -8,9 +8,8 @@ import torch
 
 from mha_helpers.attention import attention_weights
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import head_label, number, vector
-from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
 OWN, SWAPPED, ONES = "as they are", "cat and fish swapped", "1 from every word"
@@ -38,7 +37,7 @@ def values_explorer():
         "key": index_menu("key", start=-1, names=EXAMPLE.tokens, strongest=True),
     }
     title, asks = "What one word takes home", "click on a row to let that word ask"
-    return Panel(title, controls, compute, draw, words, more, asks=asks)
+    return Panel(title, controls, compute, draw, words, more, asks=asks, height=366)
 
 
 def compute(query, values, temperature, head, key):
@@ -49,13 +48,13 @@ def compute(query, values, temperature, head, key):
     v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]
     key = int(weights[query].argmax()) if key < 0 else key
     return {
-        "weights": weights, "v": v, "values": values, "pieces": weights[query][:, None] * v,
+        "weights": weights, "v": v, "pieces": weights[query][:, None] * v,
         "output": weights[query] @ v, "chosen": (head, query, key),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, tokens, (head, query, key) = Drawing(WIDTH, 366), EXAMPLE.tokens, state["chosen"]
+def draw(drawing, state):
+    tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
     title = head_label(head, EXAMPLE.head_names)
     drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, (query, key), title=title, map=head)
     legend = (
@@ -83,7 +82,6 @@ def draw(state):
         drawing.text(x + 12 * right, y + below, f"{token} {vector(state['v'][j])}", 14, side)
         drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
     drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
-    return drawing
 
 
 def _draw_plane(drawing):

@@ -4,7 +4,6 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.svg import Drawing
 
 PART = (402, 146)  # each of the four tensors, with its title
 CELL, GAP, NAMES = (60, 25), 10, 62  # at most; between two blocks; what a row is called
@@ -29,7 +28,7 @@ def splitting_explorer():
     }
     more = {"follow": widgets.Dropdown(options=[("token 2", ("token", 1))])}
     title, asks = "A token, or a head, followed from q into the heads", "click a number, then again"
-    return Panel(title, controls, compute, draw, words, more, adjust, click, asks)
+    return Panel(title, controls, compute, draw, words, more, adjust, click, asks, height=338)
 
 
 def adjust(controls, values):
@@ -50,12 +49,12 @@ def compute(tokens, heads, d_k, follow):
     followed = viewed[index] if what == "token" else viewed[:, index]
     return {
         "q": q, "viewed": viewed, "right": viewed.transpose(0, 1), "wrong": q.view(heads, tokens, d_k),
-        "follow": follow, "followed": set(followed.flatten().tolist()),
+        "followed": set(followed.flatten().tolist()),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, (n, h, d_k) = Drawing(WIDTH, 338), state["viewed"].shape
+def draw(drawing, state):
+    (n, h, d_k) = state["viewed"].shape
     (width, height), right, below = PART, WIDTH - PART[0], PART[1] + 34
     for x, y, blocks, title, block_is, row_is in (
         (0, 0, state["q"][None], f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
@@ -68,7 +67,6 @@ def draw(state):
     drawing.line(width - 150, 9, right - 12, 9, "label", 2, arrow=True)
     drawing.line(right + 30, height + 2, right + 30, below - 4, "label", 2, arrow=True)
     drawing.line(30, height + 2, 30, below - 4, "masked", 2, arrow=True, dashed=True)
-    return drawing
 
 
 def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):

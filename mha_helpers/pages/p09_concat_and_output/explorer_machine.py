@@ -8,7 +8,6 @@ import ipywidgets as widgets
 from mha_helpers.pages.p09_concat_and_output.machine import D_K, EXAMPLE, MASKS, MATRICES, Cell, machine
 from mha_helpers.panel import CLICKS, WIDTH, Panel, index_menu, offer
 from mha_helpers.style import head_label
-from mha_helpers.svg_marks import Marks
 
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
@@ -60,9 +59,9 @@ class _MachinePanel(Panel):
         }
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
-        title, asks = "The whole machine", "click a number to see what it was made from"
-        follow, click = self._follow, self._remember
-        super().__init__(title, controls, self._state_of, draw, words, menus, follow, click, asks)
+        asks = "click a number to see what it was made from"
+        actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": HEIGHT}
+        super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
 
     def _remember(self, values, map, row, column):
         self._clicked = self._trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
@@ -129,8 +128,8 @@ def extended(trail, cell, now):
 # --- the picture -------------------------------------------------------------------------------------------
 
 
-def draw(state):
-    drawing, now, trail = Marks(WIDTH, HEIGHT), state["machine"], state["trail"]
+def draw(drawing, state):
+    now, trail = state["machine"], state["trail"]
     drawing.readout = (WIDTH / 2, HEIGHT - 6)
     for matrix in MATRICES:
         _draw_matrix(drawing, now, matrix, trail)
@@ -141,7 +140,6 @@ def draw(state):
     for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
         drawing.rect(*frame(list(cells)), "lit", outline=True)
     _draw_trail(drawing, now, trail)
-    return drawing
 
 
 def frame(cells):

@@ -8,11 +8,9 @@ import torch
 
 from mha_helpers.masks import causal_mask
 from mha_helpers.models import tiny
-from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.svg import Drawing
+from mha_helpers.panel import Panel
 
 HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
-HEIGHT = 336
 JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
 
 
@@ -35,7 +33,7 @@ def trained_explorer():
         "off": widgets.Checkbox(False, description="switch this head off", indent=False),
     }
     more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
-    return Panel("Heads while they form", controls, compute, draw, words, more)
+    return Panel("Heads while they form", controls, compute, draw, words, more, height=336)
 
 
 def compute(step, head, off, line):
@@ -46,7 +44,6 @@ def compute(step, head, off, line):
     same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
     return {
         "tokens": [f"{letter} {i}" for i, letter in enumerate(tiny.as_text(letters))],
-        "step": step, "head": head, "off": off,
         "weights": torch.cat(weights, dim=1)[0],  # layers of (1, h, n, n) -> (8, n, n)
         "framed": after_copies if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
         "known": (after_copies[:-1] & same).any(dim=-1),
@@ -68,12 +65,12 @@ def measured(step, off=-1):
     return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
 
 
-def draw(state):
-    drawing, head, tokens = Drawing(WIDTH, HEIGHT), state["head"], state["tokens"]
+def draw(drawing, state):
+    head, tokens = state["head"], state["tokens"]
     colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
     style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
     style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
-    cell = drawing.heatmap((0, 0, 440, HEIGHT), state["weights"][head], tokens, tokens, **style)
+    cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
     for row, column in state["framed"].nonzero().tolist():
         x, y, side, _ = cell(row, column)
         corners = ((x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y))
@@ -84,7 +81,6 @@ def draw(state):
         drawing.text(left, 168, f"weight: {job}", 13, bold=True)
         cells = [(i, 0, 0) for i in range(len(HEADS))]
         drawing.bars((left, 178, 195, 154), state[job], HEADS, colours, (0, 1), head, cells=cells)
-    return drawing
 
 
 def _draw_curve(drawing, state, left, top, width, height):

@@ -7,8 +7,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.models.real import heads_off, load_minilm, sentence_vector, tendencies
-from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.svg import Drawing
+from mha_helpers.panel import Panel
 
 MOST_TOKENS = 24  # with [CLS] and [SEP]
 KINDS = {
@@ -37,7 +36,8 @@ def real_model_explorer():
         "change": widgets.Dropdown(options=["nothing", SHUFFLED, OFF]),
     }
     more = {"kind": widgets.Dropdown(options=list(KINDS), description="weight on")}
-    return Panel("The 72 heads of a real model", controls, compute, draw, words, more, click=click)
+    title = "The 72 heads of a real model"
+    return Panel(title, controls, compute, draw, words, more, click=click, height=336)
 
 
 def click(values, head, row, column):
@@ -54,7 +54,7 @@ def compute(sentence, layer, head, change, kind):
         sentence = " ".join(spoken)
     shown = run(sentence, *([index] if change == OFF else []))
     cosine = (before["vector"] @ shown["vector"]).item()
-    return {**shown, "head": index, "change": change, "kind": kind, "cosine": cosine}
+    return {**shown, "head": index, "cosine": cosine}
 
 
 @functools.lru_cache(maxsize=16)
@@ -75,8 +75,8 @@ def run(sentence, *off):
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, (layer, head), off = Drawing(WIDTH, 336), state["head"], state["change"] == OFF
+def draw(drawing, state):
+    (layer, head), off = state["head"], state["change"] == OFF
     colour = "faint" if off else "head 1"
     title = f"layer {layer + 1}, head {head + 1}{' is off' if off else ''}"
     tokens, weights = state["tokens"], state["weights"][layer, head]
@@ -88,7 +88,6 @@ def draw(state):
     drawing.text(462, 226, f"head {layer + 1}.{head + 1}: average weight of the words on", 13, bold=True)
     values = [state["tendencies"][kind][layer, head].nan_to_num() for kind in KINDS]
     drawing.bars((460, 236, 390, 98), values, list(KINDS), colour, (0, 1), list(KINDS).index(state["kind"]))
-    return drawing
 
 
 def words(state):

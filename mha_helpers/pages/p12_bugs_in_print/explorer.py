@@ -8,10 +8,9 @@ import torch
 
 from mha_helpers.attention import attention_weights, mask_scores, merge_heads, split_heads
 from mha_helpers.masks import causal_mask
-from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.panel import Panel
 from mha_helpers.sentence import fixed_matrix, sentence_vectors
 from mha_helpers.style import number
-from mha_helpers.svg import Drawing
 
 HEADS, SIZES = 2, (1, 4, 16)
 SUSPECTS = {"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"}
@@ -34,7 +33,7 @@ def bugs_explorer():
     """
     options = {"suspect": SUSPECTS, "experiment": EXPERIMENTS}
     controls = {name: widgets.Dropdown(options=list(choices)) for name, choices in options.items()}
-    return Panel("Six suspects, five experiments", controls, compute, draw, words)
+    return Panel("Six suspects, five experiments", controls, compute, draw, words, height=290)
 
 
 def attend(x, projections, mask=None, bug="healthy", ones=False):
@@ -98,19 +97,17 @@ def compute(suspect, experiment):
     measured = measure(experiment, SUSPECTS[suspect])[1]
     # One scale for all suspects, so that the bars of the healthy heads never change.
     everything = [value for bug in SUSPECTS.values() for value in measure(experiment, bug)[1]]
-    return {"suspect": suspect, "experiment": experiment, "labels": labels, "healthy": healthy,
-            "measured": measured, "limits": (min(everything), max(everything))}  # fmt: skip
+    limits = (min(everything), max(everything))
+    return {"labels": labels, "healthy": healthy, "measured": measured, "limits": limits}
 
 
-def draw(state):
-    drawing = Drawing(WIDTH, 290)
+def draw(drawing, state):
     sides = (("healthy", "healthy heads", "output"), ("measured", f"suspect {state['suspect']}", "head 2"))
     for side, (values, name, colour) in enumerate(sides):
-        left = side * WIDTH / 2 + 10
+        left = side * drawing.width / 2 + 10
         drawing.text(left, 20, name, 16, bold=True)
-        box = (left, 36, WIDTH / 2 - 30, 244)
+        box = (left, 36, drawing.width / 2 - 30, 244)
         drawing.bars(box, state[values], state["labels"], colour, state["limits"])
-    return drawing
 
 
 def words(state):
