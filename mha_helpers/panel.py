@@ -213,20 +213,13 @@ def offer(menu, names, strongest=False, numbered=True):
     menu.offering = False
 
 
-def check_length(tokens, most):
-    """A picture holds so many tokens; of more a learner is told in words."""
-    if len(tokens) > most:
-        raise ValueError(f"The sentence has {len(tokens)} words, and this picture holds {most}: shorten it.")
-
-
 def _make_legible(name, control):
     if not control.description:
         control.description = name
     # The front end sends the next change when the last is answered, so nothing piles up.
     if control.has_trait("continuous_update"):
         control.continuous_update = True
-    if control.has_trait("style") and control.style.has_trait("description_width"):
-        control.style.description_width = "initial"
+    control.style.description_width = "initial"
     if control.layout.width is None:
         control.layout.width = _width(control)
     control.layout.max_width = "100%"

@@ -4,7 +4,7 @@ import ipywidgets as widgets
 
 from mha_helpers import attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import Panel, check_length, index_menu, offer
+from mha_helpers.panel import Panel, index_menu, offer
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
 
@@ -47,8 +47,7 @@ def adjust(controls, values):
 
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):
-    tokens, x = sentence_vectors(sentence)
-    check_length(tokens, MOST_TOKENS)
+    tokens, x = sentence_vectors(sentence, MOST_TOKENS)
     w_q, w_k, w_v, names = hand_made_heads(heads, d_k)
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
     scores = attention.attention_scores(q, k)

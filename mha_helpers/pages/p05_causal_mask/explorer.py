@@ -5,8 +5,8 @@ import torch
 
 from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import Panel, check_length, index_menu, offer
-from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors
+from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number
 
 MASKS = ("none", "causal", "padding", "causal and padding", "sliding window", "your own")
@@ -50,9 +50,9 @@ class _MaskPanel(Panel):
 
     def _follow(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
-        tokens, _ = sentence_vectors(values["sentence"])
         for name in ("query", "key"):
-            offer(controls[name], tokens)
+            offer(controls[name], tokenize(values["sentence"]))
+        tokens, _ = sentence_vectors(values["sentence"], MOST_TOKENS)
         cell, box = (controls["query"].value, controls["key"].value), controls["allowed"]
         mask = named_mask(values["mask"], tokens, self._mask)
         if self._box_is_about == (cell, tokens, values["mask"]) and box.value != mask[cell]:
@@ -82,7 +82,6 @@ class _MaskPanel(Panel):
 def named_mask(name, tokens, own):
     """Return the mask of this name; one's own, as long as it fits, is the one that was shown."""
     n = len(tokens)
-    check_length(tokens, MOST_TOKENS)
     real = torch.tensor([token != "[pad]" for token in tokens]).expand(n, n)  # (n) -> (n, n): by key
     return {
         "none": torch.ones(n, n, dtype=torch.bool), "causal": causal_mask(n), "padding": real,
