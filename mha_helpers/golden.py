@@ -35,6 +35,11 @@ class GoldenExample:
                 getattr(attention, name).weight.copy_(weight.T)
         return attention
 
+    def trace(self, mask=None):
+        """Return every intermediate of the whole way as an ``AttentionTrace``, without gradients."""
+        with torch.no_grad():
+            return self.attention().trace(self.x, mask)
+
 
 def golden_example():
     """Return "cat eats fish": n = 3 tokens, d_model = 6 features, h = 3 heads, d_k = d_v = 2.

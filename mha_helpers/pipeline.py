@@ -33,8 +33,7 @@ def pipeline_map(page=None):
     """
     if page is not None and page not in range(1, len(STEPS) + 1):
         raise ValueError(f"page must be 1 to {len(STEPS)}, got {page!r}.")
-    example = golden_example()
-    trace = example.attention().trace(example.x)  # the shapes are those of a run of the whole thing
+    trace = golden_example().trace()  # the shapes are those of a run of the whole thing
     shapes = [getattr(trace, result).shape[-axes.count(",") - 1 :] for _, _, result, axes in STEPS]
     figure, ax = new_figure(PITCH * len(STEPS), 110)
     for number, (step, shape) in enumerate(zip(STEPS, shapes, strict=True), start=1):

@@ -48,8 +48,7 @@ def click(values, head, row, column):
 
 
 def compute(cat, every, temperature, shift, head, query, hide):
-    with torch.no_grad():
-        scores = EXAMPLE.attention().trace(EXAMPLE.x).scaled[head, query]  # (n)
+    scores = EXAMPLE.trace().scaled[head, query]  # (n)
     scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
     hidden = torch.tensor([hide in (i, ALL) for i in range(len(scores))])
     scores = scores.masked_fill(hidden, -torch.inf)

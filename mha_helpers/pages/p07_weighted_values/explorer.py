@@ -41,8 +41,7 @@ def values_explorer():
 
 
 def compute(query, values, temperature, head, key):
-    with torch.no_grad():
-        trace = EXAMPLE.attention().trace(EXAMPLE.x)
+    trace = EXAMPLE.trace()
     weights = attention_weights(trace.scaled[head] / temperature)
     own = trace.v[head]
     v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]

@@ -54,7 +54,7 @@ def compute(tokens, heads, d_k, follow):
 
 
 def draw(drawing, state):
-    (n, h, d_k) = state["viewed"].shape
+    n, h, d_k = state["viewed"].shape
     (width, height), right, below = PART, WIDTH - PART[0], PART[1] + 34
     for x, y, blocks, title, block_is, row_is in (
         (0, 0, state["q"][None], f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
@@ -88,8 +88,8 @@ def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):
         hover = f"token {token + 1}, feature {feature + 1}: it belongs to head {head + 1}"
         marks = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
         drawing.rect(x + 1, y + 1, wide - 2, CELL[1] - 2, *marks)
-        names = (f"t{token + 1}", f"f{feature + 1}")
-        for name, down in ((" ".join(names), 17),) if wide > 44 else zip(names, (11, 22), strict=True):
+        t, f = f"t{token + 1}", f"f{feature + 1}"
+        for name, down in [(f"{t} {f}", 17)] if wide > 44 else [(t, 11), (f, 22)]:
             drawing.text(x + wide / 2, y + down, name, 11, "middle", "#ffffff" if lit else "ink", lit)
 
 

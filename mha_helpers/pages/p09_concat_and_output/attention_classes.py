@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from mha_helpers import attention
+from mha_helpers.masks import causal_mask
 
 COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
@@ -38,8 +39,8 @@ def _scrambled(heads):
     return heads.reshape(len(heads), heads.shape[2], -1)
 
 
-def _without_later(scores):
-    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
+def _hidden(scores, mask):
+    return scores.masked_fill(~mask, -torch.inf)
 
 
 def attention_class(
@@ -47,7 +48,7 @@ def attention_class(
     root=lambda d_k, d_model: d_k**0.5,
     cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(1, 2),
     pick=tuple,
-    masked=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
+    masked=_hidden,
     axis=-1,
     share=torch.softmax,
     weigh=torch.matmul,
@@ -124,21 +125,19 @@ def layer_mistakes(base):
     ]
 
 
-def _causal_without_mask(base):
-    class Attention(attention_class(base)):
-        def forward(self, x, mask=None):
-            triangle = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
-            return super().forward(x, triangle if mask is None else mask)
-
-    return Attention
-
-
 def score_mistakes(base):
     """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
+
+    class Causal(attention_class(base)):
+        def forward(self, x, mask=None):
+            return super().forward(x, causal_mask(x.shape[1]) if mask is None else mask)
+
     raw = attention_class(base, share=lambda scores, dim: scores)
     powers = attention_class(base, share=lambda scores, dim: scores.exp())
     sigmoid = attention_class(base, share=lambda scores, dim: scores.sigmoid())
-    causal = attention_class(base, share=lambda scores, dim: _without_later(scores).softmax(dim))
+    no_later = attention_class(
+        base, share=lambda scores, dim: _hidden(scores, causal_mask(scores.shape[-1])).softmax(dim)
+    )
     twice = attention_class(base, share=lambda scores, dim: scores.softmax(dim).softmax(dim))
     by_words = attention_class(
         base, root=lambda *_: 1, share=lambda scores, dim: (scores / scores.shape[-1] ** 0.5).softmax(dim)
@@ -147,11 +146,8 @@ def score_mistakes(base):
         (raw, "Your weights are scores: which step makes shares that add up to 1 of them?"),
         (powers, "The weights are powers of e, not yet shares: what must each row add up to?"),
         (sigmoid, "Each weight is made from its own score only: what must each row add up to?"),
-        (causal, "No word looks at a later one, whatever the mask says: who decides that?"),
-        (
-            _causal_without_mask(base),
-            "Without a mask no word looks at a later one: what does mask=None mean?",
-        ),
+        (no_later, "No word looks at a later one, whatever the mask says: who decides that?"),
+        (Causal, "Without a mask no word looks at a later one: what does mask=None mean?"),
         (twice, "Without a mask already, the weights have been through softmax twice."),
         (by_words, "You divide by √n, the root of the number of words: what does one score add up?"),
         *((attention_class(base, root=lambda *_, fixed=fixed: fixed), _FIXED) for fixed in (2**0.5, 2.0)),
@@ -165,9 +161,8 @@ def cut_mistakes(base):
         cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
         merge=lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1),
     )
-    return [
-        (not_turned, "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?")
-    ]
+    question = "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?"
+    return [(not_turned, question)]
 
 
 def layers_as_matrices(base):

@@ -25,7 +25,12 @@ def contribution_bars(contributions, features, names=None, word=""):
     writes = [column.abs().gt(1e-6).nonzero().flatten().tolist() for column in pieces.T]
     height = sum(max(len(heads), 1) * BAR + GAP for heads in writes)
     figure, page = new_figure(860, TOP + height + 50)
-    _draw_legend(page, len(pieces), names)
+    left = LEFT
+    for head in range(len(pieces)):  # the legend
+        label = head_label(head, names)
+        page.add_patch(Rectangle((left, 8), 12, 12, color=head_colour(head), linewidth=0))
+        words(page, left + 18, 14, label, align="left")
+        left += 48 + 7 * len(label)
     ends = torch.cat([torch.zeros(1, len(features)), pieces.cumsum(dim=0)])  # where bars begin and end
     limits = (min(float(ends.min()), 0) - 0.15, float(ends.max()) + 0.15)
     style = {"xlabel": "added to the feature, head after head", "ylim": (height, 0), "yticks": []}
@@ -57,12 +62,3 @@ def _draw_bar(ax, top, start, piece, head):
         words(ax, start + piece / 2, top + BAR / 2, text, "white", size=FONT - 1, bold=True)
     else:  # beside a bar that is too short for its number
         words(ax, max(start, start + piece), top + BAR / 2, f" {text}", size=FONT - 1, align="left")
-
-
-def _draw_legend(ax, heads, names):
-    left = LEFT
-    for head in range(heads):
-        label = head_label(head, names)
-        ax.add_patch(Rectangle((left, 8), 12, 12, color=head_colour(head), linewidth=0))
-        words(ax, left + 18, 14, label, align="left")
-        left += 48 + 7 * len(label)

@@ -1,7 +1,5 @@
 """Multi-head attention in one picture: every step for “eats”, with its numbers, in all three heads."""
 
-import torch
-
 from mha_helpers.golden import golden_example
 from mha_helpers.picture import Picture, arrow, box, ink_on, new_figure, tint, words
 from mha_helpers.style import head_label, number, vector
@@ -36,8 +34,7 @@ def summary_picture():
     'output: 2.784, −3.728, 1.862, 0.876, −0.835, −0.042'
     """
     example = golden_example()
-    with torch.no_grad():
-        trace = example.attention().trace(example.x)
+    trace = example.trace()
     figure, ax = new_figure(HEADS + 3 * PITCH, 602)
     words(ax, 4, 12, "“eats” in “cat eats fish”", bold=True, align="left", size=15)
     for page, name, symbols, axes, top in STEPS:
