@@ -9,10 +9,8 @@ from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
 
 SENTENCE = "the old cat eats the fish because it is hungry"
-MASKS = ("none", "causal", "sliding window")
-MOST_HEADS = 16
+MASKS = {"none": lambda n: None, "causal": causal_mask, "sliding window": lambda n: sliding_window_mask(n, 2)}
 ALL_HEADS, STEPS = "all heads", "one head, step by step"
-MOST_TOKENS = 64
 
 
 def attention_explorer():
@@ -29,8 +27,8 @@ def attention_explorer():
     controls = {
         "sentence": widgets.Text(SENTENCE, layout=widgets.Layout(width="560px")),
         "show": widgets.Dropdown(options=[ALL_HEADS, STEPS]),
-        "mask": widgets.Dropdown(options=MASKS, layout=widgets.Layout(width="176px")),
-        "heads": widgets.IntSlider(4, 1, MOST_HEADS),
+        "mask": widgets.Dropdown(options=list(MASKS), layout=widgets.Layout(width="176px")),
+        "heads": widgets.IntSlider(4, 1, 16),
         "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
     }
     more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
@@ -47,16 +45,12 @@ def adjust(controls, values):
 
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):
-    tokens, x = sentence_vectors(sentence, MOST_TOKENS)
+    tokens, x = sentence_vectors(sentence, most=64)
     w_q, w_k, w_v, names = hand_made_heads(heads, d_k)
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
     scores = attention.attention_scores(q, k)
     scaled = attention.scale_scores(scores, d_k)
-    allowed = {
-        "none": None,
-        "causal": causal_mask(len(tokens)),
-        "sliding window": sliding_window_mask(len(tokens), window=2),
-    }[mask]
+    allowed = MASKS[mask](len(tokens))
     masked = scaled if allowed is None else attention.mask_scores(scaled, allowed)
     weights = attention.attention_weights(masked)
     each = attention.weighted_values(weights, v)

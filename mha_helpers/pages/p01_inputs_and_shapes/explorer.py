@@ -42,8 +42,7 @@ def click(values, *chosen):
 
 
 def compute(b, n, d_model, sentence, token, feature):
-    sentences, tokens, features = MOST
-    block = fixed_matrix("shapes", features, sentences * tokens).T.view(MOST)
+    block = fixed_matrix("shapes", MOST[2], MOST[0] * MOST[1]).T.view(MOST)
     return {
         "x": block[:b, :n, :d_model].contiguous(),  # a larger block keeps the numbers of a smaller one
         "chosen": (sentence, token, feature),

@@ -9,7 +9,7 @@ from mha_helpers.panel import Panel, index_menu, offer
 from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number, short
 
-MOST_FEATURES, MOST_TOKENS = 16, 40
+MOST_FEATURES = 16
 
 
 def scores_explorer():
@@ -41,7 +41,7 @@ def adjust(controls, values):
 
 
 def compute(sentence, head, d_k, query, key):
-    tokens, x = sentence_vectors(sentence, MOST_TOKENS)
+    tokens, x = sentence_vectors(sentence, most=40)
     w_q, w_k, _, _ = hand_made_heads(len(HAND_MADE_NAMES), d_k)
     q, k = x @ w_q[head], x @ w_k[head]  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
     scores = attention_scores(q, k)

@@ -1,6 +1,5 @@
 """Page 04: how far apart random scores lie, and what softmax makes of them, for heads of any size."""
 
-import functools
 import math
 
 import ipywidgets as widgets
@@ -11,6 +10,7 @@ from mha_helpers.style import number
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 SENTENCES, TOKENS = 64, 16
+QUERIES_AND_KEYS = torch.randn(2, SENTENCES, TOKENS, max(SIZES), generator=torch.Generator().manual_seed(4))
 SCALES = {
     "none": lambda d_k: 1,
     "÷ √d_k": math.sqrt,
@@ -40,14 +40,8 @@ def scaling_explorer():
     return Panel(title, controls, compute, draw, words, more, height=350)
 
 
-@functools.cache
-def _queries_and_keys():
-    generator = torch.Generator().manual_seed(4)
-    return torch.randn(2, SENTENCES, TOKENS, max(SIZES), generator=generator)
-
-
 def compute(d_k, scale, query):
-    q, k = _queries_and_keys()[..., :d_k]  # a larger head keeps the numbers of a smaller one
+    q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
     scores = q @ k.transpose(-2, -1)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
     scaled = scores / SCALES[scale](d_k)
     weights = torch.softmax(scaled, dim=-1)

@@ -66,7 +66,7 @@ def draw(drawing, state):
         drawing.text(28, 309 + 23 * i, meaning, 14, bold=colour == "output")
     _draw_plane(drawing)
     corners = [_pixels(*value) for value in state["v"].tolist()]
-    drawing.polygon(corners, "value", 0.15)
+    drawing.polygon(corners, "value")
     ends = [[0.0, 0.0], *state["pieces"].cumsum(dim=0).tolist()]
     for j, (start, end) in enumerate(pairwise(ends)):
         is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head

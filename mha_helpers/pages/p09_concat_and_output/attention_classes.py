@@ -9,8 +9,6 @@ from mha_helpers.masks import causal_mask
 COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
 ]
-
-
 _FIXED = "You divide by the same number whatever d_k is: how does the spread of a score grow?"
 
 

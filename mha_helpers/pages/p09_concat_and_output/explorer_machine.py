@@ -6,12 +6,12 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.pages.p09_concat_and_output.machine import D_K, EXAMPLE, MASKS, MATRICES, Cell, machine
-from mha_helpers.panel import CLICKS, WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import CLICKS, Panel, index_menu, offer
 from mha_helpers.style import head_label
 
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
-HEIGHT, ROW = 366, 20  # pixels: of the picture, of a row of cells
+ROW = 20  # pixels of a row of cells
 NUMBER, LABEL = 11, 10.5  # the letters of a number, of a word
 DEEPEST = 4.0  # the vectors share one scale, and so do the scores; weights end at 1
 TOP, MIDDLE, BOTTOM = 18, 170, 284  # where the cells of the three rows of matrices begin
@@ -60,7 +60,7 @@ class _MachinePanel(Panel):
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
         asks = "click a number to see what it was made from"
-        actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": HEIGHT}
+        actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": 366}
         super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
 
     def _remember(self, values, map, row, column):
@@ -130,7 +130,7 @@ def extended(trail, cell, now):
 
 def draw(drawing, state):
     now, trail = state["machine"], state["trail"]
-    drawing.readout = (WIDTH / 2, HEIGHT - 6)
+    drawing.readout = (drawing.width / 2, drawing.height - 6)
     for matrix in MATRICES:
         _draw_matrix(drawing, now, matrix, trail)
     for top, row in LEFT_AND_WIDTH.items():

@@ -102,12 +102,11 @@ def compute(suspect, experiment):
 
 
 def draw(drawing, state):
-    sides = (("healthy", "healthy heads", "output"), ("measured", f"suspect {state['suspect']}", "head 2"))
-    for side, (values, name, colour) in enumerate(sides):
-        left = side * drawing.width / 2 + 10
+    suspect = f"suspect {state['suspect']}"
+    sides = ((10, "healthy heads", "healthy", "output"), (440, suspect, "measured", "head 2"))
+    for left, name, values, colour in sides:
         drawing.text(left, 20, name, 16, bold=True)
-        box = (left, 36, drawing.width / 2 - 30, 244)
-        drawing.bars(box, state[values], state["labels"], colour, state["limits"])
+        drawing.bars((left, 36, 400, 244), state[values], state["labels"], colour, state["limits"])
 
 
 def words(state):
