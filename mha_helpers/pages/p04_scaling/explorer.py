@@ -44,8 +44,7 @@ def compute(d_k, scale, query):
     q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
     scores = q @ k.transpose(-2, -1)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
     scaled = scores / SCALES[scale](d_k)
-    weights = torch.softmax(scaled, dim=-1)
-    return {"scores": scores, "scaled": scaled, "weights": weights, "spread": scaled.std()}
+    return {"scores": scores, "scaled": scaled, "weights": scaled.softmax(dim=-1), "spread": scaled.std()}
 
 
 def draw(drawing, state):

@@ -53,8 +53,7 @@ def compute(sentence, layer, head, change, kind):
         random.Random(3).shuffle(spoken)  # always the same order
         sentence = " ".join(spoken)
     shown = run(sentence, *([index] if change == OFF else []))
-    cosine = (before["vector"] @ shown["vector"]).item()
-    return {**shown, "head": index, "cosine": cosine}
+    return {**shown, "head": index, "cosine": (before["vector"] @ shown["vector"]).item()}
 
 
 @functools.lru_cache(maxsize=16)

@@ -31,8 +31,8 @@ def bugs_explorer():
     >>> max(panel.state()["measured"])
     0.0
     """
-    options = {"suspect": SUSPECTS, "experiment": EXPERIMENTS}
-    controls = {name: widgets.Dropdown(options=list(choices)) for name, choices in options.items()}
+    choices = {"suspect": list(SUSPECTS), "experiment": list(EXPERIMENTS)}
+    controls = {name: widgets.Dropdown(options=names) for name, names in choices.items()}
     return Panel("Six suspects, five experiments", controls, compute, draw, words, height=290)
 
 
