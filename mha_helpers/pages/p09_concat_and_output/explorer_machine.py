@@ -135,11 +135,18 @@ def draw(drawing, state):
         _draw_matrix(drawing, now, matrix, trail)
     for top, row in LEFT_AND_WIDTH.items():
         _draw_names(drawing, now, row, top)
-    _draw_heads(drawing)
+    left, width, _ = PLACES["concat"]
+    for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
+        label, colour = head_label(head), f"head {head + 1}"
+        drawing.text(left + (2 * head + 1) * width, BOTTOM - 4, label, LABEL, "middle", colour)
+        drawing.text(592, TOP + (2 * head + 1) * ROW + 4, label, LABEL, "end", colour)
     _draw_flow(drawing, now)
     for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
         drawing.rect(*frame(list(cells)), "lit", outline=True)
-    _draw_trail(drawing, now, trail)
+    for i, cell in enumerate(trail):
+        label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
+        drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
+        drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
 
 
 def frame(cells):
@@ -198,15 +205,6 @@ def _draw_names(drawing, now, row, top):
         drawing.text(left, top + i * ROW + 14, name, LABEL if top == TOP else 12, anchor)
 
 
-def _draw_heads(drawing):
-    """Draw which columns of concat and which rows of W_O belong to which head."""
-    left, width, _ = PLACES["concat"]
-    for head in range(EXAMPLE.num_heads):
-        look = {"size": LABEL, "colour": f"head {head + 1}"}
-        drawing.text(left + (2 * head + 1) * width, BOTTOM - 4, head_label(head), anchor="middle", **look)
-        drawing.text(592, TOP + (2 * head + 1) * ROW + 4, head_label(head), anchor="end", **look)
-
-
 def _draw_flow(drawing, now):
     """Draw what leads from one matrix to the next."""
     for row in LEFT_AND_WIDTH.values():
@@ -221,13 +219,6 @@ def _draw_flow(drawing, now):
     drawing.line(start, y, end, y, "label")
     drawing.line(end, y, end, y + 11, "label", arrow=True)
     drawing.text(end + 10, y + 12, "softmax", LABEL)
-
-
-def _draw_trail(drawing, now, trail):
-    for i, cell in enumerate(trail):
-        label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
-        drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
-        drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
 
 
 def words(state):
