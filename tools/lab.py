@@ -137,7 +137,10 @@ def open_notebook(page, address, folder, notebook):
 
 def open_copy(page, address, name):
     """Open a notebook that lies where JupyterLab serves it, and wait until its kernel can run cells."""
-    page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
+    if page.url.startswith(address):  # JupyterLab is open already: loading it again takes seconds
+        page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
+    else:
+        page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
     idle = f"""() => {{
         const kernel = {WIDGET.replace(".", "?.")}?.sessionContext?.session?.kernel;
         return kernel?.connectionStatus === "connected" && kernel.status === "idle";

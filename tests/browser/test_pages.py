@@ -16,20 +16,27 @@ PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a bus
 PAGES = [page for page in all_pages() if can_run(page)]
 
 
-@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
-def opened(request, browser, lab):
-    """The page after all its cells ran; with it what was seen on the way."""
+@pytest.fixture(scope="module")
+def tab(browser):
+    """The tab in which one page is opened after the other."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.asked = []  # addresses
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("websocket", lambda socket: page.asked.append(socket.url))
+    return page
+
+
+@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
+def opened(request, tab, lab):
+    """The page after all its cells ran; with it what was seen on the way."""
+    page = tab
+    page.asked.clear()
     open_notebook(page, *lab, request.param)
     page.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
     page.changed_on_opening = page.evaluate(f"() => {WIDGET}.context.model.dirty")
     run_all(page)
     yield page
-    page.evaluate(f"() => {WIDGET}.sessionContext.shutdown()")
-    page.close()
+    page.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
 
 
 @pytest.fixture
