@@ -27,6 +27,7 @@ BROWSERS = (
 )
 WIDGET = "window.jupyterapp.shell.currentWidget"
 ANSWER_TIMEOUT = 90  # seconds, until a server answers on a busy machine
+LOOK_EVERY = 100  # milliseconds; looking at every frame would draw each, and slow down what it waits for
 OPEN_TIMEOUT = 90_000  # milliseconds, until the kernel of a notebook is idle
 RUN_TIMEOUT = 180_000  # milliseconds, for all cells of one notebook
 
@@ -146,10 +147,15 @@ def open_copy(page, address, name):
         return kernel?.connectionStatus === "connected" && kernel.status === "idle";
     }}"""
     try:
-        page.wait_for_function(idle, timeout=OPEN_TIMEOUT)
+        page.wait_for_function(idle, timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
     except BrowserError as error:
         error.add_note(" / ".join(page.locator(".jp-Dialog-content").all_inner_texts()))
         raise
+
+
+def close_notebook(page):
+    """End the kernel of the notebook that is open, and close it as it is, without a question."""
+    page.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
 
 
 # Errors and stderr that cells show, leaving out errors that are meant (tag raises-exception).
@@ -177,5 +183,5 @@ def run_all(page):
         const ran = cells.every(cell => cell.model.executionState !== "running" && cell.model.executionCount);
         return {WIDGET}.sessionContext.session.kernel.status === "idle" && (ran || {ERRORS}.length > 0);
     }}"""
-    page.wait_for_function(finished, timeout=RUN_TIMEOUT)
+    page.wait_for_function(finished, timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle

@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from tools.lab import WIDGET, error_outputs, open_notebook, run_all
+from tools.lab import WIDGET, close_notebook, error_outputs, open_notebook, run_all
 from tools.notebook import all_pages, can_run
 
 SLIDER = ".widget-slider [role=slider]"
@@ -29,14 +29,13 @@ def tab(browser):
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
 def opened(request, tab, lab):
     """The page after all its cells ran; with it what was seen on the way."""
-    page = tab
-    page.asked.clear()
-    open_notebook(page, *lab, request.param)
-    page.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
-    page.changed_on_opening = page.evaluate(f"() => {WIDGET}.context.model.dirty")
-    run_all(page)
-    yield page
-    page.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
+    tab.asked.clear()
+    open_notebook(tab, *lab, request.param)
+    tab.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
+    tab.changed_on_opening = tab.evaluate(f"() => {WIDGET}.context.model.dirty")
+    run_all(tab)
+    yield tab
+    close_notebook(tab)
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 python -m pytest -n0 tests/browser/test_second_day.py
 """
 
-import itertools
-
 import nbformat
 import pytest
 
-from tools.lab import WIDGET, open_copy, open_notebook, run_all
+from tools.lab import WIDGET, close_notebook, open_copy, open_notebook, run_all
 from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, as_text, normalise
 
 PAGE = ROOT / "notebooks" / "00_start_here.ipynb"
@@ -31,24 +29,23 @@ def days(browser, lab):
     """What three days show, the page as it is open on the third, and its file.
 
     On the first the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
-    itself after two minutes.
+    itself after two minutes. JupyterLab is loaded anew for the second day, and stays open for the third.
     """
-    pages = [browser.new_page(viewport={"width": 1440, "height": 900}) for _ in range(3)]
-    open_notebook(pages[0], *lab, PAGE)
-    run_all(pages[0])
-    at_start = pages[0].evaluate(SEEN)
-    pages[0].locator(".mha-panel .widget-slider [role=slider]").first.press("ArrowLeft")
-    pages[0].wait_for_timeout(1000)
-    seen = [pages[0].evaluate(SEEN)]
+    first, later = [browser.new_page(viewport={"width": 1440, "height": 900}) for _ in range(2)]
+    open_notebook(first, *lab, PAGE)
+    run_all(first)
+    at_start = first.evaluate(SEEN)
+    first.locator(".mha-panel .widget-slider [role=slider]").first.press("ArrowLeft")
+    first.wait_for_timeout(1000)
+    seen = [first.evaluate(SEEN)]
     assert seen[0]["pictures"] != at_start["pictures"]
-    for yesterday, today in itertools.pairwise(pages):
+    for yesterday in (first, later):
         yesterday.evaluate(f"async () => await {WIDGET}.context.save()")
-        yesterday.evaluate(f"async () => await {WIDGET}.sessionContext.shutdown()")
-        yesterday.close()
-        open_copy(today, lab[0], NAME)
-        today.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
-        seen.append(today.evaluate(SEEN))
-    return seen, pages[-1], lab[1] / "course" / NAME
+        close_notebook(yesterday)
+        open_copy(later, lab[0], NAME)
+        later.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
+        seen.append(later.evaluate(SEEN))
+    return seen, later, lab[1] / "course" / NAME
 
 
 def test_pictures_stand_as_they_were_left(days):
