@@ -153,11 +153,6 @@ def open_copy(page, address, name):
         raise
 
 
-def close_notebook(page):
-    """End the kernel of the notebook that is open, and close it as it is, without a question."""
-    page.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
-
-
 # Errors and stderr that cells show, leaving out errors that are meant (tag raises-exception).
 ERRORS = f"""{WIDGET}.content.widgets
     .filter(cell => cell.model.type === "code")

@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from tools.lab import WIDGET, close_notebook, error_outputs, open_notebook, run_all
+from tools.lab import WIDGET, error_outputs, open_notebook, run_all
 from tools.notebook import all_pages, can_run
 
 SLIDER = ".widget-slider [role=slider]"
@@ -17,8 +17,7 @@ PAGES = [page for page in all_pages() if can_run(page)]
 
 
 @pytest.fixture(scope="module")
-def tab(browser):
-    """The tab in which one page is opened after the other."""
+def tab(browser):  # loading JupyterLab costs more than all that is then done with a page
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.asked = []  # addresses
     page.on("request", lambda request: page.asked.append(request.url))
@@ -35,7 +34,7 @@ def opened(request, tab, lab):
     tab.changed_on_opening = tab.evaluate(f"() => {WIDGET}.context.model.dirty")
     run_all(tab)
     yield tab
-    close_notebook(tab)
+    tab.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
 
 
 @pytest.fixture
