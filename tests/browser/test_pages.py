@@ -90,8 +90,8 @@ def test_a_click_on_a_cell_chooses_it(opened, panels):
         cells = panel.locator("[data-cell] > rect, [data-cell] > circle")
         if cells.count() == 0:  # two explorers show bars, of which none is to be chosen
             continue
-        places = {0, cells.count() // 2, cells.count() - 1}
-        assert any(changes(panel, cells.nth(place).click) for place in sorted(places))
+        places = (cells.count() // 2, cells.count() - 1, 0)  # the first is often chosen already
+        assert any(changes(panel, cells.nth(place).click) for place in places)
 
 
 def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):
