@@ -43,35 +43,28 @@ def opened(request, browser, folder):
 
 
 def shown(panel):
-    return panel.evaluate(
-        "panel => panel.querySelector('svg').outerHTML + panel.querySelector('p').innerText"
-    )
+    return panel.evaluate("one => one.querySelector('svg').outerHTML + one.querySelector('p').innerText")
 
 
 def put_back(control, value):
-    """Give a control the value it had at first."""
+    """Give a control the value it had at first; a box has it after its moves."""
     kind = control.evaluate("control => control.type")
     if kind == "select-one":
         control.select_option(value)
     elif kind == "range":
         control.fill(value)
-    else:
-        control.press("Space")
 
 
 def moves(panel, control):
     """Yield after each change of a control that a person can make by keyboard."""
     kind = control.evaluate("control => control.type")
-    if kind == "checkbox":
-        control.press("Space")
-        yield
-    elif kind == "select-one":
+    if kind == "select-one":
         for i in range(control.locator("option").count()):
             control.select_option(index=i)
             yield
     else:
-        for press in ("Home", "ArrowRight", "End", "ArrowLeft"):
-            control.press(press)
+        for key in ("Space", "Space") if kind == "checkbox" else ("Home", "ArrowRight", "End", "ArrowLeft"):
+            control.press(key)
             yield
 
 
