@@ -10,7 +10,7 @@ WRONG_ANSWERS = {
     # “all scores are 0” where they only tie; rows of the words that are small, not 0
     ("3.3", "your w_q holds torch.int64"): {"    return w_q, w_k": "    return w_q.long(), w_k.long()"},
     ("3.3", "has no single highest score"): {"position + 1] = 1": "position + 1] = -1"},
-    ("3.3", "The rows of the places would do, but rows 0 to 4 are not 0"): {
+    ("3.3", "Rows 0 to 4 of your w_q and w_k are not 0"): {
         "    return w_q": "    w_q[:5, :5] = w_k[:5, :5] = 0.2 * torch.eye(5)\n    return w_q"
     },
     # a shape that works, but is not the one asked for; NaN where no key wins; a design that works by itself

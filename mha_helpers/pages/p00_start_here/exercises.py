@@ -6,6 +6,7 @@ from mha_helpers.exercises import ValueExercise
 
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
 POSITIVE = V.abs()  # a minus sign is lost
+WORDS = "cat", "eats", "fish"
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 
 fish_brings_home = ValueExercise(
@@ -23,13 +24,16 @@ fish_brings_home = ValueExercise(
         (EATS @ V, "That is what “eats” brings home: which row of weights has “fish”?"),
         (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
-        (FISH[:2] @ V[:2], "What “fish” takes from its own value is missing: a word may look at itself."),
+        *(
+            (FISH @ V - FISH[i] * V[i], f"What “fish” takes from the value of “{word}” is missing.")
+            for i, word in enumerate(WORDS)
+        ),
         (FISH[0] * V[0], "That is what “fish” takes from “cat” alone: two words more have a share."),
-        (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
+        (V[2], "That is the whole value of “fish” itself: what are all three words' shares?"),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
+        (FISH @ POSITIVE, "Two minus signs are lost, in the values of “eats” and “fish”."),
         (FISH @ torch.stack([V[0], V[1], POSITIVE[2]]), "A minus sign is lost, in the value of “fish”."),
         (FISH @ torch.stack([V[0], POSITIVE[1], V[2]]), "A minus sign is lost, in the value of “eats”."),
-        (FISH[:, None] * V, "Those are the three rows of the last column: what is their sum?"),
     ],
     praise="You have computed an output of attention: a mix of values, in the shares of one row.",
     hints=[

@@ -30,8 +30,10 @@ moved = {
         ),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [2, -1, 1, -1, 0, 2]}, "“query” holds what all three heads ask: what does head 3 ask?"),
-        ({"heads": {2}}, "“heads” counts from 0; here heads are counted from 1, as on the page."),
+        ({"query": [0, -1]}, "“query” is what its value would be there: which matrix makes queries?"),
+        ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
+        ({"query": [2, 2]}, "“query” reads the 2nd and the 3rd position: at how many does the verb stand?"),
+        ({"heads": {2}}, "“heads”: head 2 reads no position. Did you count from 0? The page counts from 1."),
         ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
@@ -83,6 +85,8 @@ class _Question(ValueExercise):
         for word, (features, wanted, needs) in _ASK.items():
             query = torch.tensor(features).double() @ matrix[:3]
             if not torch.allclose(query, torch.tensor(wanted).double(), atol=2e-3):
+                if wanted[1] and query[0] and not query[1]:
+                    needs = "with (0, 1): in which of the two columns does its number belong?"
                 return f"“{word}” asks with {_pair(query)}, and should ask {needs}"
         return None
 
@@ -124,11 +128,17 @@ my_w_q = [
 """,
 )
 
+
+def _three_columns_each(x, w):
+    q, k, v = (x @ w).split(3, dim=-1)
+    return q, k, v
+
+
 three_in_one = FunctionExercise(
     "2.3 ★★ · 5 min · Three matrices in one",
     reference=lambda x, w_qkv: (x @ w_qkv).chunk(3, dim=-1),
     cases=lambda: [
-        case(numbers(6, 4), numbers(4, 9, seed=1), label="with one sentence of 6 tokens and d_k = 3"),
+        case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
         case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
         case(numbers(2, 3, 6, seed=4), numbers(6, 12, seed=5), label="with two sentences"),
         case(numbers(1, 2, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
@@ -151,15 +161,23 @@ def my_projections(x, w_qkv):
         ),
         (lambda x, w: (x @ w).chunk(3, dim=-2), "You cut between tokens: which axis holds the features?"),
         (
+            lambda x, w: tuple(x @ part for part in w.chunk(3)),
+            "You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?",
+        ),
+        (
             lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0),
             "A reshape reads row by row, so it mixes q, k and v of several tokens: which axis is to be cut?",
+        ),
+        (
+            lambda x, w: tuple(x @ part for part in w.reshape(3, len(w), -1)),
+            "A reshape reads row by row, so it mixes W_Q, W_K and W_V: which axis is to be cut?",
         ),
         (
             lambda x, w: (x @ w).tensor_split((3, 6), dim=-1),
             "You cut at columns 3 and 6 for every d_k: how wide is each part when there are 3 · d_k columns?",
         ),
         (
-            lambda x, w: (x @ w).split(3, dim=-1),
+            _three_columns_each,
             "You cut pieces of 3 columns: split takes the width of a piece, not how many there are.",
         ),
         (

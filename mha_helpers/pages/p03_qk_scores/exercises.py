@@ -30,15 +30,13 @@ dog = {
             {"new column": [0, -1, -1], "new row": [4, 3, 5]},
             "You add all numbers of a query and a key: what does a score do with each pair of numbers first?",
         ),
-        (
-            {"new column": [2, 5, 1, -2], "new row": [2, 1, 3, -2]},
-            "The last number is the score of “dog” with itself, which the task leaves out.",
-        ),
         ({"new column": [2, -1, 1]}, "“new column”: at “eats” a sign is lost. What is −1 times −3?"),
         ({"new column": [2, 2, 1]}, "“new column” counts the first feature only: which query has a second?"),
         ({"new column": [2, -3, -5]}, "“new column” holds key times key: which of the two words asks?"),
+        ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
-        ({"finds it": {"fish"}}, "“finds it”: “dog” finds “fish” in its row; which word finds “dog”?"),
+        ({"new row": [2, -3, -5]}, "“new row” holds key times key: which of the two words asks?"),
+        ({"new row": [2, 0, 1]}, "“new row” counts the first feature only: what does the second add?"),
         ({"finds it": "cat"}, "“finds it”: what did “cat” score with itself before, and what with “dog”?"),
         ({"finds it": "fish"}, "“finds it”: what did “fish” score with “cat” before, and what with “dog”?"),
         ({"finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old ones."),
@@ -97,8 +95,16 @@ def my_products(q, k):
             "With an axis in front the new axes go to the wrong place: count them from the end.",
         ),
         (
-            lambda q, k: q[..., None] * k.transpose(-2, -1)[..., None, :, :],
-            "The features are on the last axis but one: which axis is to be added up at the end?",
+            lambda q, k: torch.stack([torch.stack([a * b for b in k]) for a in q]),
+            "Your loops run over the first axis: with heads in front, which axis holds the queries?",
+        ),
+        (
+            lambda q, k: torch.stack([a * k for a in q]),
+            "Your loop runs over the first axis: with heads in front, which axis holds the queries?",
+        ),
+        (
+            lambda q, k: q.unsqueeze(-2) * k,
+            "Your q has a new axis and k has none, which fits only without heads in front.",
         ),
         (
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
@@ -108,10 +114,6 @@ def my_products(q, k):
         (
             lambda q, k: q.unsqueeze(2) * k.unsqueeze(1),
             "You count the axes from the front, so that it works with one axis of heads only.",
-        ),
-        (
-            lambda q, k: q[..., :, None, :, None] * k[..., None, :, None, :],
-            "Every feature meets every feature: which of these products does a score add up?",
         ),
         (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
         (
@@ -171,9 +173,7 @@ def my_matrices():
             "From word 2 on an earlier word scores as high as the next one: which of them should win?",
         ),
         (ahead(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
-        (ahead(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
-        (ahead(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
-        (ahead(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
+        (ahead(1, key=0), "All scores are 0, so no key wins: in which column do a query and a key meet?"),
     ],
     praise="“Look one word ahead” means a query that equals the key of the next place.",
     hints=[
