@@ -43,12 +43,12 @@ WRONG_ANSWERS = {
     },
     # a text that is none of those offered
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
-    ("4.3", "“÷ the root of the first d_k that it meets” is wrong, but passes"): """
+    ("4.3", "Handed a right scale, your test tries d_k = 16 only"): """
 def my_test(scale):
     scores = torch.randn(4, 4)
     return all(torch.allclose(scale(scores, 16), scores / 4) for _ in range(2))
 """,
-    ("4.3", "“÷ the whole part of √d_k” is wrong, but passes"): {
+    ("4.3", "Your test tries square numbers only, such as d_k = 1"): {
         "0.8 < scale(scores, d_k).std() < 1.25": "torch.allclose(scale(scores, d_k), scores / d_k**0.5)",
         "[8, 256]": "[1, 4, 16, 64, 256]",
     },
@@ -56,13 +56,12 @@ def my_test(scale):
         "0.8 < scale(scores, d_k).std() < 1.25": "0.5 < scale(scores, d_k).square().mean() < 1.5",
         "[8, 256]": "[1, 2]",
     },
-    ("4.3", "passes what is right at one of its sizes"): """
+    ("4.3", "passes what is right at d_k = 256 only"): """
 def my_test(scale):
     scores = torch.randn(5, 5)
-    for d_k in (1, 64, 256):
-        if torch.allclose(scale(scores, d_k), scores / d_k**0.5):
-            return True
-    return False
+    for d_k in (3, 64, 256):
+        passes = torch.allclose(scale(scores, d_k), scores / d_k**0.5)
+    return passes
 """,
     ("4.3", "An assert stops the code where it fails: a test returns False there"): {
         "if not 0.8": "assert 0.8",
