@@ -75,8 +75,8 @@ def my_test(scale):
     # nearer to the right row than to that of a mistake
     ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
-    ("5.2", "has True in the fourth row, second column"): {"back <= window": "back <= 2"},
-    ("5.2", "has False in the sixth row, second column"): {"back <= window": "back <= min(window, 3)"},
+    ("5.2", "words too far away are seen (row 4, column 2)"): {"back <= window": "back <= 2"},
+    ("5.2", "words of the window are hidden (row 6, column 2)"): {"back <= window": "back <= min(window, 3)"},
     ("5.2", "in another shape: its shape is () instead of (1, 1)"): {
         "(back >= 0) & (near | first)": "((back >= 0) & (near | first)).squeeze()"
     },
@@ -93,7 +93,7 @@ def my_test(scale):
     },
     ("5.3", "NaN spreads"): {"torch.randn(4)": "torch.nan"},
     ("5.3", "What makes a copy?"): {"x.clone()": "x[:]"},
-    ("5.3", "Your test passes if one of the words does no harm"): {
+    ("5.3", "leaves these of its 5 words as they are: 3, 4, 5"): {
         "range(5)": "range(1, 5)",
         "if not": "if",
         "return False": "return True",
@@ -108,7 +108,7 @@ def my_window_mask(n, window):
     mask[:, 0] = True
     return mask
 """,
-    ("5.2", "& binds its two neighbours before <= compares them"): {
+    ("5.2", "& binds its two neighbours before a comparison does"): {
         "(back >= 0) & (near | first)": "position <= position[:, None] & near | first"
     },
     # a wrong number that is rounded
