@@ -129,6 +129,9 @@ my_w_q = [
 )
 
 
+_AXIS_1 = "You cut along axis 1, which holds the features only if there is no axis in front."
+
+
 def _three_columns_each(x, w):
     q, k, v = (x @ w).split(3, dim=-1)
     return q, k, v
@@ -186,17 +189,13 @@ def my_projections(x, w_qkv):
         ),
         (
             lambda x, w: (x @ w).tensor_split((w.shape[-1] // 3, w.shape[-1] * 2 // 3), dim=1),
-            "You cut along axis 1, which holds the features only if there is no axis in front.",
+            _AXIS_1,
         ),
-        (
-            lambda x, w: (x @ w).chunk(3, dim=1),
-            "You cut along axis 1, which holds the features only if there is no axis in front.",
-        ),
+        (lambda x, w: (x @ w).chunk(3, dim=1), _AXIS_1),
         (
             lambda x, w: tuple((x @ w)[..., first : first + 2] for first in (0, 2, 4)),
             "Each of your parts has 2 columns, as on the page: how many are there for another d_k?",
         ),
-        (lambda x, w: (x @ w,) * 3, "You return all columns three times: which third of them belongs to q?"),
     ],
     praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
     hints=[

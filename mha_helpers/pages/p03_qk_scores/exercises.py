@@ -64,6 +64,8 @@ def _pairs(q, k):
     return q[..., :, None, :] * k[..., None, :, :]
 
 
+_FIRST_AXIS = "You run over the first axis in a loop: with heads in front, which axis holds the queries?"
+
 products = FunctionExercise(
     "3.2 ★★ · 6 min · The products inside every score",
     reference=_pairs,
@@ -94,18 +96,9 @@ def my_products(q, k):
             lambda q, k: q[:, None, :] * k[None, :, :],
             "With an axis in front the new axes go to the wrong place: count them from the end.",
         ),
-        (
-            lambda q, k: torch.stack([torch.stack([a * b for b in k]) for a in q]),
-            "Your loops run over the first axis: with heads in front, which axis holds the queries?",
-        ),
-        (
-            lambda q, k: torch.stack([a * k for a in q]),
-            "Your loop runs over the first axis: with heads in front, which axis holds the queries?",
-        ),
-        (
-            lambda q, k: q.unsqueeze(-2) * k,
-            "Your q has a new axis and k has none, which fits only without heads in front.",
-        ),
+        (lambda q, k: torch.stack([torch.stack([a * b for b in k]) for a in q]), _FIRST_AXIS),
+        (lambda q, k: torch.stack([a * k for a in q]), _FIRST_AXIS),
+        (lambda q, k: q.unsqueeze(-2) * k, "Your k has no new axis, which fits only without heads in front."),
         (
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
             "You repeat each score d_k times: the entries must differ, and only their sum is the score.",

@@ -52,28 +52,16 @@ def _mask(n, window):
     return (_back(n) >= 0) & ((_back(n) <= window) | (torch.arange(n) == 0))
 
 
-def _by_slices(n, window):
-    mask = torch.arange(n).expand(n, n) == 0
-    for i in range(n):
-        mask[i, i - window : i + 1] = True
-    return mask
+def _filled(places):
+    """Return a function that opens these places of each row, and the first column."""
 
+    def mask_of(n, window):
+        mask = torch.arange(n).expand(n, n) == 0
+        for i in range(n):
+            mask[i, places(i - window, i + 1)] = True
+        return mask
 
-def _by_cells(n, window):
-    mask = torch.arange(n).expand(n, n) == 0
-    for i in range(n):
-        mask[i, [*range(i - window, i + 1)]] = True
-    return mask
-
-
-def _without_brackets(n, window):
-    query, key = torch.arange(n)[:, None], torch.arange(n)
-    return key <= query & (query - key <= window) | (key == 0)
-
-
-def _without_brackets_turned(n, window):
-    query, key = torch.arange(n)[:, None], torch.arange(n)
-    return query >= key & (query - key <= window) | (key == 0)
+    return mask_of
 
 
 _UNBRACKETED = "& binds its two neighbours before a comparison does: what should be compared first?"
@@ -99,14 +87,24 @@ def my_window_mask(n, window):
     ...
 """,
     mistakes=[
-        (_without_brackets, _UNBRACKETED),
-        (_without_brackets_turned, _UNBRACKETED),
         (
-            _by_slices,
+            lambda n, w: (
+                torch.arange(n) <= torch.arange(n)[:, None] & (_back(n) <= w) | (torch.arange(n) == 0)
+            ),
+            _UNBRACKETED,
+        ),
+        (
+            lambda n, w: (
+                torch.arange(n)[:, None] >= torch.arange(n) & (_back(n) <= w) | (torch.arange(n) == 0)
+            ),
+            _UNBRACKETED,
+        ),
+        (
+            _filled(slice),
             "In the first rows your window is lost: a slice that starts below 0 counts from the end.",
         ),
         (
-            _by_cells,
+            _filled(lambda start, end: [*range(start, end)]),
             "In the first rows an index is below 0, and counts from the end: where does a window begin?",
         ),
         (
