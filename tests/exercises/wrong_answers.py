@@ -109,7 +109,7 @@ def my_window_mask(n, window):
     return mask
 """,
     ("5.2", "& binds its two neighbours before a comparison does"): {
-        "(back >= 0) & (near | first)": "position <= position[:, None] & near | first"
+        "(back >= 0) & (near | first)": "position[:, None] >= position & near | first"
     },
     # a wrong number that is rounded
     ("6.2", "The sign is wrong"): "my_factor = -1.10",

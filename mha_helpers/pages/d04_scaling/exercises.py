@@ -15,8 +15,8 @@ _MISTAKES = [
     ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
     ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
     (
-        {"no scale": 6, "÷ √d_k": 28},
-        "Both numbers are where the answers of the two weights add up to 0.01: one answer is asked.",
+        {"no scale": 7, "÷ √d_k": 48},
+        "Both numbers are where the answer falls below 0.001: which limit has the task?",
     ),
     ({"no scale": 6}, "“no scale”: at 6 the answer is below 0.01, but not for the first time."),
     ({"÷ √d_k": 23}, "“÷ √d_k”: at 23 the answer is below 0.01, but not for the first time."),

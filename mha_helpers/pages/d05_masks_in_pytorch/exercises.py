@@ -11,13 +11,24 @@ def _real(lengths, n):
     return torch.arange(n) >= n - lengths[:, None]
 
 
+def _to_the_longest(lengths, n):
+    return _real(lengths + n - lengths.max(), n)[:, None, None, :]
+
+
 padding_in_front = FunctionExercise(
     "D5.1 ★★ · 6 min · Padding in front",
     reference=lambda lengths, n: _real(lengths, n)[:, None, None, :],
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
         case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5"),
-        case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
+        case(
+            torch.tensor([1, 4, 6]),
+            7,
+            label="with lengths 1, 4 and 6, padded to 7",
+            mistakes=[
+                (_to_the_longest, "You pad to the longest sentence, of 6 words: how long is a row here?")
+            ],
+        ),
         case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word"),
     ],
     task="""
@@ -62,12 +73,12 @@ def my_mask(lengths, n):
             "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
         ),
         (
-            lambda lengths, n: torch.where(_real(lengths, n), 0.0, -torch.inf)[:, None, None, :],
-            "Your mask is one that is added, of 0 and −∞: a bool mask is asked for.",
+            lambda lengths, n: padding_mask(lengths, n).flip(0),
+            "You turn the order of the sentences round: which axis holds the places?",
         ),
         (
-            lambda lengths, n: torch.ones(len(lengths), 1, 1, n, dtype=torch.bool),
-            "Your mask hides nothing: what has lengths to say about the positions?",
+            lambda lengths, n: torch.arange(n) >= n - lengths,
+            "You compare n places with b lengths: which of the two needs a new axis, so that all pairs meet?",
         ),
         (
             lambda lengths, n: _real(torch.where(lengths == 0, n, lengths), n)[:, None, None, :],

@@ -24,10 +24,7 @@ moved = {
     mistakes=[
         ({"query": [2, 0]}, "“query” is that of the second position: where does the verb stand now?"),
         ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
-        (
-            {"query": [0, 0]},
-            "“query” is what the feature “what happens” makes by itself: which other feature is not zero?",
-        ),
+        ({"query": [0, 0]}, "“query” is what “what happens” makes alone: which other feature is not zero?"),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
         ({"query": [0, -1]}, "“query” is what its value would be there: which matrix makes queries?"),
@@ -127,8 +124,8 @@ my_w_q = [
 ]
 """,
 )
-
-
+_RESHAPE = "A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?"
+_WIDTH = "You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?"
 _AXIS_1 = "You cut along axis 1, which holds the features only if there is no axis in front."
 
 
@@ -167,18 +164,10 @@ def my_projections(x, w_qkv):
             lambda x, w: tuple(x @ part for part in w.chunk(3)),
             "You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?",
         ),
-        (
-            lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0),
-            "A reshape reads row by row, so it mixes q, k and v of several tokens: which axis is to be cut?",
-        ),
-        (
-            lambda x, w: tuple(x @ part for part in w.reshape(3, len(w), -1)),
-            "A reshape reads row by row, so it mixes W_Q, W_K and W_V: which axis is to be cut?",
-        ),
-        (
-            lambda x, w: (x @ w).tensor_split((3, 6), dim=-1),
-            "You cut at columns 3 and 6 for every d_k: how wide is each part when there are 3 · d_k columns?",
-        ),
+        (lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0), _RESHAPE),
+        (lambda x, w: tuple(x @ part for part in w.reshape(3, len(w), -1)), _RESHAPE),
+        (lambda x, w: (x @ w).tensor_split((3, 6), dim=-1), _WIDTH),
+        (lambda x, w: (x @ w)[..., :6].tensor_split((2, 4), dim=-1), _WIDTH),
         (
             _three_columns_each,
             "You cut pieces of 3 columns: split takes the width of a piece, not how many there are.",
@@ -192,10 +181,6 @@ def my_projections(x, w_qkv):
             _AXIS_1,
         ),
         (lambda x, w: (x @ w).chunk(3, dim=1), _AXIS_1),
-        (
-            lambda x, w: tuple((x @ w)[..., first : first + 2] for first in (0, 2, 4)),
-            "Each of your parts has 2 columns, as on the page: how many are there for another d_k?",
-        ),
     ],
     praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
     hints=[

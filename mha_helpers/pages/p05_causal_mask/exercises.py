@@ -64,8 +64,6 @@ def _filled(places):
     return mask_of
 
 
-_UNBRACKETED = "& binds its two neighbours before a comparison does: what should be compared first?"
-
 window_mask = MaskExercise(
     "5.2 ★★ · 6 min · A window, and the first word",
     reference=_mask,
@@ -89,15 +87,9 @@ def my_window_mask(n, window):
     mistakes=[
         (
             lambda n, w: (
-                torch.arange(n) <= torch.arange(n)[:, None] & (_back(n) <= w) | (torch.arange(n) == 0)
-            ),
-            _UNBRACKETED,
-        ),
-        (
-            lambda n, w: (
                 torch.arange(n)[:, None] >= torch.arange(n) & (_back(n) <= w) | (torch.arange(n) == 0)
             ),
-            _UNBRACKETED,
+            "& binds its two neighbours before a comparison does: what should be compared first?",
         ),
         (
             _filled(slice),

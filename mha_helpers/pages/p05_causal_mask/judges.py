@@ -25,12 +25,9 @@ class MaskExercise(FunctionExercise):
             "words of the window are hidden": ~seen & (back > 0) & (back <= window) & (key > 0),
             "words too far away are seen": seen & (back > window) & (key > 0),
         }
-        broken = [
-            f"{rule} (row {(row := cells.nonzero()[0] + 1)[0]}, column {row[1]})"
-            for rule, cells in rules.items()
-            if cells.any()
-        ]
-        return f"With n = {n} and a window of {window}, {' and '.join(broken)}."
+        broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
+        broken = ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
+        return f"With n = {n} and a window of {window}, {broken}."
 
 
 def _to_the_last_digit(x):
@@ -65,9 +62,8 @@ class LeakTest(TestExercise):
 
     def _judge(self, answer):
         sentence = super()._judge(answer)
-        if not sentence or " of all " in sentence or "wrong, but passes" in sentence:
-            return sentence and self._slip(answer, sentence)
-        return sentence
+        telling = sentence and (" of all " in sentence or "wrong, but passes" in sentence)
+        return self._slip(answer, sentence) if telling else sentence
 
     def _slip(self, test, sentence):
         inputs, of_all = self._inputs(test), " of all " in sentence
