@@ -5,9 +5,11 @@ import torch
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 from mha_helpers.pages.p03_qk_scores.designs import Design, ahead, of_places, sentence_of
 
+_COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
+
 new_key = ValueExercise(
     "3.1 ★ · 3 min · A fourth word answers",
-    right={"new column": [2, 5, 1], "new row": [2, 1, 3], "finds it": {"eats"}},
+    right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
     rows=("cat", "eats", "fish"),
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
@@ -37,9 +39,9 @@ dog = {
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
         ({"new row": [2, -3, -5]}, "“new row” holds key times key: which of the two words asks?"),
         ({"new row": [2, 0, 1]}, "“new row” counts the first feature only: what does the second add?"),
-        ({"finds it": "cat"}, "“finds it”: what did “cat” score with itself before, and what with “dog”?"),
-        ({"finds it": "fish"}, "“finds it”: what did “fish” score with “cat” before, and what with “dog”?"),
-        ({"finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old ones."),
+        ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, how with “dog”?"),
+        ({**_COLUMN, "finds it": "fish"}, "“finds it”: how does “fish” score with “cat”, how with “dog”?"),
+        ({**_COLUMN, "finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old."),
     ],
     praise="A new word asks in a row and answers in a column; no old score changes.",
     hints=[
