@@ -91,6 +91,7 @@ def my_test(scale):
             "j and not torch.equal(attend(x)[:j].double(), attend(x[:j].double()))"
         )
     },
+    ("5.3", "says False even where no output changes"): {"if not": "if"},
     ("5.3", "NaN spreads"): {"torch.randn(4)": "torch.nan"},
     ("5.3", "What makes a copy?"): {"x.clone()": "x[:]"},
     ("5.3", "leaves these of its 5 words as they are: 3, 4, 5"): {

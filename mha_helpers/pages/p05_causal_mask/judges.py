@@ -40,16 +40,19 @@ def _without_any_word(x):
     return torch.ones_like(x, dtype=torch.float32)
 
 
-# Probes of a test that says False of all, in this order: the first that it says True of shows the slip.
+# Probes of a test that says False of all, what it says of them, and what this shows: the first one that fits.
 _SLIPS = [
     (
         _to_the_last_digit,
+        True,
         "Your test says False even of the right ones: it leaves no room for rounding. Which function does?",
     ),
     (
         _without_any_word,
+        True,
         "Your test also compares rows that may change: that of the changed word, or a later one.",
     ),
+    (_without_any_word, False, "Your test says False even where no output changes: what lets it say True?"),
 ]
 _NAN = "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
 _NO_COPY = (
@@ -76,8 +79,8 @@ class LeakTest(TestExercise):
             return _NO_COPY
         if of_all and any(now.isnan().any() for _, now in inputs):
             return _NAN
-        for probe, meant in _SLIPS if "says False of all" in sentence else ():
-            if as_python(run(test, (probe,)).value) is True:
+        for probe, verdict, meant in _SLIPS if "says False of all" in sentence else ():
+            if as_python(run(test, (probe,)).value) is verdict:
                 return meant
         kept = [f"{word + 1}" for word in range(1, len(changed)) if not changed[word]]
         if kept and changed.any() and len(alike) == len(inputs) and "wrong, but passes" in sentence:
