@@ -11,24 +11,13 @@ def _real(lengths, n):
     return torch.arange(n) >= n - lengths[:, None]
 
 
-def _to_the_longest(lengths, n):
-    return _real(lengths + n - lengths.max(), n)[:, None, None, :]
-
-
 padding_in_front = FunctionExercise(
     "D5.1 ★★ · 6 min · Padding in front",
     reference=lambda lengths, n: _real(lengths, n)[:, None, None, :],
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
         case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5"),
-        case(
-            torch.tensor([1, 4, 6]),
-            7,
-            label="with lengths 1, 4 and 6, padded to 7",
-            mistakes=[
-                (_to_the_longest, "You pad to the longest sentence, of 6 words: how long is a row here?")
-            ],
-        ),
+        case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
         case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word"),
     ],
     task="""
@@ -72,10 +61,7 @@ def my_mask(lengths, n):
             lambda lengths, n: _real(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
             "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
         ),
-        (
-            lambda lengths, n: padding_mask(lengths, n).flip(0),
-            "You turn the order of the sentences round: which axis holds the places?",
-        ),
+        (lambda lengths, n: padding_mask(lengths, n).flip(0), "You turn round the order of the sentences."),
         (
             lambda lengths, n: torch.arange(n) >= n - lengths,
             "You compare n places with b lengths: which of the two needs a new axis, so that all pairs meet?",

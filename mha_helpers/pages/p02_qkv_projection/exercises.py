@@ -168,10 +168,7 @@ def my_projections(x, w_qkv):
         (lambda x, w: tuple(x @ part for part in w.reshape(3, len(w), -1)), _RESHAPE),
         (lambda x, w: (x @ w).tensor_split((3, 6), dim=-1), _WIDTH),
         (lambda x, w: (x @ w)[..., :6].tensor_split((2, 4), dim=-1), _WIDTH),
-        (
-            _three_columns_each,
-            "You cut pieces of 3 columns: split takes the width of a piece, not how many there are.",
-        ),
+        (_three_columns_each, "You cut pieces of 3 columns: split takes the width of a piece, not a number."),
         (
             lambda x, w: (x @ w).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
             "You cut after d_model columns: how many of the 3 · d_k columns belong to each part?",

@@ -2,11 +2,11 @@
 
 import torch
 
-from mha_helpers.exercises import ValueExercise, case
-from mha_helpers.pages.p05_causal_mask.judges import LeakTest, MaskExercise
+from mha_helpers.exercises import case
+from mha_helpers.pages.p05_causal_mask.judges import LeakTest, MaskExercise, RowExercise
 from mha_helpers.pages.p05_causal_mask.leaks import LEAK_CANDIDATES
 
-scores_equal_to_zero = ValueExercise(
+scores_equal_to_zero = RowExercise(
     "5.1 ★ · 4 min · A mask applied as scores == 0",
     right=[0.670, 0.0, 0.330],
     decimals=3,
@@ -19,17 +19,11 @@ scores_equal_to_zero = ValueExercise(
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
         ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
-        ([0.576, 0.0, 0.284], "The row does not add up to 1: who gets what “eats” no longer has?"),
-        ([0.646, 0.0, 0.354], "You give half to each: softmax keeps the ratio of the words that are left."),
-        ([0.716, 0.0, 0.284], "You give all of it to the largest: softmax keeps the ratio of the two."),
-        ([0.576, 0.0, 0.424], "You give all of it to “fish” itself: softmax keeps the ratio of the two."),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
-        ([0.804, 0.196, 0.0], "You hide “fish” itself: which of the three scores is 0?"),
         ([1.414, 0.0, 0.707], "Those are scores: what does softmax make of the two that are left?"),
         ([1.414, -torch.inf, 0.707], "Those are the scores after the code: what does softmax make of them?"),
         ([0.670, 0.330], "The two shares are right. Which weight has the hidden word, in its own place?"),
-        ([0.5, 0.0, 0.5], "You share out equally: which ratio had the two words that are left?"),
     ],
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
     hints=[
@@ -52,16 +46,11 @@ def _mask(n, window):
     return (_back(n) >= 0) & ((_back(n) <= window) | (torch.arange(n) == 0))
 
 
-def _filled(places):
-    """Return a function that opens these places of each row, and the first column."""
-
-    def mask_of(n, window):
-        mask = torch.arange(n).expand(n, n) == 0
-        for i in range(n):
-            mask[i, places(i - window, i + 1)] = True
-        return mask
-
-    return mask_of
+def _by_slices(n, window):
+    mask = torch.arange(n).expand(n, n) == 0
+    for i in range(n):
+        mask[i, i - window : i + 1] = True
+    return mask
 
 
 window_mask = MaskExercise(
@@ -92,12 +81,8 @@ def my_window_mask(n, window):
             "& binds its two neighbours before a comparison does: what should be compared first?",
         ),
         (
-            _filled(slice),
+            _by_slices,
             "In the first rows your window is lost: a slice that starts below 0 counts from the end.",
-        ),
-        (
-            _filled(lambda start, end: [*range(start, end)]),
-            "In the first rows an index is below 0, and counts from the end: where does a window begin?",
         ),
         (
             lambda n, w: _mask(n, w - 1),

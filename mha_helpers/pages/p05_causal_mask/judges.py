@@ -1,11 +1,26 @@
-"""Which rule a mask breaks (5.2), and what is wrong with a leak test: probes that tell its slip (5.3)."""
+"""Which rule a row (5.1) or a mask (5.2) breaks, and probes that tell the slip of a leak test (5.3)."""
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, TestExercise
+from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise
 from mha_helpers.exercises.compare import as_numbers, as_python
 from mha_helpers.exercises.running import run
 from mha_helpers.pages.p05_causal_mask.leaks import LEAK_CANDIDATES
+
+
+class RowExercise(ValueExercise):
+    """Of three wrong weights, of which the second is hidden, say which rule of softmax they break."""
+
+    def _judge(self, answer):
+        sentence, row = super()._judge(answer), as_numbers(answer)
+        if not sentence or not (", which is too " in sentence or " differ from what " in sentence):
+            return sentence
+        if row[1]:
+            return f"“eats” has the weight {row[1]:.3g}: what does the code do with its score?"
+        if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
+            return f"Your weights add up to {row.sum():.3g}: to how much should those of a row?"
+        ratio = f"The weight of “cat” is {row[0] / row[2]:.3g} times that of “fish”"
+        return f"{ratio}: which ratio does softmax keep?"
 
 
 class MaskExercise(FunctionExercise):
