@@ -13,6 +13,7 @@ def _first(*scores):
 
 
 BEFORE = _first(3, 1)
+RATIO = _first(3.1, 1) / BEFORE
 MOVES = {"scaled": _first(3.1, 1) - BEFORE, "not scaled": _first(24.8, 8) - _first(24, 8)}
 
 stands_still = ValueExercise(
@@ -31,21 +32,15 @@ grows_by = {
 }
 """,
     mistakes=[
-        (
-            {"scaled": _first(3.1, 1) / BEFORE, "not scaled": 1.0},
-            "A number above 1 is no weight. You divide the new weight by the old: how much is added?",
-        ),
-        (
-            {"scaled": 0.0, "not scaled": _first(3.1, 1) - BEFORE},
-            "The two may have changed places: in which of them do 24 and 8 stand far apart?",
-        ),
+        ({"scaled": RATIO, "not scaled": 1.0}, "You divide the new weight by the old: how much is added?"),
+        ({"scaled": 0.0, "not scaled": MOVES["scaled"]}, "The two may have changed places."),
         (
             {"scaled": BEFORE - _first(3.1, 1)},
             "“scaled” says that a weight falls: whose, or what minus what?",
         ),
         (
-            {"scaled": _first(3.1, 1) / BEFORE - 1},
-            "“scaled” fits the growth as a part of the old weight: how large is new weight minus old?",
+            {"scaled": RATIO - 1},
+            "“scaled” fits the growth as a part of the old weight: what is new minus old?",
         ),
         ({"scaled": _first(3.1, 1)}, "“scaled” is the new weight: by how much is it above the old one?"),
         (
@@ -97,10 +92,7 @@ colleague = {
 """,
     mistakes=[
         ({"spread": 8**0.5}, "“spread” is above 1: does she divide by more than she should, or by less?"),
-        (
-            {"spread": 1 / 8},
-            "“spread” is 64/512, or √8/√512: how many products does a score add up, and is a root missing?",
-        ),
+        ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: which spread has a sum of 64 products?"),
         ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
         ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how much larger is hers?"),
         ({"spread": 64}, "“spread” is how many products a score adds up: which spread has their sum?"),
@@ -146,10 +138,7 @@ def my_test(scale):
     ...
 """,
     mistakes=[
-        (
-            _spread_stays,
-            "Your test asks that nothing is scaled: which spread has a score before it is divided?",
-        ),
+        (_spread_stays, "Your test asks that nothing is scaled: which spread has a score undivided?"),
     ],
     praise="A divisor that never changes shows only where two sizes are tested.",
     hints=[

@@ -84,10 +84,7 @@ def my_window_mask(n, window):
             _by_slices,
             "In the first rows your window is lost: a slice that starts below 0 counts from the end.",
         ),
-        (
-            lambda n, w: _mask(n, w - 1),
-            "Your window counts the word itself: it should reach `window` words further back.",
-        ),
+        (lambda n, w: _mask(n, w - 1), "Your window is one word too narrow: it counts the word itself."),
         (lambda n, w: _mask(n, w + 1), "Your window is one word too wide: it counts words before the word."),
         (
             lambda n, w: (_back(n) >= 0) & (_back(n) <= w) & (torch.arange(n) == 0),
@@ -135,10 +132,7 @@ def my_test(attend):
     ...
 """,
     mistakes=[
-        (
-            _compares_later_rows,
-            "You compare the rows after the changed word: which ones may not follow it?",
-        ),
+        (_compares_later_rows, "You compare the rows after the changed word: which may not follow it?"),
     ],
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",
     hints=[

@@ -15,6 +15,7 @@ class RowExercise(ValueExercise):
         sentence, row = super()._judge(answer), as_numbers(answer)
         if not sentence or not (", which is too " in sentence or " differ from what " in sentence):
             return sentence
+        row = row.flatten()
         if row[1]:
             return f"“eats” has the weight {row[1]:.3g}: what does the code do with its score?"
         if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
