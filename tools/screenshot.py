@@ -3,7 +3,7 @@
     python -m tools.screenshot notebooks/03_qk_scores.ipynb /tmp/shots         # 03_qk_scores_01.png …
     python -m tools.screenshot notebooks/03_qk_scores.ipynb /tmp/shots --dark
 
-Prints how many screens there are. It needs a Chromium: on the PATH, or named by the environment variable COURSE_CHROMIUM.
+Prints how many screens there are. It needs a Chromium: on the PATH, or named by COURSE_CHROMIUM.
 """
 
 import argparse
