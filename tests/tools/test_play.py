@@ -19,7 +19,7 @@ from tools import play, states
 from tools.notebook import all_pages
 from tools.states import States
 
-PAGES, PANEL_OF = all_pages(), play.panel_of
+PAGES = all_pages()
 # Code, which is left alone, so that a dollar in it is no formula; what stands between $$ or $ is one.
 FORMULA = re.compile(r"(`+)[^`].*?\1|\$\$(.+?)\$\$|\$([^$]+?)\$", re.DOTALL)
 
@@ -72,76 +72,15 @@ PANEL = """\
 <div class="scroll picture"><svg><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div>\
 <p role="status">&lt;b&gt;<br>&amp; more</p>\
 <p class="note">To type words of your own, open this page in JupyterLab. Where the pointer is a hand, a click answers; in JupyterLab clicks also add up. Not all settings combine here: where one sets another back, JupyterLab does not.</p><script type="text/plain"></script></figure>"""
-PAGE = """<h1>Why &amp; <when>? · 5 min</h1> <details><summary>The cell that sets this page up in JupyterLab</summary><div class="scroll code"><pre># @title
-Set-up </pre></div> </details> <div class="scroll"><table> <thead> <tr> <th>a</th> </tr> </thead> <tbody> <tr> <td>b</td> </tr> </tbody> </table></div>
-<p><a href="deeper_04_scaling.html#S">s</a></p> <div class="scroll code"><pre># hint x </pre></div> <div class="scroll
-output"><pre>&lt;b&gt;</pre></div><div class="scroll output"><pre>&lt;E&gt;: of 0</pre></div><div class="scroll output"><i>as it is</i></div><div
-class="scroll output"><pre>a &lt; b</pre></div><div class="scroll output"><img alt="a &quot;b&quot;" width="60" src="data:image/png;base64,iV"></div>
-<details><summary>Hints, in JupyterLab</summary><div class="scroll code"><pre># hint() # solution() </pre></div> </details> <details><summary>The code
-of this picture</summary><div class="scroll code"><pre>panel() </pre></div> </details> </main> </body> </html>"""
-# fmt: off
-LISTED = ['Twenty minutes', '00 00_a.html Why &amp; &lt;when&gt;?', 'One sitting', 'one_d.html Why &amp; &lt;when&gt;?', 'The course', '05 05_b.html Why &amp; &lt;when&gt;?']
-LISTED += ['After it', '11 11_c.html Why &amp; &lt;when&gt;?', 'Deeper', '04 deeper_04_e.html Why &amp; &lt;when&gt;?']
-# fmt: on
 
 
 def test_a_panel_to_the_letter():
     assert re.sub('(plain">).*?<', r"\1<", play.panel_html(made_up_panel)) == PANEL
 
 
-@pytest.fixture
-def made_up_page(tmp_path):
-    """A function that writes a page with all that a cell can hold."""
-    new, code, words = nbformat.v4.new_output, nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
-    title = "# Why & <when>? · 5 min\n\n[![Open in Colab](badge.svg)](https://a.org)"
-    outputs = [
-        new("stream", text="<b>"), new("error", ename="<E>", evalue="of 0"),
-        new("display_data", {"text/html": "<i>as it is</i>", "text/plain": "not this"}),
-        new("execute_result", {"text/plain": "a < b"}),
-        new("display_data", {"image/png": "iV\n"}, metadata={"image/png": {"alt": 'a "b"', "width": 60}}),
-        new("display_data", {"image/png": "iV", "text/plain": "Panel: <b>"}),
-    ]  # fmt: skip
-    cells = [
-        words(title), code("# @title Set-up"), words("| a |\n|---|\n| b |\n\n[s](04_scaling.ipynb#S)"),
-        code("# hint\nx", outputs=outputs[:-1]), code("# hint()\n# solution()"), code("panel()", outputs=outputs[-1:]),
-    ]  # fmt: skip
-
-    def write(name):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-        return path
-
-    return write
-
-
-def test_pages_and_their_list_to_the_letter(made_up_page, tmp_path, monkeypatch, capsys):
-    names = ["00_a.ipynb", "05_b.ipynb", "11_c.ipynb", "one_d.ipynb", "deeper/04_e.ipynb"]
-    paths = [made_up_page(name) for name in names]
-    monkeypatch.setattr(play, "all_pages", lambda: paths)
-    monkeypatch.setattr(play, "can_run", lambda path: path.stem[:2] != "11")
-    monkeypatch.setattr(play, "panel_of", lambda source: made_up_panel())
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "of_old.html").touch()
-    play.main(["--out", str(tmp_path / "out")])
-    made = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
-    assert sorted(made) == ["00_a", "05_b", "11_c", "deeper_04_e", "index", "one_d"]
-    before, page = made["deeper_04_e"].split("<main>")
-    page = re.sub("</?span[^>]*>|<script.*?</script>|<figure.*</figure>", "", page, flags=re.DOTALL)
-    assert page.split() == PAGE.split() and "<title>Why &amp; &lt;when&gt;?</title>" in before
-    light, dark = before.split("prefers-color-scheme: dark")[:2]
-    assert ".code { background: #f8f8f8" in light and ".code { background: #0d1117" in dark
-    assert 'alt="Panel: &lt;b&gt;"' in made["11_c"]
-    assert [name for name, text in made.items() if "<figure class" not in text and name != "index"] == [
-        "11_c"
-    ]
-    listed = re.findall('<h2>(.*?)</h2>|<li>(.*?) <a href="(.*?)">(.*?)</a></li>', made["index"])
-    assert [" ".join(filter(None, part)) for part in listed] == LISTED
-    (tmp_path / "out" / "of_old.html").touch()
-    play.main([str(paths[1]), "--out", str(tmp_path / "out")])
-    assert len(list((tmp_path / "out").iterdir())) == 7 and "one_d.html" in play.index_html(paths)
+def test_a_cell_that_shows_no_panel_now_is_told():
     with pytest.raises(TypeError, match="shows none now"):
-        PANEL_OF("1 + 1")
+        play.panel_of("1 + 1")
 
 
 # As much of a browser as play.js needs for one Panel; a step is a cell that is clicked or control=value.
