@@ -85,6 +85,12 @@ def test_a_jupyterlab_has_the_settings_of_the_course_and_none_of_a_person(tmp_pa
     assert written == ['{"theme": "JupyterLab Dark"}', '{"windowingMode": "none"}']
 
 
+def test_a_browser_that_is_named_goes_first(monkeypatch):
+    monkeypatch.setattr(lab.shutil, "which", lambda name: name)
+    monkeypatch.setenv("COURSE_CHROMIUM", "mine")
+    assert lab.find_chromium() == "mine"
+
+
 @pytest.fixture
 def page(monkeypatch):
     """A page in name only: 500 pixels of 970 are seen, a cell has raised, each photograph is another."""
