@@ -20,7 +20,7 @@ def exercise(number, title):
 
 
 FIRST, SECOND = exercise("3.1", "A first one"), exercise("10.2", "A second one")
-DEEPER = exercise("D4.1", "A deeper one")
+LAST, DEEPER = exercise("10.10", "The last one"), exercise("D4.1", "A deeper one")
 PARTS = ValueExercise(
     "3.2 ★ · 1 min · <Two> parts", right={"row": 2, "column": 5}, task="Two.", praise="Yes.", stub="both = {...: ...}",
     hints=["Two."], solution="both = {}", mistakes=[({"row": 3}, "“row” is one too many.")],
@@ -77,11 +77,6 @@ def zipped(files):
     return file.getvalue()
 
 
-def statuses(told, number):
-    """Learner -> whether correct."""
-    return {learner: answer.correct for learner, answer in told.tried(number).items()}
-
-
 @pytest.mark.parametrize(
     ("handed_in", "learners"),
     [
@@ -100,8 +95,8 @@ def test_each_folder_or_file_is_a_learner_in_the_order_of_their_names(
     from_zip = collect.Class(tmp_path / "handed in.zip")
     if "__MACOSX/03.ipynb" not in files:  # a folder has none round it
         assert collect.Class(write(tmp_path / "class", files)).answers == from_zip.answers
-    tried = statuses(from_zip, "3.1")
-    assert [(learner, tried.get(learner)) for learner in from_zip.answers] == list(learners.items())
+    correct = {learner: answers["3.1"].correct for learner, answers in from_zip.answers.items()}
+    assert list(correct.items()) == list(learners.items())
     assert from_zip.passed_over == []
 
 
@@ -132,14 +127,12 @@ def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch,
     parts = "summary learners rows untried sentences passed_over"
     monkeypatch.setattr(collect, "HTML", "\n".join(f"{{{part}}}" for part in parts.split()))
     monkeypatch.setattr(collect, "PAGE", tmp_path / "dist" / "collect.html")
-    answers = {"anna": 3, "&en": 3, "cem": 7, "dora": 8.5, "eve": 8.5, "fay": NameError}
-    files = {f"{name}.ipynb": notebook((FIRST, answer)) for name, answer in answers.items()}
-    files["eve.ipynb"] = notebook(
-        (FIRST, 8.5), (exercise("10.10", "Last"), ...), (PARTS, {"row": 2, "column": 5})
-    )
-    files["cem.ipynb"] = notebook((DEEPER, NameError), (FIRST, 7), (PARTS, {"row": 3, "column": 5}))
-    files["dora.ipynb"] = notebook((SECOND, 2), (FIRST, 8.5))
-    files["anna.ipynb"] = notebook((FIRST, 3), (PARTS, {"row": 3, "column": 7}), (SECOND, ...))
+    answers = {
+        "anna": [(FIRST, 3), (PARTS, {"row": 3, "column": 7}), (SECOND, ...)], "&en": [(FIRST, 3)],
+        "cem": [(DEEPER, NameError), (FIRST, 7), (PARTS, {"row": 3, "column": 5})], "fay": [(FIRST, NameError)],
+        "dora": [(SECOND, 2), (FIRST, 8.5)], "eve": [(FIRST, 8.5), (LAST, ...), (PARTS, {"row": 2, "column": 5})],
+    }  # fmt: skip
+    files = {f"{name}.ipynb": notebook(*pairs) for name, pairs in answers.items()}
     assert collect.main([str(write(tmp_path / "class", files | {"&i.txt": ""}))]) == 0
     assert collect.PAGE.read_text(encoding="utf-8") == EXPECTED
     passed_over, said = capsys.readouterr().out.splitlines()
