@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 pytest.importorskip("latex2mathml")
 
 from mha_helpers.panel import Panel
-from tools import play
+from tools import play, states
 from tools.notebook import all_pages
 from tools.states import States
 
@@ -53,7 +53,7 @@ def made_up_panel():
 
     def draw(state):
         cells = "".join(f'<g class="hit" data-cell="0,0,{i}"><rect/></g>' for i in (9, 0, 1, 2))
-        svg = f"<svg>{cells}<text>{' '.join(map(str, state.values()))}</text></svg>"
+        svg = f"<svg><rect/><rect/>{cells}<text>{' '.join(map(str, state.values()))}</text></svg>"
         return SimpleNamespace(svg=lambda: svg)
 
     def click(values, map, row, column):
@@ -67,7 +67,7 @@ PANEL = """\
 <figure class="play"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-control="c|a &amp; b"><option value=0>c</option><option value=1 selected>a &amp; b</option></select></label>\
 <label>d &lt;1&gt; <input type="range" min="0" max="2" value="1" disabled data-control="1|2|3" aria-valuetext="2"><output>2</output></label></div>\
 <details><summary>more</summary><div class="controls"><label><input type="checkbox" disabled data-control="no|yes" checked> off</label></div></details>\
-<div class="scroll picture"><svg><g class="hit" data-cell="0,0,9"><rect/></g><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div>\
+<div class="scroll picture"><svg><rect/><rect/><g class="hit" data-cell="0,0,9"><rect/></g><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div>\
 <p role="status">&lt;b&gt;<br>&amp; more</p>\
 <p class="note">To type words of your own, open this page in JupyterLab. Where the pointer is a hand, a click answers; in JupyterLab clicks also add up. Not all settings combine here: where one sets another back, JupyterLab does not.</p><script type="text/plain"></script></figure>"""
 
@@ -138,6 +138,12 @@ def test_controls_and_clicks_of_a_played_panel_show_what_they_say():
     panel.set(d=1, off=False, word="one")
     # innerText makes a line of each "\n"; textContent would run them together.
     assert (lines, svg, focus) == (panel.description(), panel.svg(), [-1, 0])
+
+
+def test_after_so_many_clicks_no_further_state_is_clicked_through(monkeypatch):
+    monkeypatch.setattr(states, "MOST_CLICKS", 1)
+    made = States(made_up_panel)
+    assert {name.split()[0] for name in made.shown if " " in name} == {states.key(made.start)}
 
 
 def luminance(colour):

@@ -99,8 +99,12 @@ def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second()
         assert " ".join(label for label, _ in thinned(options_of(slider), slider.value)) == expected
 
 
-def test_menus_that_are_too_many_are_refused_in_words():
-    menus = {name: widgets.Dropdown(options=range(20)) for name in "ab"}
-    panel = Panel("large", menus, lambda a, b: {}, lambda state: Drawing(10, 10), lambda state: [])
+def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
+    menus, sliders = (
+        {name: kind(options=range(20)) for name in "ab"}
+        for kind in (widgets.Dropdown, widgets.SelectionSlider)
+    )
+    parts = lambda a, b: {}, lambda state: Drawing(10, 10), lambda state: []
     with pytest.raises(ValueError, match="400 states"):
-        combined(panel)
+        combined(Panel("large", menus, *parts))
+    assert states.combinations(combined(Panel("thinned", sliders, *parts))) < 240
