@@ -8,10 +8,10 @@ thing, 2.00 means twice as long. Without gradients PyTorch's module is one nativ
 The goal from 64 tokens on: at most 1.4 with weights, 1.1 without.
 """
 
-import argparse
 import itertools
 import statistics
 import time
+from functools import partial
 
 import torch
 from torch import nn
@@ -19,6 +19,7 @@ from torch import nn
 from mha_helpers import MultiHeadAttention, causal_mask
 
 HEADS = 8
+SECONDS = 2  # for each number of the table
 SIZES = [(8, 16, 64), (8, 64, 512), (1, 512, 512)]
 COLUMNS = {"weights": (False, True), "weights, causal mask": (True, True), "no weights": (False, False)}
 GOAL = {True: 1.4, False: 1.1}  # with weights, and without, from 64 tokens on
@@ -32,21 +33,16 @@ def pair(size, masked, need_weights):
     x = torch.randn(size)
     mask = causal_mask(n) if masked else None
     options = {"attn_mask": ~mask if masked else None, "average_attn_weights": False}
-
-    def call_ours():
-        return ours(x, mask, need_weights=need_weights)
-
-    def call_theirs():
-        return theirs(x, x, x, need_weights=need_weights, **options)
-
-    torch.testing.assert_close(call_ours()[0], call_theirs()[0], atol=1e-5, rtol=0)
-    return call_ours, call_theirs
+    calls = partial(ours, x, mask), partial(theirs, x, x, x, **options)
+    ours, theirs = (partial(call, need_weights=need_weights) for call in calls)
+    torch.testing.assert_close(ours()[0], theirs()[0], atol=1e-5, rtol=0)
+    return ours, theirs
 
 
-def medians(functions, seconds):
+def medians(functions):
     """Return the median seconds of each function; they take turns."""
     times = [[] for _ in functions]
-    end = time.perf_counter() + seconds
+    end = time.perf_counter() + SECONDS
     while time.perf_counter() < end or len(times[0]) < 9:
         for function, kept in zip(functions, times, strict=True):
             start = time.perf_counter()
@@ -56,9 +52,6 @@ def medians(functions, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each number of the table")
-    seconds = parser.parse_args().seconds
     torch.set_num_threads(1)
     print("| (b, n, d_model) | gradients | " + " | ".join(COLUMNS) + " |")
     print("|---|---" + "|---" * len(COLUMNS) + "|")
@@ -66,7 +59,7 @@ def main():
         cells = [str(size), "yes" if gradients else "no"]
         for masked, need_weights in COLUMNS.values():
             with torch.set_grad_enabled(gradients):
-                ours, theirs = medians(pair(size, masked, need_weights), seconds)
+                ours, theirs = medians(pair(size, masked, need_weights))
             above = size[1] >= 64 and ours / theirs > GOAL[need_weights]
             cells.append(f"{ours / theirs:.2f}" + " above the goal" * above)
         print("| " + " | ".join(cells) + " |", flush=True)

@@ -12,7 +12,7 @@ COURSE_CHROMIUM.
 import statistics
 import time
 
-from tools.lab import opened, run_all
+from tools.lab import READY, opened, run_all
 
 SIZES = ((4, 16), (8, 16), (16, 64))  # heads, tokens
 TURNS = 6
@@ -73,11 +73,8 @@ def slider_of(page, cell):
 
 def settle(page, quiet):
     """Wait until the kernel is idle and the picture has not changed for `quiet` seconds."""
-    still = """quiet => {
-        const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-        return kernel.status === "idle" && performance.now() - (window.watch.changes.at(-1) ?? 0)
-            > quiet * 1000;
-    }"""
+    silent = "performance.now() - (window.watch.changes.at(-1) ?? 0) > quiet * 1000"
+    still = f"quiet => {READY} && {silent}"
     idle = 0
     while idle < 3:
         idle = idle + 1 if page.evaluate(still, quiet) else 0

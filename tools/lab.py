@@ -26,6 +26,8 @@ BROWSERS = (
     "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
 )
 WIDGET = "window.jupyterapp.shell.currentWidget"
+KERNEL = f"{WIDGET.replace('.', '?.')}?.sessionContext?.session?.kernel"
+READY = f"{KERNEL}?.connectionStatus === 'connected' && {KERNEL}.status === 'idle'"
 ANSWER_TIMEOUT = 90  # seconds, until a server answers on a busy machine
 LOOK_EVERY = 100  # milliseconds; looking at every frame would draw each, and slow down what it waits for
 OPEN_TIMEOUT = 90_000  # milliseconds, until the kernel of a notebook is idle
@@ -71,7 +73,7 @@ def served(command, folder, environment, answers):
     try:
         wait_for(answers, ANSWER_TIMEOUT)
         yield process
-    except TimeoutError as error:
+    except Exception as error:
         error.add_note((folder / "server.log").read_text(encoding="utf-8", errors="replace")[-2000:])
         raise
     finally:
@@ -142,12 +144,8 @@ def open_copy(page, address, name):
         page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
     else:
         page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
-    idle = f"""() => {{
-        const kernel = {WIDGET.replace(".", "?.")}?.sessionContext?.session?.kernel;
-        return kernel?.connectionStatus === "connected" && kernel.status === "idle";
-    }}"""
     try:
-        page.wait_for_function(idle, timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
+        page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
     except BrowserError as error:
         error.add_note(" / ".join(page.locator(".jp-Dialog-content").all_inner_texts()))
         raise
@@ -168,15 +166,23 @@ def error_outputs(page):
     return page.evaluate(f"() => {ERRORS}")
 
 
-def run_all(page):
-    """Run every cell and wait until the last has finished, or one has failed, and the kernel is idle."""
-    # First without outputs, so that none of what is then looked at comes from the file.
+def start_all(page):
+    """Begin to run every cell; first without outputs, so that none that is seen comes from the file."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+
+def wait_for_all(page, timeout=RUN_TIMEOUT):
+    """Wait until the last cell has finished, or one has failed, and the kernel is idle."""
     finished = f"""() => {{
         const cells = {WIDGET}.content.widgets.filter(cell => cell.model.type === "code");
         const ran = cells.every(cell => cell.model.executionState !== "running" && cell.model.executionCount);
-        return {WIDGET}.sessionContext.session.kernel.status === "idle" && (ran || {ERRORS}.length > 0);
+        return {KERNEL}.status === "idle" && (ran || {ERRORS}.length > 0);
     }}"""
-    page.wait_for_function(finished, timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
+    page.wait_for_function(finished, timeout=timeout, polling=LOOK_EVERY)
+
+
+def run_all(page):
+    start_all(page)
+    wait_for_all(page)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle

@@ -9,7 +9,6 @@ Each notebook runs alone, in its own folder, with one thread. Stored are:
 * of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths.
 """
 
-import copy
 import importlib.util
 import os
 import re
@@ -210,7 +209,7 @@ def normalise(notebook: NotebookNode, name: str) -> None:
                 normalise_output(output, widgets)
                 if output.output_type == "execute_result":
                     output.execution_count = count
-    notebook.metadata = NotebookNode(copy.deepcopy(NOTEBOOK_METADATA))
+    notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
 
 
@@ -221,7 +220,7 @@ def write_setup_cell(notebook: NotebookNode) -> None:
         first = nbformat.v4.new_code_cell()
         notebook.cells.insert(1, first)
     first.source = setup_cell(repository_of(first.source))
-    first.metadata = NotebookNode(copy.deepcopy(SETUP_METADATA))
+    first.metadata = nbformat.from_dict(SETUP_METADATA)
 
 
 def as_text(notebook: NotebookNode) -> str:

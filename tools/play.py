@@ -13,7 +13,6 @@ import functools
 import html
 import re
 import shutil
-import time
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -216,8 +215,7 @@ def main(arguments=None):
     parser.add_argument("pages", type=Path, nargs="*", help="notebooks; without any: all, made anew")
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "html", help="where the pages go")
     options = parser.parse_args(arguments)
-    chosen, folder = [path.resolve() for path in options.pages], options.out
-    began, panels = time.monotonic(), {}
+    chosen, folder, panels = [path.resolve() for path in options.pages], options.out, {}
     if not chosen:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -226,8 +224,7 @@ def main(arguments=None):
         (folder / f"{name_of(path)}.html").write_text(text, encoding="utf-8")
         print(f"{name_of(path)}.html: {len(text.encode()) / 1e6:.2f} MB", flush=True)
     (folder / "index.html").write_text(index_html(all_pages()), encoding="utf-8")
-    size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    print(f"{folder / 'index.html'}: {size:.1f} MB in {time.monotonic() - began:.0f} s")
+    print(f"Open {folder / 'index.html'} in a browser.")
 
 
 if __name__ == "__main__":

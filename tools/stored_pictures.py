@@ -15,16 +15,14 @@ WHOLE = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{heig
 
 
 def as_stored(picture):
-    """A picture without text, time and resolution (they name versions), packed tightly: PNG in base 64."""
-    bare, file = Image.frombytes(picture.mode, picture.size, picture.tobytes()), io.BytesIO()
-    if picture.mode == "P":
-        bare.putpalette(picture.getpalette())
-    bare.save(file, "PNG", optimize=True)
+    """A picture as PNG in base 64, packed tightly. Pillow leaves out text, time and resolution by itself."""
+    file = io.BytesIO()
+    picture.save(file, "PNG", optimize=True)
     return base64.b64encode(file.getvalue()).decode()
 
 
 def bare_png(stored):
-    """The same pixels as they are stored; picture and result are PNG in base 64."""
+    """The same pixels without what names versions; picture and result are PNG in base 64."""
     with Image.open(io.BytesIO(base64.b64decode(stored))) as picture:
         return as_stored(picture)
 
@@ -57,8 +55,7 @@ def stored_picture(svg):
         monospace_family="DejaVu Sans Mono",
         image_rendering="optimize_speed",
     )
-    with Image.open(
-        io.BytesIO(bytes(png))
-    ) as picture:  # of a drawing 256 colours show all, in half the bytes
+    with Image.open(io.BytesIO(bytes(png))) as picture:
+        # 256 colours show all of a drawing, in half the bytes.
         few = picture.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     return as_stored(few), {"alt": root.get("aria-label", ""), "width": width, "height": height + BELOW}

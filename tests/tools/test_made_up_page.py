@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -39,26 +40,35 @@ REFRESHED = [
     r"""99-exercises-01  {} '## Exercises'""",
     r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
     r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
-    r"""99-exercises-04 3 {} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': 'a\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
+    r"""99-exercises-04 3 {} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
     r"""99-exercises-05 4 {} '# exercises_99.two.hint()\n# exercises_99.two.solution()'""",
     r"""99-say-2-min-01-9  {} '## Say · 2 min'""",
-    r"""99-say-2-min-02 5 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'ename': 'ZeroDivisionError', 'evalue': 'by 0', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by 0']}""",
-    r"""99-say-2-min-03 6 {} 'p = picture_explorer()\n \nx' {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=='}, 'execution_count': 6, 'metadata': {}, 'output_type': 'execute_result'}""",
+    r"""99-say-2-min-02 5 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'data': {'text/html': '<i>as it is</i>', 'text/plain': 'not this'}, 'metadata': {}, 'output_type': 'display_data'} {'data': {'text/plain': 'a < b'}, 'metadata': {}, 'output_type': 'display_data'} {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=='}, 'metadata': {'image/png': {'alt': 'a "b"', 'width': 60}}, 'output_type': 'display_data'} {'ename': 'ZeroDivisionError', 'evalue': 'by <0>', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by <0>']}""",
+    r"""99-say-2-min-03 6 {} 'p = picture_explorer()\n \nx' {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==', 'text/plain': 'Panel: <b>'}, 'execution_count': 6, 'metadata': {}, 'output_type': 'execute_result'}""",
 ]
 # What is other in the edition: from the third cell to the one that raises.
 TAUGHT = [
     r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
     r"""99-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
-    r"""99-exercises-01  {} '## Exercises'""",
-    r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
-    r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
-    r"""99-exercises-04 3 {} 'two = math.sqrt(4)\n\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': 'a\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
+    *REFRESHED[4:7],
+    r"""99-exercises-04 3 {} 'two = math.sqrt(4)\n\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
     r"""99-exercises-05  {} '> **For the teacher.** Exercise D99.1. Hints, one by one:\n>\n> 1. It is even.\n> 2. And <3.\n>\n> What the check says of the usual mistakes:\n>\n> - Odd.\n> - Even.'""",
     r"""99-say-2-min-01-10  {} '## Say · 2 min'""",
     r"""99-say-2-min-02-11  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
-    r"""99-say-2-min-03 4 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'ename': 'ZeroDivisionError', 'evalue': 'by 0', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by 0']}""",
+    REFRESHED[-2].replace("02 5", "03 4"),
 ]
+# What a page that plays shows below the heading of the exercise, without headings and the bytes of its picture.
+PLAYED = """\
+<p><em>For the evening.</em> Which?</p> <div class="scroll code"><pre>two = ... exercises_99.two.check(two) </pre></div> <div class="scroll
+output"><pre>&lt;a&gt; Exercise D99.1: correct. Two it is. </pre></div><div class="scroll output"><pre>a warning </pre></div> <details><summary>Hints,
+in JupyterLab</summary><div class="scroll code"><pre># exercises_99.two.hint() # exercises_99.two.solution() </pre></div> </details> <div
+class="scroll code"><pre>1 / 0 # [x](04_scaling.ipynb) </pre></div> <div class="scroll output"><i>as it is</i></div><div class="scroll output"><pre>a
+&lt; b</pre></div><div class="scroll output"><img alt="a &quot;b&quot;" width="60" src="data:image/png;base64,"></div><div class="scroll
+output"><pre>ZeroDivisionError: by &lt;0&gt;</pre></div> <details><summary>The code of this picture</summary><div class="scroll code"><pre>p =
+picture_explorer() x </pre></div> </details><figure>p = p</figure> </main> </body> </html>"""
+LISTED = ["Twenty minutes", "00 00_a.html", "One sitting", "one_d.html", "The course", "05 05_b.html"]
+LISTED += ["After it", "11 11_c.html", "Deeper", "04 deeper_04_e.html"]
 SIZES = [11, 51, 8, 26, 2, 1, 7, 4]
 MINUTES = {"": 0, "Why is $1 + 1$ two & not three? · 5 min": 0.36, "Say · 2 min": 6.49, "Exercises": 0.01}
 MINUTES |= {"Exercise D99.10 ★": 0.02, "Exercise D99.1 ★★★ · 4 min · Two": 0.58}
@@ -78,12 +88,19 @@ class Client:
         new = nbformat.v4.new_output
         for cell in self.page.cells:
             if "1 / 0" in cell.source:
-                cell.outputs = [new("error", ename="ZeroDivisionError", evalue="by 0", traceback=["/home/me"])]  # fmt: skip
+                shown = {"text/html": "<i>as it is</i>", "text/plain": "not this"}, {"text/plain": "a < b"}
+                sized = {"image/png": {"alt": 'a "b"', "width": 60}}
+                cell.outputs = [new("display_data", data) for data in shown]
+                cell.outputs += [new("display_data", {"image/png": PIXEL}, metadata=sized)]
+                cell.outputs += [
+                    new("error", ename="ZeroDivisionError", evalue="by <0>", traceback=["/home/me"])
+                ]
             elif "check" in cell.source and cell.cell_type == "code":
-                printed = [("stdout", "a\n"), ("stdout", SAID[-1]), ("stderr", "a warning\n")]
+                printed = [("stdout", "<a>\n"), ("stdout", SAID[-1]), ("stderr", "a warning\n")]
                 cell.outputs = [new("stream", name=name, text=text) for name, text in printed]
             elif "picture" in cell.source:
-                cell.outputs = [new("execute_result", {"image/png": PIXEL}, execution_count=9)]
+                data = {"image/png": PIXEL, "text/plain": "Panel: <b>"}
+                cell.outputs = [new("execute_result", data, execution_count=9)]
                 cell.outputs[0].transient = {"display_id": "x"}
 
 
@@ -229,3 +246,36 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     nbformat.write(page, path)
     assert portable.main([str(path), "--out", str(out)]) == 0
     assert base64.b85decode(portable.carried_files("trained_model")["mha_helpers/models/a.pt"]) == b"\x00\x7f"
+
+
+def test_pages_that_play_and_their_list_to_the_letter(path, tmp_path, monkeypatch):
+    play = pytest.importorskip("tools.play")
+    refresh.main([str(path)])
+    page = nbformat.read(path, as_version=4)
+    page.cells[0].source += "\n\n[![Open in Colab](badge.svg)](https://a.org)"
+    paths = [tmp_path / f"{name}.ipynb" for name in ("00_a", "05_b", "11_c", "one_d", "deeper/04_e")]
+    for copy in paths:
+        nbformat.write(page, copy)
+    monkeypatch.setattr(play, "all_pages", lambda: paths)
+    monkeypatch.setattr(play, "can_run", lambda path: path.stem[:2] != "11")
+    monkeypatch.setattr(play, "panel_html", lambda make: f"<figure>{make.args[0][:5]}</figure>")
+    out = tmp_path / "out"
+    course.write(str(out / "of_old.html"), "")
+    play.main(["--out", str(out)])
+    made = {path.stem: path.read_text(encoding="utf-8") for path in out.iterdir()}
+    assert sorted(made) == ["00_a", "05_b", "11_c", "deeper_04_e", "index", "one_d"]
+    before, shown = made["deeper_04_e"].split("<main>")
+    shown = re.sub('</?span[^>]*>|<script.*?</script>|<h2.*?</h2>|iVBO[^"]*', "", shown, flags=re.DOTALL)
+    assert shown.split("</h3>")[-1].split() == PLAYED.split() and "badge.svg" not in shown
+    assert '<div class="scroll"><table>' in shown and '<a href="00_start_here.html#Play">' in shown
+    assert "<details><summary>The cell that sets this page up in JupyterLab</summary>" in shown
+    assert "<title>Why is $1 + 1$ two &amp; not three?</title>" in before
+    light, dark = before.split("prefers-color-scheme: dark")[:2]
+    assert ".code { background: #f8f8f8" in light and ".code { background: #0d1117" in dark
+    assert 'alt="Panel: &lt;b&gt;"' in made["11_c"]
+    assert {name for name, text in made.items() if "<figure>" in text} == made.keys() - {"11_c", "index"}
+    listed = re.findall('<h2>(.*?)</h2>|<li>(.*?) <a href="(.*?)">Why is .*?</a></li>', made["index"])
+    assert [" ".join(filter(None, part)) for part in listed] == LISTED
+    course.write(str(out / "of_old.html"), "")
+    play.main([str(paths[1]), "--out", str(out)])
+    assert len(list(out.iterdir())) == 7 and "one_d.html" in play.index_html(paths)

@@ -1,0 +1,158 @@
+"""What is asked of a JupyterLab and of a browser, and what is made of their answers; neither is started here."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from unittest.mock import MagicMock, Mock
+
+import pytest
+from PIL import Image
+
+pytest.importorskip("playwright")
+
+from tools import lab, readme_picture, screenshot
+
+# As much of JupyterLab as a script looks at: the cells of a notebook and the state of its kernel.
+JUPYTERLAB = """
+const [script, cells, [status, connectionStatus]] = JSON.parse(require("fs").readFileSync(0));
+const widgets = cells.map(([type, executionCount, tags, outputs, executionState], id) => ({ model: {
+  id, type, executionCount, executionState, getMetadata: () => tags, sharedModel: { toJSON: () => ({ outputs }) } } }));
+const currentWidget = { content: { widgets }, sessionContext: { session: { kernel: { status, connectionStatus } } } };
+globalThis.window = { jupyterapp: { shell: { currentWidget } } };
+console.log(JSON.stringify(eval(script)()));
+"""
+ERROR = {"output_type": "error", "ename": "E", "evalue": "no"}
+WARNED = ["code", 1, None, [{"name": "stderr", "text": ["a", "b"]}, {"name": "stdout", "text": "c"}]]
+MEANT, RAISED = ["code", 2, ["raises-exception"], [ERROR]], ["code", 3, ["set-up"], [ERROR]]
+WORDS, RAN, UNTRIED = ["markdown"], ["code", 4, None, []], ["code", None, None, []]
+
+
+def in_jupyterlab(script, cells=(), kernel=("idle", "connected")):
+    given = json.dumps([script, cells, kernel])
+    said = subprocess.run(["node", "-e", JUPYTERLAB], input=given, capture_output=True, text=True, check=True)
+    return json.loads(said.stdout)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_errors_and_warnings_are_seen_and_whether_all_cells_have_run():
+    page = MagicMock(evaluate=lambda script: in_jupyterlab(script, [WORDS, WARNED, MEANT, RAISED]))
+    assert lab.error_outputs(page) == ["1: stderr: ab", "3: E: no"]
+    lab.wait_for_all(page)
+    have_run = page.wait_for_function.call_args[0][0]
+    for cells, status, expected in [
+        ([WORDS, MEANT, RAN], "idle", True), ([RAN], "busy", False), ([RAN, UNTRIED], "idle", False),
+        ([[*RAN, "running"]], "idle", False), ([RAISED, UNTRIED], "idle", True),
+    ]:  # fmt: skip
+        assert bool(in_jupyterlab(have_run, cells, [status])) == expected, (cells, status)
+    for kernel in (["idle", "connected"], ["idle", "connecting"], ["busy", "connected"]):
+        assert in_jupyterlab(f"() => {lab.READY}", [], kernel) == (kernel == ["idle", "connected"])
+
+
+def test_a_server_is_waited_for_and_ended_and_what_it_said_is_told(tmp_path):
+    waits, answers = (
+        "print('no room'); import time; time.sleep(60)",
+        Mock(side_effect=[ConnectionError, 0, 1]),
+    )
+    with lab.served([sys.executable, "-uc", waits], tmp_path, None, answers) as process:
+        assert process.poll() is None and answers.call_count == 3
+        lab.wait_for((tmp_path / "server.log").read_bytes, 60)
+    assert process.poll() is not None
+    with pytest.raises(TimeoutError):
+        lab.wait_for(lambda: 0, 0.1)
+    said = (tmp_path / "server.log").read_text
+    with (
+        pytest.raises(ValueError) as raised,
+        lab.served([sys.executable, "-uc", waits], tmp_path, None, said),
+    ):
+        raise ValueError
+    assert raised.value.__notes__[0].split() == ["no", "room"]
+
+
+def test_a_jupyterlab_has_the_settings_of_the_course_and_none_of_a_person(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(lab, "served", lambda *given: nullcontext(started.extend(given)))
+    with lab.jupyterlab(tmp_path, dark=True):
+        command, _, environment, _ = started
+    own = {name for name, value in environment.items() if str(tmp_path) in value}
+    assert own == {"JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "JUPYTER_DATA_DIR", "IPYTHONDIR"}
+    assert Path(command[-1].removeprefix("--LabApp.app_settings_dir="), "overrides.json").exists()
+    written = [path.read_text("utf-8") for path in sorted(tmp_path.rglob("config/**/*.jupyterlab-settings"))]
+    assert written == ['{"theme": "JupyterLab Dark"}', '{"windowingMode": "none"}']
+
+
+def test_a_browser_that_is_named_goes_first(monkeypatch):
+    monkeypatch.setattr(lab.shutil, "which", lambda name: name)
+    monkeypatch.setenv("COURSE_CHROMIUM", "mine")
+    assert lab.find_chromium() == "mine"
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """A page in name only: 500 pixels of 970 are seen, a cell has raised, each photograph is another."""
+
+    def photograph(**_):
+        file = io.BytesIO()
+        Image.new("RGB", (9, 9), (0, 0, len(page.mock_calls))).save(file, "PNG")
+        return file.getvalue()
+
+    page, browser = MagicMock(), MagicMock()
+    page.screenshot.side_effect, page.new, browser.new_page.return_value = photograph, browser.new_page, page
+    page.evaluate.side_effect = lambda script, *_: [500, 970] if "clientHeight" in script else ["E: no"]
+    page.locator().bounding_box.return_value = {"x": 10, "y": 20}
+    page.mock_calls.clear()
+    monkeypatch.setattr(lab, "jupyterlab", lambda folder, dark: nullcontext(f"dark: {dark}"))
+    monkeypatch.setattr(lab, "chromium", lambda: nullcontext(browser))
+    for tool in (screenshot, readme_picture):
+        monkeypatch.setattr(tool, "find_chromium", lambda: "there")
+    monkeypatch.setattr(lab, "open_notebook", page.open)
+    return page
+
+
+def asked(page, *kinds):
+    """What was asked of the page, as far as it is of these kinds."""
+    calls = [
+        " ".join(map(str, [name, *given, *options.values()])) for name, given, options in page.mock_calls
+    ]
+    return [call for call in calls if any(kind in call for kind in kinds)]
+
+
+RUN = ["clear-all-cell-outputs')", "run-all-cells')"]
+
+
+def test_one_photograph_a_screen_with_a_seam_that_both_show(page, monkeypatch):
+    arguments = ["notebooks/03_a.ipynb", "shots", "--dark"]
+    assert screenshot.main(arguments) == "E: no"
+    assert page.open.call_args[0][1::2] == ("dark: True", Path(arguments[0]))
+    assert page.new.call_args[1] == {"viewport": {"width": 1440, "height": 900}, "device_scale_factor": 2}
+    calls = asked(page, "Left", "notebook:", "scrollTo(", "screenshot")
+    shots = ["0]", "03_a_dark_01.png", "470]", "03_a_dark_02.png"]
+    assert [re.split(r"[\s:/\\]", call)[-1] for call in calls] == [
+        "window.jupyterapp.shell.collapseLeft()",
+        *RUN,
+        *shots,
+    ]
+    monkeypatch.setattr(screenshot, "find_chromium", lambda: None)
+    assert "COURSE_CHROMIUM" in screenshot.main(arguments)
+
+
+def test_the_moving_picture_shows_d_k_from_1_to_16_and_then_five_weights(page, tmp_path, monkeypatch):
+    monkeypatch.setattr(readme_picture, "PICTURE", tmp_path / "explorer.gif")
+    readme_picture.main()
+    calls = asked(page, "notebook:", "nth ", "press", "data-cell", "hover", "timeout 700", "screenshot")
+    photograph = ["wait_for_timeout 700", "screenshot {'x': 6, 'y': 16, 'width': 890, 'height': 520}"]
+    expected = ["locator().nth 1", "keyboard.press Home", *photograph]
+    expected += ["keyboard.press ArrowRight", *photograph] * 15
+    for cell in ("0,1,0", "0,5,4", "1,4,0", "2,3,4", "3,6,6"):
+        expected += [f'locator [data-cell="{cell}"] > rect', "locator().last.hover", *photograph]
+    assert [call.split(":")[-1] for call in calls[:2]] == RUN and calls[2:] == expected
+    with Image.open(readme_picture.PICTURE) as picture:
+        shown = [picture.seek(i) or picture.info["duration"] for i in range(picture.n_frames)]
+        assert shown == [1100, *[350] * 15, *[1100] * 5] and picture.info["loop"] == 0
+    monkeypatch.setattr(readme_picture, "find_chromium", lambda: None)
+    readme_picture.main()  # nothing is raised: the pages are refreshed without a browser, too
+    assert readme_picture.PICTURE.exists() and len(asked(page, "screenshot")) == 21
