@@ -1,6 +1,6 @@
 """The exercises of page 06: a row with a hidden key, how sharp a factor makes it, softmax for every row."""
 
-from math import e, inf, log, log2, log10
+from math import e, inf, log, log10
 
 import torch
 
@@ -35,6 +35,8 @@ row_by_hand = ValueExercise(
         ),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([0.731, 0.184, 0, 0.731], "You divide by the others only: the sum is that of the whole row."),
+        ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
+        ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
         ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
         (
             [0.212, 0.576, 0, 0.212],
@@ -55,7 +57,7 @@ my_weights = [power / sum(powers) for power in powers]
 
 how_sharp = ValueExercise(
     "6.2 ★★ · 5 min · How sharp does a factor make it?",
-    right=log(9) / 2,
+    right=round(log(9) / 2, 2),  # which the exact one rounds to, and 1.094 does not
     decimals=2,
     task="""
     A row holds two scores, 5 and 3, and the larger weight is 0.881. By which factor must both scores be
@@ -70,15 +72,21 @@ how_sharp = ValueExercise(
             0.9 / 0.881,
             "That factor would turn the old weight into the new one: here the scores are multiplied.",
         ),
-        (1.0, "A factor of 1 leaves the weight at 0.881: which ratio of weights belongs to 0.900?"),
+        (log(9) - 2, "So far must the difference of the scores grow: by adding, or by multiplying?"),
+        (
+            9 / e**2,
+            "The ratio of the weights grows so much: does a factor on the scores multiply this ratio?",
+        ),
+        ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
+        (
+            2 * log(9),
+            "You multiply by the difference of the scores: what does a factor do to the difference?",
+        ),
         (-log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
-        (log(9) / 8, "You divide by the sum of the scores: what of them does softmax depend on?"),
-        (log(9) / 5, "You divide by the larger score: what of the two does softmax depend on?"),
-        (log10(9) / 2, "That is a logarithm to the base of 10: which number does softmax raise to a power?"),
-        (log2(9) / 2, "That is a logarithm to the base of 2: which number does softmax raise to a power?"),
+        (log10(9) / 2, "You take a logarithm to the base of 10: which number does softmax raise to a power?"),
     ],
     praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
     hints=[
@@ -112,7 +120,7 @@ def _empty_rows():
 
 
 def _large_scores():
-    scores = 60 * numbers(2, 3, 5, seed=5)
+    scores = 9 * numbers(2, 3, 5, seed=5)  # small but for two, so that any limit between cuts these off
     scores[0, 0, :2] = torch.tensor([300.0, 299.0])
     scores[1, 2, :] -= 2000.0
     return scores
@@ -131,7 +139,7 @@ _FOR_HIDDEN_KEYS = [
     ),
     (
         lambda s: _softmax(s - s.mean(dim=-1, keepdim=True)),
-        "You subtract the mean of each row, and one score of −∞ makes it −∞: which number would do?",
+        "The mean or minimum of a row becomes −∞ by one score of −∞: which number would do?",
     ),
     (
         lambda s: _without(s, (s == -inf).any(dim=-1, keepdim=True)),
@@ -190,6 +198,10 @@ def my_softmax(scores):
         (
             lambda s: _softmax(s / s.shape[-1] ** 0.5),
             "You divide by the root of n_k: these scores are to be taken as they are.",
+        ),
+        (
+            lambda s: _softmax(s / s.amax(dim=-1, keepdim=True)),
+            "You divide by the largest score: which step with it leaves the shares as they are?",
         ),
         (lambda s: _softmax(s * log(2)), "You take 2 to the power of the scores; softmax takes e."),
         (
