@@ -120,15 +120,16 @@ def my_window_mask(n, window):
         "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         "return torch.nn": "torch.nn",
     },
-    # a permute under another name; a test of what a head holds, or of how its numbers lie in memory
+    # a permute under another name; tests of what a head holds, not of places
     ("8.2", "your code calls einsum"): {
         "return torch.stack(slices, dim=1)": "return torch.einsum('bnhd->bhnd', torch.stack(slices, dim=2))"
     },
     ("8.3", "do you look at the place of each?"): {
         "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
     },
-    ("8.3", "how the numbers lie in memory"): {
-        "not torch.equal(heads[head], own_columns)": "heads[head].is_contiguous() or not torch.equal(heads[head], own_columns)"
+    ("8.3", "All numbers of your q are the same"): {"torch.arange(24)": "torch.ones(24)"},
+    ("8.3", "has the right shape and all numbers of q"): {
+        "not torch.equal(heads[head], own_columns)": "heads[head].shape != own_columns.shape"
     },
     ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {
         "split(q, num_heads)": "split(q[None], num_heads)[0]"

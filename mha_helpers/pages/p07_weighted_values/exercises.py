@@ -17,6 +17,7 @@ out_of_reach = ValueExercise(
     """,
     stub='my_points = ...  # a set of letters, such as {"a", "b"}',
     mistakes=[
+        ({"a", "d"}, "Those are the points that a query can reach: the task asks for the others."),
         ("d", "(1, 1) lies inside the triangle: can the three corners be mixed so that they balance there?"),
         ("a", "Point a: draw the triangle. Does its long edge pass above (1, 2.5), or below?"),
         ("b", "Point b: draw the triangle. Is it enough that both numbers lie between 0 and 4?"),
@@ -118,6 +119,14 @@ def my_weights(q, k):
             "Your keys ask and your queries answer: for whom should each row of weights be?",
         ),
         (
+            lambda q, k: _mix_of(torch.eye)(q / q.shape[-1] ** 0.5, k),
+            "You divide by √d_k, and the call does so once more: the weights come out too even.",
+        ),
+        (
+            lambda q, k: F.scaled_dot_product_attention(q, k, torch.eye(*k.shape[-2:]).expand_as(k)),
+            "Your values have d_k numbers each: how many weights has a row that asks all words?",
+        ),
+        (
             _mix_of(torch.eye, lambda q, k: q.shape[-2]),
             "Your values have a row for each query: which words are mixed, and how many are they?",
         ),
@@ -145,6 +154,8 @@ def _new(mix=lambda o, t, p, v: (t * o + p * v) / (t + p), total=lambda t, s: t 
     return lambda o, t, s, v: (mix(o, t, s.exp(), v), total(t, s))
 
 
+_WHOLE = "You add the new word whole, without a share: shares must still add up to 1."
+_POWER_OF_TOTAL = "The total is a sum of powers already: you raise e to it once more."
 _BY_COUNT = [  # with a score of 0 each is right
     (
         lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
@@ -161,7 +172,10 @@ one_more_word = FunctionExercise(
     reference=_new(),
     returns=("output", "total"),
     cases=lambda: [
-        case(*map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0]))),
+        case(
+            *map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0])),
+            mistakes=[(_new(lambda o, t, p, v: o + v), _WHOLE)],
+        ),
         case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1), mistakes=_BY_COUNT),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
@@ -177,10 +191,6 @@ def my_update(output, total, score, value):
     ...
 """,
     mistakes=[
-        (
-            _new(lambda o, t, p, v: o + (v - o) * p / t),
-            "The new share is a part of the old total: whose power is missing in it?",
-        ),
         (
             _new(lambda o, t, p, v: (o + v) / 2),
             "You count all earlier words together as much as the new one: how much of the total is theirs?",
@@ -204,14 +214,11 @@ def my_update(output, total, score, value):
         ),
         (_new(total=lambda t, s: t), "The output is right; does the total still hold all words?"),
         (_new(total=lambda t, s: t + s), "The output is right; the total is a sum of powers, not of scores."),
-        (
-            _new(lambda o, t, p, v: (t.exp() * o + p * v) / (t.exp() + p)),
-            "The total is a sum of powers already: you raise e to it once more.",
+        *(
+            (_new(lambda o, t, p, v: (t.exp() * o + p * v) / (t.exp() + p), total), _POWER_OF_TOTAL)
+            for total in (lambda t, s: t + s.exp(), lambda t, s: t + s)
         ),
-        (
-            _new(lambda o, t, p, v: o + p * v),
-            "You add the new word with its whole power: shares must still add up to 1.",
-        ),
+        (_new(lambda o, t, p, v: o + p * v), _WHOLE),
         (
             _new(lambda o, t, p, v: (t * o + p * v) / t),
             "You divide by the old total: whose power is missing in it?",
