@@ -146,7 +146,7 @@ def my_window_mask(n, window):
         "b, n, d_model = x.shape": "b, n, d_model = x.shape\n        mask = causal_mask(n) if mask is None else mask"
     },
     ("9.2", "Forbidden scores become the highest"): {"~mask, -torch.inf": "~mask, 1e9"},
-    ("9.3", "Forbidden scores become +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
+    ("9.3", "Forbidden scores become the highest, or +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
     # arguments in another order than the one in which page 11 hands them over
     ("9.2", "d_model comes before num_heads in the task"): {
         "(self, d_model, num_heads)": "(self, num_heads, d_model)"
