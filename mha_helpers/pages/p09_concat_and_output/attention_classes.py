@@ -59,10 +59,6 @@ def _root(d_k, d_model):
     return d_k**0.5
 
 
-def _root_of_rest(d_k, d_model):
-    return (d_model // d_k) ** 0.5
-
-
 def attention_class(
     base,
     root=_root,
@@ -153,7 +149,7 @@ def score_mistakes(base):
             (_root, lambda scores, dim: scores),
             (_root, lambda scores, dim: torch.softmax(_without_later(scores), dim)),
             (lambda *_: 1, lambda scores, dim: torch.softmax(scores / scores.shape[-1] ** 0.5, dim)),
-            (_root_of_rest, torch.softmax),
+            (lambda d_k, d_model: (d_model // d_k) ** 0.5, torch.softmax),
         )
     )
     causal_alone = attention_class(base, unmasked=_without_later)
@@ -191,7 +187,7 @@ def cut_mistakes(base):
         (attention_class(base, cut=left, merge=back), not_turned),
         *(
             (attention_class(base, cut=exchanged, root=root), "You cut d_k heads of num_heads features.")
-            for root in (_root, _root_of_rest)
+            for root in (_root, lambda d_k, d_model: (d_model // d_k) ** 0.5)
         ),
         (attention_class(base, cut=turned_first), "You turn, then reshape: the rows of a head mix words."),
     ]
