@@ -16,16 +16,18 @@ def _cross(
     root=lambda d_k: d_k**0.5,
     share=torch.softmax,
     late=False,
+    values=None,
 ):
     """Make the right steps, but for what is named: who asks (0 the target), who answers, what is hidden, …"""
 
     def answer(target, source, is_pad, w_q, w_k, w_v):
         asking, answering = (target, source)[asks], (target, source)[answers]
+        valued = answering if values is None else (target, source)[values]
         scores = asking @ w_q @ (answering @ w_k).mT / root(w_q.shape[1])
         if hidden:
             scores = scores.masked_fill(hidden(is_pad, scores), fill)
         weights = share(scores, dim=dim)
-        return (weights * ~is_pad[:, None, :] if late else weights) @ (answering @ w_v)
+        return (weights * ~is_pad[:, None, :] if late else weights) @ (valued @ w_v)
 
     return answer
 
@@ -46,7 +48,21 @@ def _case(n_target, n_source, lengths, d_k=4, **rest):
     return case(*tokens, is_pad, *matrices, **rest)
 
 
+def _down(is_pad, scores):
+    return is_pad[:, :, None]
+
+
+_SOURCE_ASKS = "The source asks and the target answers: whose words want something here?"
 _WITHOUT_PADDING = [
+    (_cross(1, 0), "Your keys come from the target: of whose words does is_pad speak, and who answers?"),
+    (_cross(1, 0, _down), _SOURCE_ASKS),
+    (_cross(hidden=_down), "Your mask lies along the words that ask: which axis holds those that answer?"),
+    (
+        _cross(hidden=lambda is_pad, _: is_pad),
+        "Your mask puts sentences where words ask: an axis is missing.",
+    ),
+    (_cross(values=0), "Your values come from the target: who answers gives keys and values."),
+    (_cross(root=lambda d_k: d_k**-0.5), "You multiply by √d_k: should the scores grow, or shrink?"),
     (_cross(root=lambda _: 8**0.5), "You divide by √d_v: do the values take part in a score?"),
     (_cross(root=lambda d_k: d_k), "You divide by d_k: how does the spread of a score grow with it?"),
     (_cross(share=lambda scores, dim: scores), "The softmax is missing: what should each row add up to?"),
@@ -81,7 +97,7 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
     ...
 """,
     mistakes=[
-        (_cross(1, 0, None), "The source asks and the target answers: whose words want something here?"),
+        (_cross(1, 0, None), _SOURCE_ASKS),
         (_cross(0, 0, None), "The target asks itself, as in self-attention: who answers here?"),
         (_cross(1, 1), "The source asks itself, as in self-attention: who asks here?"),
         (

@@ -69,6 +69,8 @@ class WeightsOfOneCall(FunctionExercise):
         return super()._broken_rule(answer, cases, outcomes) or (None if follows else own)
 
 
+_ONES = "With ones you see only that the weights add up to 1: which values tell the words apart?"
+
 hidden_weights = WeightsOfOneCall(
     "7.2 ★★ · 5 min · Make hidden weights visible",
     reference=_mix_of(torch.eye),
@@ -89,14 +91,8 @@ def my_weights(q, k):
     ...
 """,
     mistakes=[
-        (
-            _mix_of(lambda n: torch.ones(n, n)),
-            "With ones you see only that the weights add up to 1: which values tell the words apart?",
-        ),
-        (
-            lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones_like(k)),
-            "With ones you see only that the weights add up to 1: which values tell the words apart?",
-        ),
+        (_mix_of(lambda n: torch.ones(n, n)), _ONES),
+        (lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones_like(k)), _ONES),
         (
             lambda q, k: F.scaled_dot_product_attention(q, k, k),
             "You mix the keys: which values would leave each weight in a column of its own?",

@@ -136,10 +136,6 @@ def my_cut(q, num_heads):
             lambda q, num_heads: torch.stack(q.chunk(num_heads, dim=-1)[1:], dim=1),
             "Your first head is missing: with which number does your count of heads begin?",
         ),
-        (
-            _heads(lambda i, d_k, h: (0, d_k)),
-            "All your heads hold the columns of the first one: what changes from head to head?",
-        ),
     ],
     praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
     hints=[

@@ -48,10 +48,6 @@ def my_direct_path(parts, w_guess, letters):
             "You take the largest logit of each part: is it always that of the next letter?",
         ),
         (
-            lambda parts, w, letters: (parts @ w.T).softmax(dim=-1)[:, range(len(letters)), letters],
-            "A softmax of one part is not its share of anything: which numbers of the parts add up?",
-        ),
-        (
             lambda parts, w_guess, letters: (parts @ w_guess.T).argmax(dim=-1),
             "You return the number of a letter: the task asks what each part adds to a logit.",
         ),
@@ -108,10 +104,6 @@ _OTHER_KEYS = [
     (
         lambda letter: letter.roll(1, dims=0),
         "Position 0 gets the last letter of the line: does any letter come before it?",
-    ),
-    (
-        lambda letter: torch.cat([letter[:1], letter[:-1]]),
-        "Position 0 gets its own letter: nothing comes before it, so what does head 1.3 write there?",
     ),
     (
         lambda letter: _before(letter.flip(0)).flip(0),

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from mha_helpers.exercises import FunctionExercise, case, numbers
 from mha_helpers.masks import padding_mask
 from mha_helpers.models.real import sentence_vector
-from mha_helpers.pages.p11_a_real_model.loading import THEIRS, Loading, layer_of, random_state
+from mha_helpers.pages.p11_a_real_model.loading import Loading, layer_of, random_state
 
 load_a_layer = Loading(
     "11.1 ★★ · 8 min · Load a layer",
@@ -23,20 +23,6 @@ def my_layer(state, layer):
     # a dict of eight tensors
     ...
 """,
-    mistakes=[
-        (
-            lambda state, layer: layer_of(state, layer, {**THEIRS, "w_o": "output.dense"}),
-            "That w_o ends the feed-forward network: what does the `dense` of the attention begin with?",
-        ),
-        (
-            lambda state, layer: layer_of(state, layer - 1),
-            "You read the layer before: does `layer` count from 0 or from 1?",
-        ),
-        (
-            lambda state, layer: layer_of(state, layer + 1),
-            "You read the layer after: `layer` counts from 0, and so do the names.",
-        ),
-    ],
     praise="Eight tensors under other names: that is all it takes to put a trained layer into your class.",
     hints=[
         "Print the names first: in layer 4 they begin with encoder.layer.3.attention.",

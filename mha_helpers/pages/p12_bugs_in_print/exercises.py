@@ -43,7 +43,7 @@ _MIXING = {
 }
 _NOT_MIXING = {
     "keys in place of values": (
-        lambda q, k, v: _weights(q, k) @ k,
+        lambda q, k, v: _weights(q, k) @ F.pad(k, (0, v.shape[-1] - k.shape[-1])),  # as wide as v
         "it mixes the keys, whatever the values are.",
     ),
     "softmax over the queries": (
@@ -122,6 +122,10 @@ def my_test(attend):
 """,
     mistakes=[
         (_with_ones(*torch.zeros(2, 5, 4)), _WRONG_AXIS),
+        (
+            _with_ones(*torch.ones(2, 5, 4)),
+            "Your keys are ones like your values: which of the two has a head mixed?",
+        ),
         (
             _with_ones(*numbers(2, 1, 4)),
             "A test with a single token judges like this: how many has yours?",
