@@ -21,10 +21,7 @@ block = {
     mistakes=[
         ({"FFN": FFN // 2}, "“FFN” counts one of its two matrices: a word goes to d_ff and comes back."),
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        (
-            {"FFN": 2 * FFN},
-            "“FFN” is twice what is asked: is a multiply-add counted as two, or d_ff taken for d_model?",
-        ),
+        ({"FFN": 2 * FFN}, "“FFN” is twice as much: is a multiply-add two, or d_ff taken for d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"FFN": 2 * 100**2 * 512}, "“FFN” counts pairs of words: does the FFN look at two words at once?"),
         (
@@ -33,10 +30,7 @@ block = {
         ),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"FFN": 2 * 100 * 512**2}, "“FFN” takes d_ff to be as wide as d_model."),
-        (
-            {"equal at n": 307200},
-            "“equal at n” counts 100 words in the rest and n in the scores: how many are there?",
-        ),
+        ({"equal at n": 307200}, "“equal at n” has 100 words in the rest, n in scores: how many are there?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
         ({"FFN": 512 * 2048}, "“FFN” counts one matrix and one word: how many are there of both?"),
         ({"equal at n": 6144}, "“equal at n” counts the scores or the values: both need n² · d_model."),

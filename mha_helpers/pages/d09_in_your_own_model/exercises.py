@@ -57,10 +57,7 @@ _WITHOUT_PADDING = [
     (_cross(1, 0), "Your keys come from the target: of whose words does is_pad speak, and who answers?"),
     (_cross(1, 0, _down), _SOURCE_ASKS),
     (_cross(hidden=_down), "Your mask lies along the words that ask: which axis holds those that answer?"),
-    (
-        _cross(hidden=lambda is_pad, _: is_pad),
-        "Your mask puts sentences where words ask: an axis is missing.",
-    ),
+    (_cross(hidden=lambda is_pad, _: is_pad), "Your mask has sentences where words ask: an axis is missing."),
     (_cross(values=0), "Your values come from the target: who answers gives keys and values."),
     (_cross(root=lambda d_k: d_k**-0.5), "You multiply by √d_k: should the scores grow, or shrink?"),
     (_cross(root=lambda _: 8**0.5), "You divide by √d_v: do the values take part in a score?"),
@@ -105,13 +102,10 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
             "You hide the words and keep the padding: what does True mean in is_pad?",
         ),
         (_cross(hidden=None), "Padding of the source gets weight: which columns must be hidden?"),
-        (
-            _cross(hidden=_future),
-            "Your mask is causal: is a later word of the source in the future of the target?",
-        ),
+        (_cross(hidden=_future), "Your mask is causal: is a later source word in the target's future?"),
         (
             _cross(hidden=lambda is_pad, scores: _future(is_pad, scores) | is_pad[:, None, :]),
-            "Your mask is causal, too: is a later word of the source in the future of the target?",
+            "Your mask is causal, too: is a later source word in the target's future?",
         ),
         (_cross(fill=0.0), "You hide with a score of 0: what does softmax make of it?"),
         (

@@ -48,10 +48,7 @@ def _causal(scores, dim):
 
 _WITH_GROUPS_OF_THREE = [
     (_flat(root=lambda q: q.shape[-1]), "You divide by d_k: how does the spread of a score grow with it?"),
-    (
-        _flat(root=lambda q: q.shape[-2] ** 0.5),
-        "You divide by √n: how many products does one score add up?",
-    ),
+    (_flat(root=lambda q: q.shape[-2] ** 0.5), "You divide by √n: how many products does one score add up?"),
     (
         _flat(root=lambda q: (q.shape[1] * q.shape[2] * q.shape[-1]) ** 0.5),
         "You divide by √(h · d_k): how many products does one score of one head add up?",

@@ -23,25 +23,16 @@ row_by_hand = ValueExercise(
     stub="my_weights = ...  # four numbers, as a list",
     mistakes=[
         (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
-        (
-            _weights(1, 0, 1),
-            "The three shares are right. Which weight does the hidden word get, in its own place?",
-        ),
+        (_weights(1, 0, 1), "The three shares are right: which weight has the hidden word, in its place?"),
         ([e, 1, 0, e], "These are the powers of e. What do they add up to, and which share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
-        (
-            [0.366, 0.134, 0, 0.366],
-            "The hidden word took its share before it was hidden: do your weights add up to 1?",
-        ),
+        ([0.366, 0.134, 0, 0.366], "The hidden word took its share before it was hidden: what is your sum?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([0.731, 0.184, 0, 0.731], "You divide by the others only: the sum is that of the whole row."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
         ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
-        (
-            [0.212, 0.576, 0, 0.212],
-            "The smallest score gets the largest weight: what is e to the power of 1?",
-        ),
+        ([0.212, 0.576, 0, 0.212], "The smallest score has the largest weight: what is e to the power of 1?"),
         ([1 / 3, 1 / 3, 0, 1 / 3], "You share out equally: which of the three scored less?"),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
@@ -68,20 +59,11 @@ how_sharp = ValueExercise(
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
-        (
-            0.9 / 0.881,
-            "That factor would turn the old weight into the new one: here the scores are multiplied.",
-        ),
+        (0.9 / 0.881, "That factor makes the new weight of the old one: here the scores are multiplied."),
         (log(9) - 2, "So far must the difference of the scores grow: by adding, or by multiplying?"),
-        (
-            9 / e**2,
-            "The ratio of the weights grows so much: does a factor on the scores multiply this ratio?",
-        ),
+        (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores multiply it?"),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
-        (
-            2 * log(9),
-            "You multiply by the difference of the scores: what does a factor do to the difference?",
-        ),
+        (2 * log(9), "You multiply by the difference of the scores: what does a factor make of it?"),
         (-log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
@@ -152,10 +134,7 @@ _FOR_LARGE_SCORES = [
     (lambda s: _softmax(s - s.max()), "You take one maximum from all rows, and a row far below it is lost."),
 ]
 _FOR_EMPTY_ROWS = [
-    (
-        lambda s: s.softmax(-1),
-        "A row without any key becomes NaN: what is −∞ − (−∞), or 0/0, and where is it computed?",
-    ),
+    (lambda s: s.softmax(-1), "A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?"),
     (
         lambda s: s.masked_fill(s.isneginf().all(dim=-1, keepdim=True), 0.0).softmax(-1),
         "A row without any key shares out equally: which weights would say that it looks nowhere?",
@@ -185,35 +164,20 @@ def my_softmax(scores):
     ...
 """,
     mistakes=[
-        (
-            lambda s: _softmax(s, -2),
-            "Your columns add up to 1, not your rows: which axis holds the keys of one query?",
-        ),
+        (lambda s: _softmax(s, -2), "Your columns add up to 1, not your rows: on which axis are the keys?"),
         (lambda s: s.exp() / s.exp().sum(), "All cells together add up to 1: each row has a sum of its own."),
-        (
-            lambda s: _softmax(s, 1),
-            "You add up along axis 1, which holds the keys only if nothing stands in front.",
-        ),
+        (lambda s: _softmax(s, 1), "You add up along axis 1: it holds the keys only if nothing is in front."),
         (lambda s: _softmax(-s), "The largest score gets the smallest weight: which is taken from which?"),
-        (
-            lambda s: _softmax(s / s.shape[-1] ** 0.5),
-            "You divide by the root of n_k: these scores are to be taken as they are.",
-        ),
+        (lambda s: _softmax(s / s.shape[-1] ** 0.5), "You divide by √n_k: take these scores as they are."),
         (
             lambda s: _softmax(s / s.amax(dim=-1, keepdim=True)),
             "You divide by the largest score: which step with it leaves the shares as they are?",
         ),
         (lambda s: _softmax(s * log(2)), "You take 2 to the power of the scores; softmax takes e."),
-        (
-            _shares,
-            "You divide the scores by their sum: which step makes them positive first?",
-        ),
+        (_shares, "You divide the scores by their sum: which step makes them positive first?"),
         (lambda s: _shares(s - s.amin(dim=-1, keepdim=True)), _NO_POWER),
         (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
-        (
-            lambda s: s.exp() / s.exp().sum(-1),
-            "A sum or a maximum of a row has lost its axis, so that it meets a column.",
-        ),
+        (lambda s: s.exp() / s.exp().sum(-1), "A sum or maximum has lost its axis, and meets columns."),
     ],
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
     hints=[

@@ -106,14 +106,8 @@ def my_weights(q, k):
             "Your weights come out in reverse: which of its numbers should be 1 for the first word?",
         ),
         (_mix_of(torch.eye, is_causal=True), "A causal mask hides words that these queries may see."),
-        (
-            _mix_of(torch.eye, scale=1.0),
-            "You switch the scale off: the weights asked for are those of the call as it is.",
-        ),
-        (
-            lambda q, k: _mix_of(torch.eye)(k, q),
-            "Your keys ask and your queries answer: for whom should each row of weights be?",
-        ),
+        (_mix_of(torch.eye, scale=1.0), "You switch the scale off: the call is asked for as it is."),
+        (lambda q, k: _mix_of(torch.eye)(k, q), "Your keys ask and your queries answer: whose are the rows?"),
         (
             lambda q, k: _mix_of(torch.eye)(q / q.shape[-1] ** 0.5, k),
             "You divide by √d_k, and the call does so once more: the weights come out too even.",
@@ -195,10 +189,7 @@ def my_update(output, total, score, value):
             _new(lambda o, t, p, v: (t * v + p * o) / (t + p)),
             "The new word gets the share of all earlier ones, and they get its share.",
         ),
-        (
-            _new(lambda o, t, p, v: o + p / (t + p) * v),
-            "The new word takes its share, but the earlier shares have not shrunk.",
-        ),
+        (_new(lambda o, t, p, v: o + p / (t + p) * v), "The new word gets a share: have the others shrunk?"),
         (
             lambda o, t, s, v: ((t * o + s * v) / (t + s), t + s),
             "You weigh with the score itself: what does softmax make of a score first?",
@@ -217,7 +208,7 @@ def my_update(output, total, score, value):
         (_new(lambda o, t, p, v: o + p * v), _WHOLE),
         (
             _new(lambda o, t, p, v: (t * o + p * v) / t),
-            "You divide by the old total: whose power is missing in it?",
+            "You divide by the old total: which power does it lack?",
         ),
     ],
     praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",

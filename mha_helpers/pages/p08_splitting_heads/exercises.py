@@ -104,10 +104,7 @@ def my_cut(q, num_heads):
     ...
 """,
     mistakes=[
-        (
-            _heads(lambda i, d_k, h: (i, i + d_k)),
-            "Your heads overlap: where does head i begin if each of them is d_k wide?",
-        ),
+        (_heads(lambda i, d_k, h: (i, i + d_k)), "Your heads overlap: at which column does head i begin?"),
         (_heads(lambda i, d_k, h: (i * h, i * h + d_k)), _BY_HEADS),
         (_heads(lambda i, d_k, h: (i * h, i * h + h)), _BY_HEADS),
         (_heads(lambda i, d_k, h: (i * 2, i * 2 + 2)), _TWO_WIDE),

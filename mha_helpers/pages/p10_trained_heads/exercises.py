@@ -93,18 +93,9 @@ def _with_keys(keys):
 
 _COLUMNS = "You shift the columns, which are the letters from A to F: which axis counts the positions?"
 _OTHER_KEYS = [
-    (
-        lambda letter: letter,
-        "Your keys hold their own letter, so a letter finds its copies: what did head 1.3 write there?",
-    ),
-    (
-        lambda letter: letter + _before(letter),
-        "Your keys hold their own letter too: the task takes only what head 1.3 wrote.",
-    ),
-    (
-        lambda letter: letter.roll(1, dims=0),
-        "Position 0 gets the last letter of the line: does any letter come before it?",
-    ),
+    (lambda letter: letter, "Your keys hold their own letter: what did head 1.3 write there?"),
+    (lambda letter: letter + _before(letter), "Your keys hold their own letter, too: did head 1.3 write it?"),
+    (lambda letter: letter.roll(1, dims=0), "Position 0 gets the last letter: does any come before it?"),
     (
         lambda letter: _before(letter.flip(0)).flip(0),
         "Your head 1.3 brings the letter after: which of its weights are 1, above or below the diagonal?",

@@ -113,10 +113,7 @@ _EACH = "Each token's vector has length 1 before the average: the task makes onl
 _FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
 _WITHOUT_PADDING = [
     (lambda hidden, mask: hidden[:, 0], _FIRST),
-    (
-        lambda hidden, mask: hidden * mask,
-        "The mask meets the numbers of a token, not the tokens: which axis does it lack?",
-    ),
+    (lambda hidden, mask: hidden * mask, "The mask meets the numbers of a token: which axis does it lack?"),
     (
         _by(lambda average: average.norm(dim=-1)),
         "A length or a count of each sentence, (b), meets the numbers of a vector: which axis is lost?",

@@ -122,14 +122,8 @@ def my_test(attend):
 """,
     mistakes=[
         (_with_ones(*torch.zeros(2, 5, 4)), _WRONG_AXIS),
-        (
-            _with_ones(*torch.ones(2, 5, 4)),
-            "Your keys are ones like your values: which of the two has a head mixed?",
-        ),
-        (
-            _with_ones(*numbers(2, 1, 4)),
-            "A test with a single token judges like this: how many has yours?",
-        ),
+        (_with_ones(*torch.ones(2, 5, 4)), "Your keys are ones, too: are values mixed, or keys?"),
+        (_with_ones(*numbers(2, 1, 4)), "A test with a single token judges like this: how many has yours?"),
         (
             _handing(*numbers(2, 4, 3), torch.ones(4, 3), lambda out: (out.sum() - 12).abs() < 1e-4),
             "Wrong outputs pass whose sum is right: do you look at each number by itself?",
