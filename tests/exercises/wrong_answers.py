@@ -114,6 +114,7 @@ def my_window_mask(n, window):
     },
     # a wrong number that is rounded
     ("6.2", "The sign is wrong"): "my_factor = -1.10",
+    ("6.2", "is close, but not right"): "my_factor = 1.094",
     # a tuple where one tensor is asked for; a result that does not come out of the call
     ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},
     ("7.2", "does not come out of that call"): {
@@ -222,6 +223,7 @@ def compares_letters(guess):
     ("10.3", "hands over a tensor of shape (24,): guess takes"): {
         "guess(letters)": "guess(letters[0])[None]"
     },
+    ("10.3", "not even who guesses all that can be predicted"): {"[predictable(letters, distance)]": ""},
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell

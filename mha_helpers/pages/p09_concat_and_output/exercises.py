@@ -158,14 +158,17 @@ class MyAttention(nn.Module):
 """,
 )
 
-_BY_WORDS = (
-    attention_class(
-        Layers,
-        project=lambda layer, x: layer.w_qkv(x).chunk(3, dim=1),
-        cut=lambda x, num_heads: x.reshape(len(x), 5, num_heads, -1),  # 5 words, as most inputs have
-    ),
-    "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?",
-)
+
+def _chunks_of_words(cut):
+    """Make the class whose chunks are words of 5, as most inputs have; what is left of them does not fit."""
+    return attention_class(Layers, project=lambda layer, x: layer.w_qkv(x).chunk(3, dim=1), cut=cut)
+
+
+_CHUNKS = "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?"
+_BY_WORDS = [
+    (_chunks_of_words(lambda x, num_heads: x.reshape(len(x), 5, num_heads, -1)), _CHUNKS),
+    (_chunks_of_words(lambda x, num_heads: x.reshape(len(x), num_heads, 5, -1)), _CHUNKS),
+]
 _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
@@ -176,7 +179,7 @@ three_bugs = BugHunt(
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=[*layer_mistakes(Layers), *score_mistakes(Layers), *cut_mistakes(Layers), _BY_WORDS],
+            mistakes=[*layer_mistakes(Layers), *score_mistakes(Layers), *cut_mistakes(Layers), *_BY_WORDS],
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),

@@ -48,6 +48,10 @@ def my_direct_path(parts, w_guess, letters):
             "You take the largest logit of each part: is it always that of the next letter?",
         ),
         (
+            lambda parts, w, letters: (parts @ w.T).softmax(dim=-1)[:, range(len(letters)), letters],
+            "A softmax of one part is not its share of anything: which numbers of the parts add up?",
+        ),
+        (
             lambda parts, w_guess, letters: (parts @ w_guess.T).argmax(dim=-1),
             "You return the number of a letter: the task asks what each part adds to a logit.",
         ),

@@ -119,6 +119,10 @@ _WITHOUT_PADDING = [
         "A length or a count of each sentence, (b), meets the numbers of a vector: which axis is lost?",
     ),
     (
+        _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
+        "You divide by the square of the length: which root is missing?",
+    ),
+    (
         lambda hidden, mask: F.normalize((hidden * ~mask[..., None]).sum(dim=1), dim=-1),
         "Of a whole number, ~ is no opposite: ~1 is −2. And what does a 1 in the mask stand for?",
     ),
