@@ -19,7 +19,10 @@ block = {
 }
 """,
     mistakes=[
-        ({"FFN": FFN // 2}, "“FFN” counts one of its two matrices: a word goes to d_ff and comes back."),
+        (
+            {"FFN": FFN // 2},
+            "“FFN” counts one of two matrices, or projections: a word goes to d_ff and back.",
+        ),
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
         ({"FFN": 2 * FFN}, "“FFN” is twice as much: is a multiply-add two, or d_ff taken for d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),

@@ -48,15 +48,11 @@ def _case(n_target, n_source, lengths, d_k=4, **rest):
     return case(*tokens, is_pad, *matrices, **rest)
 
 
-def _down(is_pad, scores):
-    return is_pad[:, :, None]
-
-
 _SOURCE_ASKS = "The source asks and the target answers: whose words want something here?"
 _WITHOUT_PADDING = [
-    (_cross(1, 0), "Your keys come from the target: of whose words does is_pad speak, and who answers?"),
-    (_cross(1, 0, _down), _SOURCE_ASKS),
-    (_cross(hidden=_down), "Your mask lies along the words that ask: which axis holds those that answer?"),
+    (_cross(1, 0), "Your scores have a column for each target word: whose words does is_pad mark?"),
+    (_cross(1, 0, lambda is_pad, _: is_pad[..., None]), _SOURCE_ASKS),
+    (_cross(hidden=lambda is_pad, _: is_pad[..., None]), "Your mask lies along words that ask, not answer."),
     (_cross(hidden=lambda is_pad, _: is_pad), "Your mask has sentences where words ask: an axis is missing."),
     (_cross(values=0), "Your values come from the target: who answers gives keys and values."),
     (_cross(root=lambda d_k: d_k**-0.5), "You multiply by √d_k: should the scores grow, or shrink?"),

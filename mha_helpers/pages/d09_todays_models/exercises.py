@@ -70,9 +70,6 @@ _WITH_GROUPS_OF_THREE = [
         "Your cut puts the group first, your keys have it second: which do neighbours share?",
     ),
 ]
-_WITH_ANOTHER_WIDTH = [
-    (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does the spread of a score grow?")
-]
 
 
 class WithoutCopies(FunctionExercise):
@@ -92,7 +89,7 @@ without_copies = WithoutCopies(
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
         _case(6, 3, label="with six query heads and three of keys"),
-        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6", mistakes=_WITH_ANOTHER_WIDTH),
+        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
         _case(6, 2, n_q=2, n_k=7, label="with two new words and seven keys"),
     ],
@@ -115,6 +112,7 @@ def my_grouped(q, k, v):
         ),
         (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
         (_flat(root=lambda q: 1.0), "The division by √d_k is missing."),
+        (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does a score's spread grow?"),
         (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
         *((_flat(dim=dim), "Your softmax runs over heads: along which axis are the keys?") for dim in (1, 2)),
         (_flat(share=lambda scores, dim: scores), "The softmax is missing."),

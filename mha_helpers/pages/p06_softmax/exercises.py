@@ -121,7 +121,7 @@ _FOR_HIDDEN_KEYS = [
     ),
     (
         lambda s: _softmax(s - s.mean(dim=-1, keepdim=True)),
-        "The mean or minimum of a row becomes −∞ by one score of −∞: which number would do?",
+        "One score of −∞ makes ∞ or −∞ of what you subtract from its row: which number would do?",
     ),
     (
         lambda s: _without(s, (s == -inf).any(dim=-1, keepdim=True)),

@@ -114,7 +114,7 @@ def my_weights(q, k):
         ),
         (
             lambda q, k: F.scaled_dot_product_attention(q, k, torch.eye(*k.shape[-2:]).expand_as(k)),
-            "Your values have d_k numbers each: how many weights has a row that asks all words?",
+            "Your values have d_k numbers each: how many weights are there for each query?",
         ),
         (
             _mix_of(torch.eye, lambda q, k: q.shape[-2]),

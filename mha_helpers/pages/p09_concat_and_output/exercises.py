@@ -159,15 +159,14 @@ class MyAttention(nn.Module):
 )
 
 
-def _chunks_of_words(cut):
-    """Make the class whose chunks are words of 5, as most inputs have; what is left of them does not fit."""
+def _cut_words(cut):  # into chunks that do not fit the 5 words of most inputs
     return attention_class(Layers, project=lambda layer, x: layer.w_qkv(x).chunk(3, dim=1), cut=cut)
 
 
 _CHUNKS = "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?"
 _BY_WORDS = [
-    (_chunks_of_words(lambda x, num_heads: x.reshape(len(x), 5, num_heads, -1)), _CHUNKS),
-    (_chunks_of_words(lambda x, num_heads: x.reshape(len(x), num_heads, 5, -1)), _CHUNKS),
+    (_cut_words(lambda x, num_heads: x.reshape(len(x), 5, num_heads, -1)), _CHUNKS),
+    (_cut_words(lambda x, num_heads: x.reshape(len(x), num_heads, 5, -1)), _CHUNKS),
 ]
 _NEAR = sliding_window_mask(5, window=1)
 

@@ -61,7 +61,7 @@ def my_direct_path(parts, w_guess, letters):
         ),
         (
             lambda parts, w_guess, letters: parts @ w_guess[:, letters],
-            "`letters` picks columns of w_guess there, which are features: what is each letter's?",
+            "`letters` picks features there, of which there are d_model: what has w_guess for each letter?",
         ),
         (
             lambda parts, w_guess, letters: (parts @ w_guess.T)[:, letters],

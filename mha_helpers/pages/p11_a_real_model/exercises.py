@@ -23,6 +23,10 @@ def my_layer(state, layer):
     # a dict of eight tensors
     ...
 """,
+    mistakes=[
+        (lambda state, layer: layer_of(state, layer - 1), "You read the layer before: does it count from 1?"),
+        (lambda state, layer: layer_of(state, layer + 1), "You read the layer after: names count from 0."),
+    ],
     praise="Eight tensors under other names: that is all it takes to put a trained layer into your class.",
     hints=[
         "Print the names first: in layer 4 they begin with encoder.layer.3.attention.",
@@ -134,11 +138,7 @@ one_vector = FunctionExercise(
     axes=("sentence", "number"),
     without=["sentence_vector"],
     cases=lambda: [
-        case(
-            *(numbers(2, 3, 4), torch.ones(2, 3, dtype=torch.long)),
-            label="without padding",
-            mistakes=_WITHOUT_PADDING,
-        ),
+        case(numbers(2, 3, 4), torch.ones(2, 3).long(), label="without padding", mistakes=_WITHOUT_PADDING),
         case(numbers(3, 5, 6, seed=1), padding_mask([5, 2, 3], 5)[:, 0, 0].long(), label="with padding"),
     ],
     task="""

@@ -123,6 +123,7 @@ def my_test(attend):
 """,
     mistakes=[
         (_with_ones(*torch.zeros(2, 5, 4)), _WRONG_AXIS),
+        (_with_ones(torch.ones(5, 4), numbers(5, 4)), _WRONG_AXIS),
         *((_with_ones(q, torch.ones(5, 4)), _ONES) for q in (torch.ones(5, 4), numbers(5, 4))),
         (_with_ones(*numbers(2, 1, 4)), "A test with a single token judges like this: how many has yours?"),
         (
