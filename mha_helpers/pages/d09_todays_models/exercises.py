@@ -61,7 +61,7 @@ _WITH_GROUPS_OF_THREE = [
     (_flat(share=_causal), "Your mask is causal: the task asks for none."),
     (
         lambda q, k, v: _attention(q.unflatten(1, (k.shape[1], -1)), k[:, None], v[:, None]).flatten(1, 2),
-        "The heads of keys stand where q has its group: at which place do they lack an axis?",
+        "Heads of keys or values stand where q has its group: where do they lack an axis?",
     ),
     (
         lambda q, k, v: _attention(q.unflatten(1, (-1, k.shape[1])), k[:, :, None], v[:, :, None]).flatten(
