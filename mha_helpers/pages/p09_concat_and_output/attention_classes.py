@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from mha_helpers import attention
+from mha_helpers.masks import causal_mask
 
 COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
@@ -23,10 +24,6 @@ def _projected(layer, x):
     return layer.w_qkv(x).chunk(3, dim=-1) if fused else (layer.w_q(x), layer.w_k(x), layer.w_v(x))
 
 
-def _cut(x, num_heads):
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-
-
 def reshaped(x, num_heads):
     return x.reshape(len(x), num_heads, x.shape[1], -1)
 
@@ -35,34 +32,18 @@ def _interleaved(x, num_heads):
     return x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
 
 
-def _dealt_back(heads):
-    return heads.permute(0, 2, 3, 1).flatten(2)
-
-
-def _merge(heads):
-    return heads.transpose(1, 2).flatten(2)
-
-
 def _scrambled(heads):
     return heads.reshape(len(heads), heads.shape[2], -1)
-
-
-def _without_later(scores):
-    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
 
 
 def _hidden(scores, mask):
     return scores.masked_fill(~mask, -torch.inf)
 
 
-def _root(d_k, d_model):
-    return d_k**0.5
-
-
 def attention_class(
     base,
-    root=_root,
-    cut=_cut,
+    root=lambda d_k, d_model: d_k**0.5,
+    cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(1, 2),
     pick=tuple,
     masked=_hidden,
     unmasked=lambda scores: scores,
@@ -70,7 +51,7 @@ def attention_class(
     share=torch.softmax,
     late_root=lambda d_k: 1,
     weigh=torch.matmul,
-    merge=_merge,
+    merge=lambda heads: heads.transpose(1, 2).flatten(2),
     project=_projected,
     last=lambda layer, concat, x: layer.w_o(concat),
 ):
@@ -104,7 +85,7 @@ def usual_mistakes(base):
     mixes_keys = attention_class(base, pick=lambda qkv: (qkv[0], qkv[1], qkv[1]))
     times_root = attention_class(base, root=lambda d_k, d_model: d_k**-0.5)
     asks_itself = attention_class(base, pick=lambda qkv: (qkv[0], qkv[0], qkv[2]))
-    whole = attention_class(base, cut=lambda x, num_heads: x[:, None])  # (b, 1, n, d_model)
+    whole = attention_class(base, cut=lambda x, num_heads: x[:, None])
     dealt_out = attention_class(base, cut=_interleaved)
     return [
         (whole, "All features stay in one head: where do you cut q, k and v into num_heads of them?"),
@@ -143,22 +124,21 @@ def layer_mistakes(base):
 
 def score_mistakes(base):
     """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
-    raw, causal, by_words, by_heads = (
-        attention_class(base, root=root, share=share)
-        for root, share in (
-            (_root, lambda scores, dim: scores),
-            (_root, lambda scores, dim: torch.softmax(_without_later(scores), dim)),
-            (lambda *_: 1, lambda scores, dim: torch.softmax(scores / scores.shape[-1] ** 0.5, dim)),
-            (lambda d_k, d_model: (d_model // d_k) ** 0.5, torch.softmax),
-        )
+    raw = attention_class(base, share=lambda scores, dim: scores)
+    no_later = attention_class(
+        base, share=lambda scores, dim: _hidden(scores, causal_mask(scores.shape[-1])).softmax(dim)
     )
-    causal_alone = attention_class(base, unmasked=_without_later)
+    by_words = attention_class(
+        base, root=lambda *_: 1, share=lambda scores, dim: (scores / scores.shape[-1] ** 0.5).softmax(dim)
+    )
+    by_heads = attention_class(base, root=lambda d_k, d_model: (d_model // d_k) ** 0.5)
+    causal = attention_class(base, unmasked=lambda scores: _hidden(scores, causal_mask(scores.shape[-1])))
     late = attention_class(base, root=lambda *_: 1, late_root=lambda d_k: d_k**0.5)
     fixed = "You divide by the same number whatever d_k is: how does the spread of a score grow?"
     return [
         (raw, "Your weights are scores: which step makes shares that add up to 1 of them?"),
-        (causal, "No word looks at a later one, whatever the mask says: who decides that?"),
-        (causal_alone, "Without a mask no word looks at a later one: what does mask=None mean?"),
+        (no_later, "No word looks at a later one, whatever the mask says: who decides that?"),
+        (causal, "Without a mask no word looks at a later one: what does mask=None mean?"),
         (late, "You divide weights by √d_k, not scores: what must each row of weights add up to?"),
         (by_words, "You divide by √n, the root of the number of words: what does one score add up?"),
         (by_heads, "You divide by √num_heads: how many products does one score of one head add up?"),
@@ -187,7 +167,7 @@ def cut_mistakes(base):
         (attention_class(base, cut=left, merge=back), not_turned),
         *(
             (attention_class(base, cut=exchanged, root=root), "You cut d_k heads of num_heads features.")
-            for root in (_root, lambda d_k, d_model: (d_model // d_k) ** 0.5)
+            for root in (lambda d_k, _: d_k**0.5, lambda d_k, d_model: (d_model // d_k) ** 0.5)
         ),
         (attention_class(base, cut=turned_first), "You turn, then reshape: the rows of a head mix words."),
     ]
@@ -208,7 +188,9 @@ def layers_as_matrices(base):
 
 def head_mistakes(base):
     """Return what goes wrong with several heads of several features, in cut and merge alike."""
-    dealt_out = attention_class(base, cut=_interleaved, merge=_dealt_back)
+    dealt_out = attention_class(
+        base, cut=_interleaved, merge=lambda heads: heads.permute(0, 2, 3, 1).flatten(2)
+    )
     return [(dealt_out, "A head takes every num_heads-th feature: its features lie side by side.")]
 
 
