@@ -108,13 +108,11 @@ def layer_mistakes(base):
     other_names = attention_class(base, pick=lambda qkv: (qkv[0], qkv[2], qkv[1]))
     mixes_by_key = attention_class(base, weigh=lambda weights, v: weights.mT @ v)
     raw_values = attention_class(base, project=lambda layer, x: (*_projected(layer, x)[:2], x))
-    by_sentence = attention_class(base, axis=0)
     no_last = attention_class(base, last=lambda layer, concat, x: concat)
     residual = attention_class(base, last=lambda layer, concat, x: layer.w_o(concat) + x)
     return [
         (keys_ask, "The keys ask and the queries answer: whose rows must the scores have?"),
         (other_names, "Keys and values have changed places: which of the two do the queries meet?"),
-        (by_sentence, "softmax(dim=0) compares sentences with one another: on which axis are the keys?"),
         (mixes_by_key, "The weights are right, but turned on their side before they meet the values."),
         (raw_values, "The weights are right, but they mix x itself: which projection is left out?"),
         (no_last, "The heads are side by side, but do they mix? One of the layers does nothing yet."),
