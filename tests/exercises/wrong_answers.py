@@ -114,21 +114,23 @@ def my_window_mask(n, window):
     },
     # a wrong number that is rounded
     ("6.2", "The sign is wrong"): "my_factor = -1.10",
+    ("6.2", "is close, but not right"): "my_factor = 1.094",
     # a tuple where one tensor is asked for; a result that does not come out of the call
     ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},
     ("7.2", "does not come out of that call"): {
         "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         "return torch.nn": "torch.nn",
     },
-    # a permute under another name; a test of what a head holds, or of how its numbers lie in memory
+    # a permute under another name; tests of what a head holds, not of places
     ("8.2", "your code calls einsum"): {
         "return torch.stack(slices, dim=1)": "return torch.einsum('bnhd->bhnd', torch.stack(slices, dim=2))"
     },
     ("8.3", "do you look at the place of each?"): {
         "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
     },
-    ("8.3", "how the numbers lie in memory"): {
-        "not torch.equal(heads[head], own_columns)": "heads[head].is_contiguous() or not torch.equal(heads[head], own_columns)"
+    ("8.3", "All numbers of your q are the same"): {"torch.arange(24)": "torch.ones(24)"},
+    ("8.3", "has the right shape and all numbers of q"): {
+        "not torch.equal(heads[head], own_columns)": "heads[head].shape != own_columns.shape"
     },
     ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {
         "split(q, num_heads)": "split(q[None], num_heads)[0]"
@@ -145,7 +147,7 @@ def my_window_mask(n, window):
         "b, n, d_model = x.shape": "b, n, d_model = x.shape\n        mask = causal_mask(n) if mask is None else mask"
     },
     ("9.2", "Forbidden scores become the highest"): {"~mask, -torch.inf": "~mask, 1e9"},
-    ("9.3", "Forbidden scores become +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
+    ("9.3", "Forbidden scores become the highest, or +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
     # arguments in another order than the one in which page 11 hands them over
     ("9.2", "d_model comes before num_heads in the task"): {
         "(self, d_model, num_heads)": "(self, num_heads, d_model)"
@@ -221,6 +223,7 @@ def compares_letters(guess):
     ("10.3", "hands over a tensor of shape (24,): guess takes"): {
         "guess(letters)": "guess(letters[0])[None]"
     },
+    ("10.3", "not even who guesses all that can be predicted"): {"[predictable(letters, distance)]": ""},
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell

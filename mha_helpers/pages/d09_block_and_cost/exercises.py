@@ -19,16 +19,12 @@ block = {
 }
 """,
     mistakes=[
-        ({"FFN": FFN // 2}, "“FFN” counts one of its two matrices: a word goes to d_ff and comes back."),
+        (
+            {"FFN": FFN // 2},
+            "“FFN” counts one of two matrices, or projections: a word goes to d_ff and back.",
+        ),
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        (
-            {"FFN": 2 * FFN},
-            "“FFN” is twice what is asked: is a multiply-add counted as two, or d_ff taken for d_model?",
-        ),
-        (
-            {"FFN": 100 * (512 + 2048)},
-            "“FFN” adds the widths up: how many products does (n, a) @ (a, m) need?",
-        ),
+        ({"FFN": 2 * FFN}, "“FFN” is twice as much: is a multiply-add two, or d_ff taken for d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"FFN": 2 * 100**2 * 512}, "“FFN” counts pairs of words: does the FFN look at two words at once?"),
         (
@@ -36,9 +32,10 @@ block = {
             "“equal at n”: the FFN is missing, or counted for one word: how many words go through it?",
         ),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
-        ({"FFN": 2 * 100 * 512**2, "equal at n": 1536}, "Both take d_ff to be as wide as d_model."),
+        ({"FFN": 2 * 100 * 512**2}, "“FFN” takes d_ff to be as wide as d_model."),
+        ({"equal at n": 307200}, "“equal at n” has 100 words in the rest, n in scores: how many are there?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
-        ({"equal at n": 2304}, "“equal at n” counts one projection: how many has attention?"),
+        ({"FFN": 512 * 2048}, "“FFN” counts one matrix and one word: how many are there of both?"),
         ({"equal at n": 6144}, "“equal at n” counts the scores or the values: both need n² · d_model."),
     ],
     praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",

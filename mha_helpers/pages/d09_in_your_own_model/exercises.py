@@ -16,16 +16,18 @@ def _cross(
     root=lambda d_k: d_k**0.5,
     share=torch.softmax,
     late=False,
+    values=None,
 ):
     """Make the right steps, but for what is named: who asks (0 the target), who answers, what is hidden, …"""
 
     def answer(target, source, is_pad, w_q, w_k, w_v):
         asking, answering = (target, source)[asks], (target, source)[answers]
+        valued = answering if values is None else (target, source)[values]
         scores = asking @ w_q @ (answering @ w_k).mT / root(w_q.shape[1])
         if hidden:
             scores = scores.masked_fill(hidden(is_pad, scores), fill)
         weights = share(scores, dim=dim)
-        return (weights * ~is_pad[:, None, :] if late else weights) @ (answering @ w_v)
+        return (weights * ~is_pad[:, None, :] if late else weights) @ (valued @ w_v)
 
     return answer
 
@@ -46,7 +48,14 @@ def _case(n_target, n_source, lengths, d_k=4, **rest):
     return case(*tokens, is_pad, *matrices, **rest)
 
 
+_SOURCE_ASKS = "The source asks and the target answers: whose words want something here?"
 _WITHOUT_PADDING = [
+    (_cross(1, 0), "Your scores have a column for each target word: whose words does is_pad mark?"),
+    (_cross(1, 0, lambda is_pad, _: is_pad[..., None]), _SOURCE_ASKS),
+    (_cross(hidden=lambda is_pad, _: is_pad[..., None]), "Your mask lies along words that ask, not answer."),
+    (_cross(hidden=lambda is_pad, _: is_pad), "Your mask has sentences where words ask: an axis is missing."),
+    (_cross(values=0), "Your values come from the target: who answers gives keys and values."),
+    (_cross(root=lambda d_k: d_k**-0.5), "You multiply by √d_k: should the scores grow, or shrink?"),
     (_cross(root=lambda _: 8**0.5), "You divide by √d_v: do the values take part in a score?"),
     (_cross(root=lambda d_k: d_k), "You divide by d_k: how does the spread of a score grow with it?"),
     (_cross(share=lambda scores, dim: scores), "The softmax is missing: what should each row add up to?"),
@@ -81,7 +90,7 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
     ...
 """,
     mistakes=[
-        (_cross(1, 0, None), "The source asks and the target answers: whose words want something here?"),
+        (_cross(1, 0, None), _SOURCE_ASKS),
         (_cross(0, 0, None), "The target asks itself, as in self-attention: who answers here?"),
         (_cross(1, 1), "The source asks itself, as in self-attention: who asks here?"),
         (
@@ -89,13 +98,10 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
             "You hide the words and keep the padding: what does True mean in is_pad?",
         ),
         (_cross(hidden=None), "Padding of the source gets weight: which columns must be hidden?"),
-        (
-            _cross(hidden=_future),
-            "Your mask is causal: is a later word of the source in the future of the target?",
-        ),
+        (_cross(hidden=_future), "Your mask is causal: is a later source word in the target's future?"),
         (
             _cross(hidden=lambda is_pad, scores: _future(is_pad, scores) | is_pad[:, None, :]),
-            "Your mask is causal, too: is a later word of the source in the future of the target?",
+            "Your mask is causal, too: is a later source word in the target's future?",
         ),
         (_cross(fill=0.0), "You hide with a score of 0: what does softmax make of it?"),
         (

@@ -6,9 +6,8 @@ from torch.overrides import TorchFunctionMode
 from mha_helpers.exercises import FunctionExercise, case, numbers
 
 
-def _attention(q, k, v, root=lambda q: q.shape[-1] ** 0.5, dim=-1):
-    scores = q @ k.transpose(-2, -1) / root(q)
-    return (scores if dim is None else torch.softmax(scores, dim=dim)) @ v
+def _attention(q, k, v, root=lambda q: q.shape[-1] ** 0.5, dim=-1, share=torch.softmax):
+    return share(q @ k.transpose(-2, -1) / root(q), dim=dim) @ v
 
 
 def _grouped(q, k, v, **options):
@@ -43,15 +42,33 @@ class _Copies(TorchFunctionMode):
         return result
 
 
-_OTHER_ROOTS = [
+def _causal(scores, dim):
+    return torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf), dim)
+
+
+_WITH_GROUPS_OF_THREE = [
     (_flat(root=lambda q: q.shape[-1]), "You divide by d_k: how does the spread of a score grow with it?"),
+    (_flat(root=lambda q: q.shape[-2] ** 0.5), "You divide by √n: how many products does one score add up?"),
     (
-        _flat(root=lambda q: q.shape[-2] ** 0.5),
-        "You divide by √n: how many products does one score add up?",
+        _flat(root=lambda q: (q.shape[1] * q.shape[2] * q.shape[-1]) ** 0.5),
+        "You divide by √(h · d_k): how many products does one score of one head add up?",
     ),
-]
-_WITH_ANOTHER_WIDTH = [
-    (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does the spread of a score grow?")
+    (_flat(root=lambda q: q.shape[-1] ** -0.5), "You multiply by √d_k: should the scores grow, or shrink?"),
+    (
+        lambda q, k, v: _flat(root=lambda q: 1.0)(q, k, v) / q.shape[-1] ** 0.5,
+        "You divide weights or outputs by √d_k, not scores: what must weights add up to?",
+    ),
+    (_flat(share=_causal), "Your mask is causal: the task asks for none."),
+    (
+        lambda q, k, v: _attention(q.unflatten(1, (k.shape[1], -1)), k[:, None], v[:, None]).flatten(1, 2),
+        "Heads of keys or values stand where q has its group: where do they lack an axis?",
+    ),
+    (
+        lambda q, k, v: _attention(q.unflatten(1, (-1, k.shape[1])), k[:, :, None], v[:, :, None]).flatten(
+            1, 2
+        ),
+        "Your cut puts the group first, your keys have it second: which do neighbours share?",
+    ),
 ]
 
 
@@ -70,9 +87,9 @@ without_copies = WithoutCopies(
     reference=_flat(),
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
-        _case(6, 2, label="with six query heads and two of keys", mistakes=_OTHER_ROOTS),
+        _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
         _case(6, 3, label="with six query heads and three of keys"),
-        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6", mistakes=_WITH_ANOTHER_WIDTH),
+        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
         _case(6, 2, n_q=2, n_k=7, label="with two new words and seven keys"),
     ],
@@ -95,17 +112,14 @@ def my_grouped(q, k, v):
         ),
         (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
         (_flat(root=lambda q: 1.0), "The division by √d_k is missing."),
+        (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does a score's spread grow?"),
         (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
-        (_flat(dim=2), "Your softmax runs over a group: along which axis do the keys of one query lie?"),
-        (_flat(dim=None), "The softmax is missing."),
+        *((_flat(dim=dim), "Your softmax runs over heads: along which axis are the keys?") for dim in (1, 2)),
+        (_flat(share=lambda scores, dim: scores), "The softmax is missing."),
         (_flat(root=lambda q: 3**0.5), "You divide by √d_v: do the values take part in a score?"),  # d_v is 3
         (
             lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
             "Your heads come out in another order: which of the two axes of heads counts the groups?",
-        ),
-        (
-            lambda q, k, v: _attention(q, *(part.mean(1, keepdim=True) for part in (k, v))),
-            "All query heads read the mean of the key heads: which one belongs to each of them?",
         ),
         (
             lambda q, k, v: _attention(q, k[:, :1], v[:, :1]),

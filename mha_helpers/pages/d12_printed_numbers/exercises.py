@@ -1,6 +1,6 @@
 """The exercise of the deeper page on printed numbers: a query that asks."""
 
-from math import log, log2, log10, sqrt
+from math import log, log10, sqrt
 
 from mha_helpers.exercises import ValueExercise
 
@@ -20,11 +20,11 @@ query_of_eats = ValueExercise(
         (sqrt(2) * log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
         (2 * log(8), "You undo a division by d_k: what does page 04 divide by?"),
         (log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),
-        (sqrt(2) * log(12), "That gives 0.2 to three other words: how many are there?"),
-        (sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
+        (log(4) / sqrt(2), "You scale once more, and compare “cat” with all the rest: how many share 0.2?"),
+        (4.0, "4 is the ratio of “cat” to all the rest: how many words share the 0.2?"),
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
         (sqrt(2) * log10(8), "Softmax raises e to the power of a score: of which base is your logarithm?"),
-        (sqrt(2) * log2(8), "Softmax raises e to the power of a score: of which base is your logarithm?"),
+        (sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
         (0.8, "0.8 is a weight; a is a score before scale and softmax."),
     ],

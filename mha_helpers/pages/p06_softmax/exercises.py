@@ -1,6 +1,6 @@
 """The exercises of page 06: a row with a hidden key, how sharp a factor makes it, softmax for every row."""
 
-from math import e, inf, log, log2, log10
+from math import e, inf, log, log10
 
 import torch
 
@@ -23,23 +23,16 @@ row_by_hand = ValueExercise(
     stub="my_weights = ...  # four numbers, as a list",
     mistakes=[
         (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
-        (
-            _weights(1, 0, 1),
-            "The three shares are right. Which weight does the hidden word get, in its own place?",
-        ),
+        (_weights(1, 0, 1), "The three shares are right: which weight has the hidden word, in its place?"),
         ([e, 1, 0, e], "These are the powers of e. What do they add up to, and which share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
-        (
-            [0.366, 0.134, 0, 0.366],
-            "The hidden word took its share before it was hidden: do your weights add up to 1?",
-        ),
+        ([0.366, 0.134, 0, 0.366], "The hidden word took its share before it was hidden: what is your sum?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([0.731, 0.184, 0, 0.731], "You divide by the others only: the sum is that of the whole row."),
+        ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
+        ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
         ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
-        (
-            [0.212, 0.576, 0, 0.212],
-            "The smallest score gets the largest weight: what is e to the power of 1?",
-        ),
+        ([0.212, 0.576, 0, 0.212], "The smallest score has the largest weight: what is e to the power of 1?"),
         ([1 / 3, 1 / 3, 0, 1 / 3], "You share out equally: which of the three scored less?"),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
@@ -55,7 +48,7 @@ my_weights = [power / sum(powers) for power in powers]
 
 how_sharp = ValueExercise(
     "6.2 ★★ · 5 min · How sharp does a factor make it?",
-    right=log(9) / 2,
+    right=round(log(9) / 2, 2),  # which the exact one rounds to, and 1.094 does not
     decimals=2,
     task="""
     A row holds two scores, 5 and 3, and the larger weight is 0.881. By which factor must both scores be
@@ -66,19 +59,16 @@ how_sharp = ValueExercise(
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
-        (
-            0.9 / 0.881,
-            "That factor would turn the old weight into the new one: here the scores are multiplied.",
-        ),
-        (1.0, "A factor of 1 leaves the weight at 0.881: which ratio of weights belongs to 0.900?"),
+        (0.9 / 0.881, "That factor makes the new weight of the old one: here the scores are multiplied."),
+        (log(9) - 2, "So far must the difference of the scores grow: by adding, or by multiplying?"),
+        (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores multiply it?"),
+        ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
+        (2 * log(9), "You multiply by the difference of the scores: what does a factor make of it?"),
         (-log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
-        (log(9) / 8, "You divide by the sum of the scores: what of them does softmax depend on?"),
-        (log(9) / 5, "You divide by the larger score: what of the two does softmax depend on?"),
-        (log10(9) / 2, "That is a logarithm to the base of 10: which number does softmax raise to a power?"),
-        (log2(9) / 2, "That is a logarithm to the base of 2: which number does softmax raise to a power?"),
+        (log10(9) / 2, "You take a logarithm to the base of 10: which number does softmax raise to a power?"),
     ],
     praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
     hints=[
@@ -112,9 +102,9 @@ def _empty_rows():
 
 
 def _large_scores():
-    scores = 60 * numbers(2, 3, 5, seed=5)
+    scores = 9 * numbers(2, 3, 5, seed=5)  # small but for two, so that any limit between cuts these off
     scores[0, 0, :2] = torch.tensor([300.0, 299.0])
-    scores[1, 2, :] -= 2000.0
+    scores[1, 2] = 40 * torch.arange(5) - 2000  # far apart: at −2000 float32 has few decimals
     return scores
 
 
@@ -131,7 +121,7 @@ _FOR_HIDDEN_KEYS = [
     ),
     (
         lambda s: _softmax(s - s.mean(dim=-1, keepdim=True)),
-        "You subtract the mean of each row, and one score of −∞ makes it −∞: which number would do?",
+        "One score of −∞ makes ∞ or −∞ of what you subtract from its row: which number would do?",
     ),
     (
         lambda s: _without(s, (s == -inf).any(dim=-1, keepdim=True)),
@@ -144,10 +134,7 @@ _FOR_LARGE_SCORES = [
     (lambda s: _softmax(s - s.max()), "You take one maximum from all rows, and a row far below it is lost."),
 ]
 _FOR_EMPTY_ROWS = [
-    (
-        lambda s: s.softmax(-1),
-        "A row without any key becomes NaN: what is −∞ − (−∞), or 0/0, and where is it computed?",
-    ),
+    (lambda s: s.softmax(-1), "A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?"),
     (
         lambda s: s.masked_fill(s.isneginf().all(dim=-1, keepdim=True), 0.0).softmax(-1),
         "A row without any key shares out equally: which weights would say that it looks nowhere?",
@@ -177,31 +164,20 @@ def my_softmax(scores):
     ...
 """,
     mistakes=[
-        (
-            lambda s: _softmax(s, -2),
-            "Your columns add up to 1, not your rows: which axis holds the keys of one query?",
-        ),
+        (lambda s: _softmax(s, -2), "Your columns add up to 1, not your rows: on which axis are the keys?"),
         (lambda s: s.exp() / s.exp().sum(), "All cells together add up to 1: each row has a sum of its own."),
-        (
-            lambda s: _softmax(s, 1),
-            "You add up along axis 1, which holds the keys only if nothing stands in front.",
-        ),
+        (lambda s: _softmax(s, 1), "You add up along axis 1: it holds the keys only if nothing is in front."),
         (lambda s: _softmax(-s), "The largest score gets the smallest weight: which is taken from which?"),
+        (lambda s: _softmax(s / s.shape[-1] ** 0.5), "You divide by √n_k: take these scores as they are."),
         (
-            lambda s: _softmax(s / s.shape[-1] ** 0.5),
-            "You divide by the root of n_k: these scores are to be taken as they are.",
+            lambda s: _softmax(s / s.amax(dim=-1, keepdim=True)),
+            "You divide by the largest score: which step with it leaves the shares as they are?",
         ),
         (lambda s: _softmax(s * log(2)), "You take 2 to the power of the scores; softmax takes e."),
-        (
-            _shares,
-            "You divide the scores by their sum: which step makes them positive first?",
-        ),
+        (_shares, "You divide the scores by their sum: which step makes them positive first?"),
         (lambda s: _shares(s - s.amin(dim=-1, keepdim=True)), _NO_POWER),
         (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
-        (
-            lambda s: s.exp() / s.exp().sum(-1),
-            "A sum or a maximum of a row has lost its axis, so that it meets a column.",
-        ),
+        (lambda s: s.exp() / s.exp().sum(-1), "A sum or maximum has lost its axis, and meets columns."),
     ],
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
     hints=[

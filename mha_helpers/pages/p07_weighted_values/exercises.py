@@ -17,6 +17,7 @@ out_of_reach = ValueExercise(
     """,
     stub='my_points = ...  # a set of letters, such as {"a", "b"}',
     mistakes=[
+        ({"a", "d"}, "Those are the points that a query can reach: the task asks for the others."),
         ("d", "(1, 1) lies inside the triangle: can the three corners be mixed so that they balance there?"),
         ("a", "Point a: draw the triangle. Does its long edge pass above (1, 2.5), or below?"),
         ("b", "Point b: draw the triangle. Is it enough that both numbers lie between 0 and 4?"),
@@ -68,6 +69,8 @@ class WeightsOfOneCall(FunctionExercise):
         return super()._broken_rule(answer, cases, outcomes) or (None if follows else own)
 
 
+_ONES = "With ones you see only that the weights add up to 1: which values tell the words apart?"
+
 hidden_weights = WeightsOfOneCall(
     "7.2 ★★ · 5 min · Make hidden weights visible",
     reference=_mix_of(torch.eye),
@@ -88,14 +91,8 @@ def my_weights(q, k):
     ...
 """,
     mistakes=[
-        (
-            _mix_of(lambda n: torch.ones(n, n)),
-            "With ones you see only that the weights add up to 1: which values tell the words apart?",
-        ),
-        (
-            lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones_like(k)),
-            "With ones you see only that the weights add up to 1: which values tell the words apart?",
-        ),
+        (_mix_of(lambda n: torch.ones(n, n)), _ONES),
+        (lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones_like(k)), _ONES),
         (
             lambda q, k: F.scaled_dot_product_attention(q, k, k),
             "You mix the keys: which values would leave each weight in a column of its own?",
@@ -109,13 +106,15 @@ def my_weights(q, k):
             "Your weights come out in reverse: which of its numbers should be 1 for the first word?",
         ),
         (_mix_of(torch.eye, is_causal=True), "A causal mask hides words that these queries may see."),
+        (_mix_of(torch.eye, scale=1.0), "You switch the scale off: the call is asked for as it is."),
+        (lambda q, k: _mix_of(torch.eye)(k, q), "Your keys ask and your queries answer: whose are the rows?"),
         (
-            _mix_of(torch.eye, scale=1.0),
-            "You switch the scale off: the weights asked for are those of the call as it is.",
+            lambda q, k: _mix_of(torch.eye)(q / q.shape[-1] ** 0.5, k),
+            "You divide by √d_k, and the call does so once more: the weights come out too even.",
         ),
         (
-            lambda q, k: _mix_of(torch.eye)(k, q),
-            "Your keys ask and your queries answer: for whom should each row of weights be?",
+            lambda q, k: F.scaled_dot_product_attention(q, k, torch.eye(*k.shape[-2:]).expand_as(k)),
+            "Your values have d_k numbers each: how many weights are there for each query?",
         ),
         (
             _mix_of(torch.eye, lambda q, k: q.shape[-2]),
@@ -145,6 +144,8 @@ def _new(mix=lambda o, t, p, v: (t * o + p * v) / (t + p), total=lambda t, s: t 
     return lambda o, t, s, v: (mix(o, t, s.exp(), v), total(t, s))
 
 
+_WHOLE = "You add the new word whole, without a share: shares must still add up to 1."
+_POWER_OF_TOTAL = "The total is a sum of powers already: you raise e to it once more."
 _BY_COUNT = [  # with a score of 0 each is right
     (
         lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
@@ -161,7 +162,10 @@ one_more_word = FunctionExercise(
     reference=_new(),
     returns=("output", "total"),
     cases=lambda: [
-        case(*map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0]))),
+        case(
+            *map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0])),
+            mistakes=[(_new(lambda o, t, p, v: o + v), _WHOLE)],
+        ),
         case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1), mistakes=_BY_COUNT),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
@@ -178,10 +182,6 @@ def my_update(output, total, score, value):
 """,
     mistakes=[
         (
-            _new(lambda o, t, p, v: o + (v - o) * p / t),
-            "The new share is a part of the old total: whose power is missing in it?",
-        ),
-        (
             _new(lambda o, t, p, v: (o + v) / 2),
             "You count all earlier words together as much as the new one: how much of the total is theirs?",
         ),
@@ -189,10 +189,7 @@ def my_update(output, total, score, value):
             _new(lambda o, t, p, v: (t * v + p * o) / (t + p)),
             "The new word gets the share of all earlier ones, and they get its share.",
         ),
-        (
-            _new(lambda o, t, p, v: o + p / (t + p) * v),
-            "The new word takes its share, but the earlier shares have not shrunk.",
-        ),
+        (_new(lambda o, t, p, v: o + p / (t + p) * v), "The new word gets a share: have the others shrunk?"),
         (
             lambda o, t, s, v: ((t * o + s * v) / (t + s), t + s),
             "You weigh with the score itself: what does softmax make of a score first?",
@@ -204,17 +201,14 @@ def my_update(output, total, score, value):
         ),
         (_new(total=lambda t, s: t), "The output is right; does the total still hold all words?"),
         (_new(total=lambda t, s: t + s), "The output is right; the total is a sum of powers, not of scores."),
-        (
-            _new(lambda o, t, p, v: (t.exp() * o + p * v) / (t.exp() + p)),
-            "The total is a sum of powers already: you raise e to it once more.",
+        *(
+            (_new(lambda o, t, p, v: (t.exp() * o + p * v) / (t.exp() + p), total), _POWER_OF_TOTAL)
+            for total in (lambda t, s: t + s.exp(), lambda t, s: t + s)
         ),
-        (
-            _new(lambda o, t, p, v: o + p * v),
-            "You add the new word with its whole power: shares must still add up to 1.",
-        ),
+        (_new(lambda o, t, p, v: o + p * v), _WHOLE),
         (
             _new(lambda o, t, p, v: (t * o + p * v) / t),
-            "You divide by the old total: whose power is missing in it?",
+            "You divide by the old total: which power does it lack?",
         ),
     ],
     praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",

@@ -4,19 +4,20 @@ import torch
 
 from mha_helpers.attention import split_heads
 from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case, numbers
+from mha_helpers.exercises.running import run
 from mha_helpers.golden import golden_example
 from mha_helpers.pages.p08_splitting_heads.scrambles import SPLIT_CANDIDATES
 
 _AFTER_TRANSPOSE = [
     ((1, 2, 1), "is where `view` has it: what does `transpose` do?"),
     ((3, 2, 2), "counts from 1: Python counts from 0."),
-    ((3, 1, 0), "takes heads of three columns: how wide are they?"),
     ((2, 1, 9), "ends with the column of q: how many numbers has a row of a head?"),
     ((2, 1, 2), "has the right head and word: at which column of q does this head begin?"),
 ]
 _VIEW_ONLY = [
     ((2, 1, 1), "is where `transpose` brings it: how many numbers come before it in q?"),
     ((0, 4, 1), "has the right head and number: how many full rows of 4 come before it?"),
+    ((0, 2, 1), "counts the 9 numbers before it in its own row: does q begin there?"),
     ((1, 2, 1), "is where view(6, 3, 4) has it: here heads are first."),
 ]
 
@@ -68,10 +69,18 @@ RELATIVES_OF_VIEW = (
 )
 
 
-def _heads(pieces=torch.chunk, dim=1, order=1):
-    """Make the cut, or one with other pieces, another axis of the heads, or another order."""
-    return lambda q, num_heads: torch.stack(pieces(q, num_heads, dim=-1)[::order], dim=dim)
+def _heads(columns):
+    """Make a cut whose head i holds the slice ``columns(i, d_k, h)``; right is i · d_k to (i + 1) · d_k."""
 
+    def cut(q, h):
+        d_k = q.shape[-1] // h
+        return torch.stack([q[..., slice(*columns(i, d_k, h))] for i in range(h)], dim=1)
+
+    return cut
+
+
+_BY_HEADS = "You let head i begin at column i · num_heads: how many columns have the heads before it?"
+_TWO_WIDE = "Your heads are two columns wide, as the slice in the task: how wide are they for any q?"
 
 cut_from_slices = FunctionExercise(
     "8.2 ★★ · 6 min · The cut without view",
@@ -95,36 +104,30 @@ def my_cut(q, num_heads):
     ...
 """,
     mistakes=[
+        (_heads(lambda i, d_k, h: (i, i + d_k)), "Your heads overlap: at which column does head i begin?"),
+        (_heads(lambda i, d_k, h: (i * h, i * h + d_k)), _BY_HEADS),
+        (_heads(lambda i, d_k, h: (i * h, i * h + h)), _BY_HEADS),
+        (_heads(lambda i, d_k, h: (i * 2, i * 2 + 2)), _TWO_WIDE),
+        (_heads(lambda i, d_k, h: (i * d_k, i * d_k + 2)), _TWO_WIDE),
         (
-            _heads(lambda q, h, dim: [q[..., i : i + q.shape[-1] // h] for i in range(h)]),
-            "Your heads overlap: where does head i begin if each of them is d_k wide?",
+            _heads(lambda i, d_k, h: (i * d_k, i * d_k + d_k - 1)),
+            "The last column of every head is missing: is the stop of a slice inside it?",
         ),
         (
-            _heads(lambda q, h, dim: [q[..., i::h] for i in range(h)]),
+            _heads(lambda i, d_k, h: (i, None, h)),
             "Your heads take every num_heads-th column: a head owns columns that lie side by side.",
         ),
-        (_heads(torch.split), "You have d_k heads of num_heads columns: which of the two counts the heads?"),
         (
-            lambda q, num_heads: torch.cat(q.split(q.shape[-1] // num_heads, dim=-1), dim=1),
+            lambda q, num_heads: torch.stack(q.split(num_heads, dim=-1), dim=1),
+            "You have d_k heads of num_heads columns: which of the two counts the heads?",
+        ),
+        (
+            lambda q, num_heads: torch.cat(q.chunk(num_heads, dim=-1), dim=1),
             "Your heads stand below each other on the axis of the words: they need an axis of their own.",
         ),
-        (_heads(dim=2), "Your axis of heads stands behind the words: which place has h in (b, h, n, d_k)?"),
-        (
-            _heads(dim=0),
-            "Your axis of heads stands before the sentences: which place has h in (b, h, n, d_k)?",
-        ),
-        (_heads(order=-1), "Your heads come in reverse order: which columns does the first one own?"),
         (
             lambda q, num_heads: q.reshape(len(q), num_heads, q.shape[1], -1),
             "Your heads mix numbers of several words: each word keeps its row in every head.",
-        ),
-        (
-            _heads(lambda q, h, dim: [q[..., : q.shape[-1] // h]] * h),
-            "All your heads hold the columns of the first one: what changes from head to head?",
-        ),
-        (
-            _heads(lambda q, h, dim: [q[..., : q.shape[-1] // h]]),
-            "You return the first head only: where does your function stop?",
         ),
     ],
     praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
@@ -144,8 +147,6 @@ def my_cut(q, num_heads):
 """,
 )
 
-_MEMORY = "Your test asks how the numbers lie in memory: a split is right if each is in its place."
-
 
 def _one_input(n, num_heads):
     """Make a test with a single input, and with two numbers a head."""
@@ -154,12 +155,25 @@ def _one_input(n, num_heads):
 
 
 def _after_split(judge):
-    """Make a test of what ``judge(heads, right, q)`` says of one large input."""
-    q = numbers(5, 12)
+    """Make a test of what ``judge(heads, right, q)`` says of one input, as large as the solution's."""
+    q = numbers(4, 6)
     return lambda split: bool(judge(split(q, 3), split_heads(q, 3), q))
 
 
-scramble_test = TestExercise(
+class ScrambleTest(TestExercise):
+    """Says of a test that takes every split for right what it does not see."""
+
+    def _judge(self, answer):
+        sentence, handed = super()._judge(answer), []
+        if not sentence or "True of all" not in sentence:
+            return sentence
+        run(answer, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
+        if all(len(q.unique()) == 1 for q in handed):
+            return "All numbers of your q are the same: could you see two of them change places?"
+        return "Every split passes that has the right shape and all numbers of q: which belongs where?"
+
+
+scramble_test = ScrambleTest(
     "8.3 ★★ · 8 min · Write the test that catches a scramble",
     candidates=SPLIT_CANDIDATES,
     times=2,
@@ -181,11 +195,13 @@ def my_test(split):
             "Wrong splits pass that give each head its own numbers: do you look at the place of each?",
         ),
         (
+            _after_split(lambda heads, right, q: (heads == right).any(2).any(1).all()),
+            "Wrong splits pass that have one number of each head in its place: what of the others?",
+        ),
+        (
             _after_split(lambda heads, right, q: torch.equal(heads.reshape(q.shape), q)),
             "Your test takes for right what `view` alone makes: which numbers does a head of it hold?",
         ),
-        (_after_split(lambda heads, right, q: heads.equal(right) and heads.is_contiguous()), _MEMORY),
-        (_after_split(lambda heads, right, q: heads.equal(right) and not heads.is_contiguous()), _MEMORY),
     ],
     praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
     hints=[

@@ -9,7 +9,6 @@ from mha_helpers.masks import causal_mask
 COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
 ]
-_FIXED = "You divide by the same number whatever d_k is: how does the spread of a score grow?"
 
 
 class Layers(nn.Module):
@@ -47,8 +46,10 @@ def attention_class(
     cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(1, 2),
     pick=tuple,
     masked=_hidden,
+    unmasked=lambda scores: scores,
     axis=-1,
     share=torch.softmax,
+    late_root=lambda d_k: 1,
     weigh=torch.matmul,
     merge=lambda heads: heads.transpose(1, 2).flatten(2),
     project=_projected,
@@ -60,9 +61,11 @@ def attention_class(
         def forward(self, x, mask=None):
             q, k, v = pick([cut(part, self.num_heads) for part in project(self, x)])
             scores = q @ k.transpose(-2, -1) / root(q.shape[-1], x.shape[-1])
-            if mask is not None and masked:
+            if mask is None:
+                scores = unmasked(scores)
+            elif masked:
                 scores = masked(scores, mask)
-            weights = share(scores, dim=axis)
+            weights = share(scores, dim=axis) / late_root(q.shape[-1])
             if mask is not None and not masked:
                 weights = weights * mask
             concat = merge(weigh(weights, v))
@@ -105,62 +108,67 @@ def layer_mistakes(base):
     other_names = attention_class(base, pick=lambda qkv: (qkv[0], qkv[2], qkv[1]))
     mixes_by_key = attention_class(base, weigh=lambda weights, v: weights.mT @ v)
     raw_values = attention_class(base, project=lambda layer, x: (*_projected(layer, x)[:2], x))
-    by_values = attention_class(base, pick=lambda qkv: (qkv[0], qkv[2], qkv[2]))
-    by_sentence = attention_class(base, axis=0)
     no_last = attention_class(base, last=lambda layer, concat, x: concat)
-    twice = attention_class(base, last=lambda layer, concat, x: layer.w_o(layer.w_o(concat)))
     residual = attention_class(base, last=lambda layer, concat, x: layer.w_o(concat) + x)
     return [
         (keys_ask, "The keys ask and the queries answer: whose rows must the scores have?"),
         (other_names, "Keys and values have changed places: which of the two do the queries meet?"),
-        (by_values, "The queries meet the values: which of the three projections answers them?"),
-        (by_sentence, "softmax(dim=0) compares sentences with one another: on which axis are the keys?"),
         (mixes_by_key, "The weights are right, but turned on their side before they meet the values."),
         (raw_values, "The weights are right, but they mix x itself: which projection is left out?"),
         (no_last, "The heads are side by side, but do they mix? One of the layers does nothing yet."),
-        (twice, "The weights are right, but W_O is applied twice."),
         (residual, "The weights are right, and x is added to the output: that is the step after this class."),
     ]
 
 
 def score_mistakes(base):
     """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
-
-    class Causal(attention_class(base)):
-        def forward(self, x, mask=None):
-            return super().forward(x, causal_mask(x.shape[1]) if mask is None else mask)
-
     raw = attention_class(base, share=lambda scores, dim: scores)
-    powers = attention_class(base, share=lambda scores, dim: scores.exp())
-    sigmoid = attention_class(base, share=lambda scores, dim: scores.sigmoid())
     no_later = attention_class(
         base, share=lambda scores, dim: _hidden(scores, causal_mask(scores.shape[-1])).softmax(dim)
     )
-    twice = attention_class(base, share=lambda scores, dim: scores.softmax(dim).softmax(dim))
     by_words = attention_class(
         base, root=lambda *_: 1, share=lambda scores, dim: (scores / scores.shape[-1] ** 0.5).softmax(dim)
     )
+    by_heads = attention_class(base, root=lambda d_k, d_model: (d_model // d_k) ** 0.5)
+    causal = attention_class(base, unmasked=lambda scores: _hidden(scores, causal_mask(scores.shape[-1])))
+    late = attention_class(base, root=lambda *_: 1, late_root=lambda d_k: d_k**0.5)
+    fixed = "You divide by the same number whatever d_k is: how does the spread of a score grow?"
     return [
         (raw, "Your weights are scores: which step makes shares that add up to 1 of them?"),
-        (powers, "The weights are powers of e, not yet shares: what must each row add up to?"),
-        (sigmoid, "Each weight is made from its own score only: what must each row add up to?"),
         (no_later, "No word looks at a later one, whatever the mask says: who decides that?"),
-        (Causal, "Without a mask no word looks at a later one: what does mask=None mean?"),
-        (twice, "Without a mask already, the weights have been through softmax twice."),
+        (causal, "Without a mask no word looks at a later one: what does mask=None mean?"),
+        (late, "You divide weights by √d_k, not scores: what must each row of weights add up to?"),
         (by_words, "You divide by √n, the root of the number of words: what does one score add up?"),
-        *((attention_class(base, root=lambda *_, fixed=fixed: fixed), _FIXED) for fixed in (2**0.5, 2.0)),
+        (by_heads, "You divide by √num_heads: how many products does one score of one head add up?"),
+        *((attention_class(base, root=lambda *_, number=number: number), fixed) for number in (2**0.5, 2, 8)),
     ]
 
 
 def cut_mistakes(base):
-    """Return what goes wrong in a cut that leaves the axis of the heads behind that of the words."""
-    not_turned = attention_class(
-        base,
-        cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
-        merge=lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1),
-    )
-    question = "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?"
-    return [(not_turned, question)]
+    """Return what goes wrong in a cut that looks right and counts along another axis, also with one head."""
+
+    def left(x, num_heads):
+        return x.unflatten(-1, (num_heads, -1))
+
+    def back(heads):
+        return heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)
+
+    def exchanged(x, num_heads):
+        return x.unflatten(-1, (-1, num_heads)).transpose(1, 2)
+
+    def turned_first(x, num_heads):
+        return x.mT.reshape(len(x), num_heads, x.shape[1], -1)
+
+    not_turned = "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?"
+    return [
+        (attention_class(base, cut=left, merge=lambda heads: heads.flatten(2)), not_turned),
+        (attention_class(base, cut=left, merge=back), not_turned),
+        *(
+            (attention_class(base, cut=exchanged, root=root), "You cut d_k heads of num_heads features.")
+            for root in (lambda d_k, _: d_k**0.5, lambda d_k, d_model: (d_model // d_k) ** 0.5)
+        ),
+        (attention_class(base, cut=turned_first), "You turn, then reshape: the rows of a head mix words."),
+    ]
 
 
 def layers_as_matrices(base):
@@ -172,13 +180,8 @@ def layers_as_matrices(base):
 
         return attention_class(base, project=project)
 
-    return [
-        (
-            by_hand(lambda w: w),
-            "You multiply by the weights yourself: what more does a layer do when called?",
-        ),
-        (by_hand(lambda w: w.T), "The biases are left out: what more does a layer do when it is called?"),
-    ]
+    words = "You multiply by the weights yourself, without biases: what more does a layer do when called?"
+    return [(by_hand(turn), words) for turn in (lambda w: w, lambda w: w.T)]
 
 
 def head_mistakes(base):
@@ -195,7 +198,7 @@ def mask_mistakes(base):
         attention_class(base, masked=masked)
         for masked in (None, torch.add, torch.mul, lambda scores, mask: scores, upside_down)
     )
-    high, infinite = (
+    highest = (
         attention_class(base, masked=lambda scores, mask, fill=fill: scores.masked_fill(~mask, fill))
         for fill in (1e9, torch.inf)
     )
@@ -204,10 +207,9 @@ def mask_mistakes(base):
         (added, "The mask is added, so True adds 1 to a score: what takes a word out?"),
         (times, "A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?"),
         (unused, "The mask changes nothing: words look where they may not. Which step uses it?"),
-        (high, "Forbidden scores become the highest of all: who gets the weight then?"),
-        (
-            infinite,
-            "Forbidden scores become +∞, and softmax cannot share that out: which score gives no weight?",
+        *(
+            (fill, "Forbidden scores become the highest, or +∞: which score gives no weight?")
+            for fill in highest
         ),
         (inverted, "Words look exactly where they may not: does masked_fill write −∞ at True or at False?"),
     ]

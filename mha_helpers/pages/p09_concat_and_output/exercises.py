@@ -2,6 +2,8 @@
 
 import inspect
 
+import torch
+
 from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises import case, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
@@ -41,7 +43,17 @@ def my_pruned(concat, w_o, num_heads, head):
     # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
     ...
 """,
-    mistakes=PRUNING_MISTAKES,
+    mistakes=[
+        *PRUNING_MISTAKES,
+        (
+            pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o[:, kept[: w_o.shape[1]]])),
+            "You take columns out of both: which axis of W_O is as long as concat is wide?",
+        ),
+        (
+            pruned(lambda owner, head: (torch.arange(len(owner)) - head) // (owner == 0).sum() != 0),
+            "You begin at number `head` of concat: how many numbers have the heads before it?",
+        ),
+    ],
     praise="A head owns columns of concat and rows of W_O; real layers are pruned in this way.",
     hints=[
         "d_v = concat.shape[-1] // num_heads. At which number does this head begin, and where does it end?",
@@ -82,6 +94,7 @@ the_class = ModuleExercise(
             mistakes=[
                 *layer_mistakes(MultiHeadAttention),
                 *score_mistakes(MultiHeadAttention),
+                *cut_mistakes(MultiHeadAttention),
                 *layers_as_matrices(MultiHeadAttention),
                 _NO_SCALE,
             ],
@@ -145,6 +158,16 @@ class MyAttention(nn.Module):
 """,
 )
 
+
+def _cut_words(cut):  # into chunks that do not fit the 5 words of most inputs
+    return attention_class(Layers, project=lambda layer, x: layer.w_qkv(x).chunk(3, dim=1), cut=cut)
+
+
+_CHUNKS = "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?"
+_BY_WORDS = [
+    (_cut_words(lambda x, num_heads: x.reshape(len(x), 5, num_heads, -1)), _CHUNKS),
+    (_cut_words(lambda x, num_heads: x.reshape(len(x), num_heads, 5, -1)), _CHUNKS),
+]
 _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
@@ -155,7 +178,7 @@ three_bugs = BugHunt(
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=[*layer_mistakes(Layers), *score_mistakes(Layers), *cut_mistakes(Layers)],
+            mistakes=[*layer_mistakes(Layers), *score_mistakes(Layers), *cut_mistakes(Layers), *_BY_WORDS],
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),

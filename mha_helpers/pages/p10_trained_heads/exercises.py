@@ -52,13 +52,22 @@ def my_direct_path(parts, w_guess, letters):
             "A softmax of one part is not its share of anything: which numbers of the parts add up?",
         ),
         (
-            lambda parts, w_guess, letters: parts @ w_guess[letters[0]],
-            "All positions get the logit of one and the same letter: each has a next letter of its own.",
+            lambda parts, w_guess, letters: (parts @ w_guess.T).argmax(dim=-1),
+            "You return the number of a letter: the task asks what each part adds to a logit.",
         ),
-        *(
-            (lambda parts, w, letters, by=by: (parts * w[letters.roll(by)]).sum(dim=-1), _SHIFTED)
-            for by in (-1, 1)
+        (
+            lambda parts, w_guess, letters: (parts * w_guess[letters]).mean(dim=-1),
+            "You take a mean over d_model: what does a dot product do with its products?",
         ),
+        (
+            lambda parts, w_guess, letters: parts @ w_guess[:, letters],
+            "`letters` picks features there, of which there are d_model: what has w_guess for each letter?",
+        ),
+        (
+            lambda parts, w_guess, letters: (parts @ w_guess.T)[:, letters],
+            "`letters` picks positions there: which axis of the logits holds the letters?",
+        ),
+        (lambda parts, w, letters: (parts * w[letters.roll(-1)]).sum(dim=-1), _SHIFTED),
         (lambda parts, w, letters: (parts[:, :-1] * w[letters[1:]]).sum(dim=-1), _SHIFTED),
     ],
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
@@ -82,6 +91,27 @@ def _before(letter):
     return torch.cat([torch.zeros_like(letter[:1]), letter[:-1]])
 
 
+def _with_keys(keys):
+    return lambda letter: letter @ keys(letter).T
+
+
+_COLUMNS = "You shift the columns, which are the letters from A to F: which axis counts the positions?"
+_OTHER_KEYS = [
+    (lambda letter: letter, "Your keys hold their own letter: what did head 1.3 write there?"),
+    (lambda letter: letter + _before(letter), "Your keys hold their own letter, too: did head 1.3 write it?"),
+    (lambda letter: letter.roll(1, dims=0), "Position 0 gets the last letter: does any come before it?"),
+    (
+        lambda letter: _before(letter.flip(0)).flip(0),
+        "Your head 1.3 brings the letter after: which of its weights are 1, above or below the diagonal?",
+    ),
+    (lambda letter: letter.roll(1, dims=1), _COLUMNS),
+    (lambda letter: torch.cat([torch.zeros(1, 6), letter[1:].roll(1, dims=1)]), _COLUMNS),
+    (
+        lambda letter: torch.ones(len(letter), len(letter)).tril(-1) @ letter,
+        "Your keys hold all letters before: at how many positions does head 1.3 look?",
+    ),
+]
+
 circuit_by_hand = FunctionExercise(
     "10.2 ★★ · 8 min · The circuit by hand",
     reference=lambda letter: letter @ _before(letter).T,
@@ -101,10 +131,7 @@ def circuit_scores(letter):
     ...
 """,
     mistakes=[
-        (
-            lambda letter: letter @ letter.T,
-            "Your keys hold their own letter, so a letter finds its copies: what did head 1.3 write there?",
-        ),
+        *((_with_keys(keys), sentence) for keys, sentence in _OTHER_KEYS),
         (
             lambda letter: _before(letter) @ letter.T,
             "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",
@@ -114,24 +141,8 @@ def circuit_scores(letter):
             "Your queries take from head 1.3 as well: does a query look for its own letter or another?",
         ),
         (
-            lambda letter: letter @ letter.roll(1, dims=0).T,
-            "Position 0 gets the last letter of the line: does any letter come before it?",
-        ),
-        (
-            lambda letter: letter @ torch.cat([letter[1:], torch.zeros_like(letter[:1])]).T,
-            "Your head 1.3 brings the letter after: which of its weights are 1, above or below the diagonal?",
-        ),
-        (
-            lambda letter: letter @ (letter + _before(letter)).T,
-            "Your keys hold their own letter too: the task takes only what head 1.3 wrote.",
-        ),
-        (
-            lambda letter: letter @ torch.cat([letter[:1], letter[:-1]]).T,
-            "Position 0 gets its own letter: nothing comes before it, so what does head 1.3 write there?",
-        ),
-        (
-            lambda letter: (letter @ _before(letter).T).tril(),
-            "The right scores, with those after the query set to 0: the task asks for them without a mask.",
+            lambda letter: letter @ _before(letter),
+            "Each query meets each key, and both are rows: which of the two tables is turned for that?",
         ),
         (
             lambda letter: (letter @ _before(letter).T).where(
@@ -139,7 +150,6 @@ def circuit_scores(letter):
             ),
             "The right scores behind a causal mask: the task asks for them without one.",
         ),
-        (_before, "That is what head 1.3 wrote, the keys: what do the queries do with it?"),
     ],
     praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
     hints=[
@@ -156,7 +166,17 @@ def circuit_scores(letter):
 )
 
 
-catch_the_shortcut = TestExercise(
+class ShortcutTest(TestExercise):
+    """Says of a test that nobody passes why those fail who compare letters."""
+
+    def _judge(self, answer):
+        sentence = super()._judge(answer)
+        if not sentence or "False of all" not in sentence:
+            return sentence
+        return "Nobody passes, not even who guesses all that can be predicted: which places do you count?"
+
+
+catch_the_shortcut = ShortcutTest(
     "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
     candidates=GUESSERS,

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from mha_helpers.exercises import FunctionExercise, case, numbers
 from mha_helpers.masks import padding_mask
 from mha_helpers.models.real import sentence_vector
-from mha_helpers.pages.p11_a_real_model.loading import THEIRS, Loading, layer_of, random_state
+from mha_helpers.pages.p11_a_real_model.loading import Loading, layer_of, random_state
 
 load_a_layer = Loading(
     "11.1 ★★ · 8 min · Load a layer",
@@ -24,18 +24,8 @@ def my_layer(state, layer):
     ...
 """,
     mistakes=[
-        (
-            lambda state, layer: layer_of(state, layer, {**THEIRS, "w_o": "output.dense"}),
-            "That w_o ends the feed-forward network: what does the `dense` of the attention begin with?",
-        ),
-        (
-            lambda state, layer: layer_of(state, layer - 1),
-            "You read the layer before: does `layer` count from 0 or from 1?",
-        ),
-        (
-            lambda state, layer: layer_of(state, layer + 1),
-            "You read the layer after: `layer` counts from 0, and so do the names.",
-        ),
+        (lambda state, layer: layer_of(state, layer - 1), "You read the layer before: does it count from 1?"),
+        (lambda state, layer: layer_of(state, layer + 1), "You read the layer after: names count from 0."),
     ],
     praise="Eight tensors under other names: that is all it takes to put a trained layer into your class.",
     hints=[
@@ -60,6 +50,15 @@ def _parts(weight):
     return tuple(part.T for part in weight.chunk(3, dim=1))
 
 
+def _reshaped(weight):
+    return weight.reshape(3, len(weight), len(weight))
+
+
+_TURNS = lambda part: part, lambda part: part.mT  # as it is, and transposed
+_THIRD = "You took every third column. The columns of one part stand side by side."
+_RESHAPED = "reshape cuts the numbers row by row, but the three stand side by side in each row."
+_ROWS = "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns."
+
 fused = FunctionExercise(
     "11.2 ★★ · 8 min · GPT-2 keeps Q, K and V in one matrix",
     reference=_parts,
@@ -79,34 +78,13 @@ def my_parts(weight):
             lambda weight: weight.chunk(3, dim=1),
             "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
         ),
-        (
-            lambda weight: tuple(_parts(weight)[i] for i in (1, 0, 2)),
-            "You have the key's part where the query's belongs. In which order do they stand?",
+        *(
+            (lambda weight, turn=turn: tuple(turn(weight[:, i::3]) for i in range(3)), _THIRD)
+            for turn in _TURNS
         ),
-        (
-            lambda weight: _parts(weight)[::-1],
-            "Your order is V, K, Q. The order in the matrix is the one of the heading.",
-        ),
-        (
-            lambda weight: tuple(weight[:, i::3].T for i in range(3)),
-            "You took every third column. The columns of one part stand side by side.",
-        ),
-        (
-            lambda weight: tuple(weight.reshape(3, len(weight), len(weight))),
-            "reshape cuts the numbers row by row, but the three stand side by side in each row.",
-        ),
-        (
-            lambda weight: weight.reshape(3, len(weight), len(weight)),
-            "reshape cuts the numbers row by row, but the three stand side by side in each row.",
-        ),
-        (
-            lambda weight: tuple(part.T for part in weight.chunk(3, dim=0)),
-            "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.",
-        ),
-        (
-            lambda weight: weight.chunk(3, dim=0),
-            "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.",
-        ),
+        *((lambda weight, turn=turn: tuple(map(turn, _reshaped(weight))), _RESHAPED) for turn in _TURNS),
+        *((lambda weight, turn=turn: turn(_reshaped(weight)), _RESHAPED) for turn in _TURNS),
+        *((lambda weight, turn=turn: tuple(map(turn, weight.chunk(3))), _ROWS) for turn in _TURNS),
     ],
     praise="The same three matrices in another layout, and one computation.",
     hints=[
@@ -133,13 +111,34 @@ def _by(length):
     return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
 
 
+_LONG = "How long are these vectors? Each is asked for with length 1."
+_EACH = "Each token's vector has length 1 before the average: the task makes only the average that long."
+
+_FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
+_WITHOUT_PADDING = [
+    (lambda hidden, mask: hidden[:, 0], _FIRST),
+    (lambda hidden, mask: hidden * mask, "The mask meets the numbers of a token: which axis does it lack?"),
+    (
+        _by(lambda average: average.norm(dim=-1)),
+        "A length or a count of each sentence, (b), meets the numbers of a vector: which axis is lost?",
+    ),
+    (
+        _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
+        "You divide by the square of the length: which root is missing?",
+    ),
+    (
+        lambda hidden, mask: F.normalize((hidden * ~mask[..., None]).sum(dim=1), dim=-1),
+        "Of a whole number, ~ is no opposite: ~1 is −2. And what does a 1 in the mask stand for?",
+    ),
+]
+
 one_vector = FunctionExercise(
     "11.3 ★★ · 6 min · One vector for each sentence",
     reference=sentence_vector,
     axes=("sentence", "number"),
     without=["sentence_vector"],
     cases=lambda: [
-        case(numbers(2, 3, 4), torch.ones(2, 3, dtype=torch.long), label="without padding"),
+        case(numbers(2, 3, 4), torch.ones(2, 3).long(), label="without padding", mistakes=_WITHOUT_PADDING),
         case(numbers(3, 5, 6, seed=1), padding_mask([5, 2, 3], 5)[:, 0, 0].long(), label="with padding"),
     ],
     task="""
@@ -157,14 +156,18 @@ def my_vectors(hidden, attention_mask):
             lambda hidden, mask: F.normalize(hidden.mean(dim=1), dim=-1),
             "The average counts padding, too: the same sentence gets another vector in another batch.",
         ),
-        (_average, "How long are these vectors? Each is asked for with length 1."),
+        (_average, _LONG),
+        (lambda hidden, mask: (hidden * mask[..., None]).sum(dim=1), _LONG),
+        (lambda hidden, mask: F.normalize(hidden[:, 0], dim=-1), _FIRST),
+        (lambda hidden, mask: F.normalize(_average(F.normalize(hidden, dim=-1), mask), dim=-1), _EACH),
+        (lambda hidden, mask: _average(F.normalize(hidden, dim=-1), mask), _EACH),
         (
-            lambda hidden, mask: F.normalize(hidden[:, 0], dim=-1),
-            "You take the first token only: the vector of a sentence is an average of all its real tokens.",
+            lambda hidden, mask: F.normalize((hidden * mask[..., None]).amax(dim=1), dim=-1),
+            "You take the largest of each number: the vector of a sentence is an average of its tokens.",
         ),
         (
-            lambda hidden, mask: F.normalize(_average(F.normalize(hidden, dim=-1), mask), dim=-1),
-            "Each token's vector has length 1 before the average: the task makes only the average that long.",
+            lambda hidden, mask: F.normalize((hidden * mask[..., None]).mean(dim=-1), dim=-1),
+            "You average over the numbers of each token: along which axis do the tokens stand?",
         ),
         (
             _by(lambda average: average.sum(dim=-1, keepdim=True)),
@@ -172,16 +175,8 @@ def my_vectors(hidden, attention_mask):
         ),
         (_by(torch.norm), "You divide the whole batch by one length: each sentence has a length of its own."),
         (
-            _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
-            "You divide by the square of the length: which root is missing?",
-        ),
-        (
             _by(lambda average: average.norm(dim=0)),
             "You made the columns length 1: along which axis does the vector of one sentence lie?",
-        ),
-        (
-            _by(lambda average: average.abs().sum(dim=-1, keepdim=True)),
-            "The sizes of each vector's numbers add up to 1: its length is the root of the sum of squares.",
         ),
         (
             lambda hidden, mask: F.normalize(_average(hidden, 1 - mask), dim=-1),

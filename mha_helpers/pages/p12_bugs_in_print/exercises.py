@@ -43,7 +43,7 @@ _MIXING = {
 }
 _NOT_MIXING = {
     "keys in place of values": (
-        lambda q, k, v: _weights(q, k) @ k,
+        lambda q, k, v: _weights(q, k) @ F.pad(k, (0, v.shape[-1] - k.shape[-1])),  # as wide as v
         "it mixes the keys, whatever the values are.",
     ),
     "softmax over the queries": (
@@ -98,6 +98,7 @@ def _handing(q, k, v, right):
 
 
 _WRONG_AXIS = "A wrong axis passes: do your queries make uneven weights, and how loose is your limit?"
+_ONES = "Your keys are ones, too: are values mixed, or keys?"
 _BELOW = "Outputs of 1/2 pass: how far below 1 may an output lie for your test?"
 
 
@@ -122,10 +123,9 @@ def my_test(attend):
 """,
     mistakes=[
         (_with_ones(*torch.zeros(2, 5, 4)), _WRONG_AXIS),
-        (
-            _with_ones(*numbers(2, 1, 4)),
-            "A test with a single token judges like this: how many has yours?",
-        ),
+        (_with_ones(torch.ones(5, 4), numbers(5, 4)), _WRONG_AXIS),
+        *((_with_ones(q, torch.ones(5, 4)), _ONES) for q in (torch.ones(5, 4), numbers(5, 4))),
+        (_with_ones(*numbers(2, 1, 4)), "A test with a single token judges like this: how many has yours?"),
         (
             _handing(*numbers(2, 4, 3), torch.ones(4, 3), lambda out: (out.sum() - 12).abs() < 1e-4),
             "Wrong outputs pass whose sum is right: do you look at each number by itself?",
