@@ -40,7 +40,7 @@ def find_the_doubler():
         ),
         (lambda double: double(3), "Handed “2x”, which is right, your test returns a number; True or False"),
         (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
-        (lambda: True, "How many arguments"),
+        (lambda: True, "Compare the arguments"),
         (True, "hand over your test: check(my_test)"),
     ],
 )
