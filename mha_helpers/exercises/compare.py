@@ -40,7 +40,8 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
             return f"{subject} lacks the {entry} {_quoted(lacking)}{instead}."
         got, names, right = [got[name] for name in right], list(right), list(right.values())
         return _parts_difference(got, right, names, asked, subject)
-    if _has_parts(right):
+    several = isinstance(right, tuple | list)
+    if several and (any(map(torch.is_tensor, right)) or as_numbers(right) is None):  # part by part
         if isinstance(got, torch.Tensor) and got.dim() > 1 and len(got) == len(right):
             alike = all(getattr(part, "shape", None) == got.shape[1:] for part in right)
             got = got.unbind() if alike else got  # stacked, it can be taken apart just as well
@@ -91,12 +92,6 @@ def among_others(good, sentence, bad):
 
 def _quoted(names):
     return ", ".join(f"“{name}”" for name in [*names][:4]) + (", …" if len(names) > 4 else "")
-
-
-def _has_parts(right):
-    """Tell whether a tuple or list is compared part by part: tensors of their own, or not numbers only."""
-    several = isinstance(right, tuple | list)
-    return several and (any(isinstance(part, torch.Tensor) for part in right) or as_numbers(right) is None)
 
 
 def _plain(choice):

@@ -18,18 +18,18 @@ class ValueExercise(Exercise):
     """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
 
     ``right``: it, or a function without arguments that computes it. ``decimals``: how many are asked for.
-    ``rows``: names of the rows, or of a list's entries. A text is one choice, a set several.
+    A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``; one for a set may
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
     """
 
-    def __init__(self, heading, *, right, decimals=None, rows=(), **rest):
+    def __init__(self, heading, *, right, decimals=None, **rest):
         super().__init__(heading, **rest)
-        offered = re.findall(r'`"(\w+)"`', self.task)  # a single one is an example
-        if len(offered) < 2:
+        offered = re.findall(r'`"(\w+)"`', self.task)
+        if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
-        self.right, self.asked = right, Asked(decimals, rows=tuple(rows), choices=tuple(offered))
+        self.right, self.asked = right, Asked(decimals, choices=tuple(offered))
 
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right
@@ -185,11 +185,9 @@ class TestExercise(Exercise):
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
             return hand_over(self, answer, "your test")
-        start, verdicts = time.thread_time(), []
+        verdicts = []
         for candidate in self.candidates:
-            left = start + self.seconds - time.thread_time()
-            share = left / (len(self.candidates) - len(verdicts))
-            verdicts.append(self._verdict_on(answer, candidate, share))
+            verdicts.append(self._verdict_on(answer, candidate, self.seconds / len(self.candidates)))
             if isinstance(verdicts[-1], str):
                 return verdicts[-1]
         return self._misjudged(verdicts)

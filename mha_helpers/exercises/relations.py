@@ -20,25 +20,21 @@ ORDINALS += [f"{number}th" for number in range(11, 1000)]
 class Asked:
     """What the right answer is besides its value, and how a sentence names its places.
 
-    ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``rows``:
-    names, such as the words; ``axes``: what is counted along each axis, from the last, or a dict by name.
-    ``of_function``: a tensor is needed where one is right, and the number expected may be said; else it
-    would give the answer away. ``choices``: the texts offered.
+    ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``axes``:
+    what is counted along each axis, from the last, or a dict by name. ``of_function``: a tensor is needed
+    where one is right, and the number expected may be said; else it would give the answer away.
+    ``choices``: the texts offered.
     """
 
     decimals: int | None = None
     returns: tuple = ()
-    rows: tuple = ()
     axes: tuple | dict = ("batch entry", "table", "row", "column")
     of_function: bool = False
     choices: tuple = ()
 
 
 def close(values, wanted, decimals=None):
-    """Tell for each number whether it is right: to so many decimals, else to the rounding of float32.
-
-    0 is as good as NaN, which a mistake has where no key is left, and a learner's repair of it has not.
-    """
+    """Tell for each number whether it is right: to so many decimals, else to the rounding of float32."""
     if decimals is not None:
         near = torch.isclose(values, wanted, rtol=0.0, atol=0.53 * 10.0**-decimals, equal_nan=True)
         return near & ((wanted != 0) | (values.abs() < 1e-6))  # a hidden word gets exactly 0
@@ -47,7 +43,7 @@ def close(values, wanted, decimals=None):
     if bool((finite == finite.round()).all()):  # counts: the next whole number is wrong, however large
         atol = min(atol, 0.4)
     near = torch.isclose(values, wanted, rtol=0.0, atol=atol, equal_nan=True)
-    return near | (wanted.isnan() & (values == 0))
+    return near | (wanted.isnan() & (values == 0))  # a mistake's NaN where no key is left may be repaired
 
 
 def counted(number, what):
@@ -112,11 +108,9 @@ def other_numbers(values, wanted, asked, dtype):
 
 def _where(index, asked):
     if len(index) == 1:
-        return f"for “{asked.rows[index[0]]}”" if asked.rows else f"as its {ORDINALS[index[0]]} number"
-    labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)][::-1]
-    if asked.rows:
-        labels[-2] = f"{asked.axes[-2]} “{asked.rows[index[-2]]}”"
-    return f"in the {', '.join(labels)}"
+        return f"as its {ORDINALS[index[0]]} number"
+    labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)]
+    return f"in the {', '.join(labels[::-1])}"
 
 
 def _rounded(values, wanted, asked):
