@@ -113,10 +113,10 @@ def as_choices(got, right, offered=()):
         kind = "{}, which is an empty dict" if got == {} else kind_of(got)
         return f"is {kind}; a set in curly brackets is needed"
     chosen, listed = list(map(_plain, got)), set(map(_plain, right)) <= set(offered)
+    if other := [choice for choice in chosen if not isinstance(choice, str | int | float)]:
+        return f"has {kind_of(other[0])}, which is none of the choices"
     if strange := [choice for choice in chosen if listed and choice not in offered]:
-        first = min(strange, key=str)
-        first = f"“{first}”" if isinstance(first, str | int | float) else kind_of(first)
-        return f"has {first}, which is none of the choices"
+        return f"has “{min(strange, key=str)}”, which is none of the choices"
     return set(chosen)
 
 

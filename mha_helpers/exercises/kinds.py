@@ -168,15 +168,15 @@ class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
     ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
-    with what is true of it, said where it is misjudged. They take inputs of all sizes; ``takes``, of the same
-    arguments, raises an ``AnswerError`` of those that the task rules out. Each is tried ``times`` times,
-    because a test with random numbers may waver; a test that is too slow for that is asked to be faster.
+    with what is true of it, said where it is misjudged. They take inputs of all sizes; ``takes`` gets what
+    the test hands over and returns it in order, or raises an ``AnswerError`` if the task rules it out. Each
+    is tried ``times`` times, as chance may make a test waver; a test too slow for that should be faster.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own
     seconds = 1.5  # for all candidates together
 
-    def __init__(self, heading, *, right, wrong, takes=lambda *args, **named: None, times=5, **rest):
+    def __init__(self, heading, *, right, wrong, takes=None, times=5, **rest):
         super().__init__(heading, **rest)
         both = {**right, **wrong}
         self.candidates = [Candidate(name, *both[name], is_right=name in right) for name in both]
@@ -199,7 +199,8 @@ class TestExercise(Exercise):
         def tried(function):  # a copy of the candidate: one of page 04 remembers what it met
             def handed(*args, **named):
                 calls.append(args)
-                self.takes(*args, **named)
+                if self.takes:
+                    args, named = self.takes(*args, **named), {}
                 return function(*args, **named)
 
             return test(handed)

@@ -7,19 +7,21 @@ import torch
 from samples import WORDS, function, reply, value
 
 from mha_helpers.exercises import TestExercise
+from mha_helpers.exercises.engine import CORRECT
 from mha_helpers.exercises.running import AnswerError
 from tools.notebook import exercise_cells
 
 
 @pytest.fixture
 def find_the_doubler():
-    right = {"2x": (lambda x: 2 * x, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
+    right = {"2x": (lambda number: 2 * number, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
     wrong = {"x²": (lambda x: x * x, "it is right at 2."), "x + 2": (lambda x: x + 2, "it is right at 2.")}
     small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
 
     def double(x):
         if x == 7:
             raise AnswerError("hands over 7: the task is about other numbers.")
+        return (x,)
 
     stub = "def my_test(double):\n    ..."
     return TestExercise(
@@ -62,6 +64,10 @@ def find_the_doubler():
 def test_a_test_is_told_what_it_misjudges(find_the_doubler, test, words):
     random.seed(1)
     assert words in reply(find_the_doubler, test)
+
+
+def test_a_test_may_name_the_arguments(find_the_doubler):
+    assert find_the_doubler.verdict(lambda double: double(x=3) == 6).status == CORRECT
 
 
 def test_check_prints_one_line_that_begins_with_the_verdict(capsys):
