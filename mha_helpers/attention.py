@@ -249,8 +249,10 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self._project_and_split(x)
         if need_weights:
             heads, weights = scaled_dot_product_attention(q, k, v, mask)
-        else:
-            heads, weights = _fused_attention(q, k, v, mask), None
+        else:  # PyTorch's own kernel: the same output, without ever holding all the weights
+            if mask is not None:
+                check_mask(mask, (*q.shape[:-1], k.shape[-2]))
+            heads, weights = F.scaled_dot_product_attention(q, k, v, attn_mask=mask), None
         return self.w_o(merge_heads(heads)), weights
 
     def trace(self, x, mask=None):
@@ -301,10 +303,3 @@ class MultiHeadAttention(nn.Module):
             parameters |= {f"w_q.{part}": q, f"w_k.{part}": k, f"w_v.{part}": v, f"w_o.{part}": o}
         copy.load_state_dict(parameters)
         return copy.train(module.training)
-
-
-def _fused_attention(q, k, v, mask):
-    """PyTorch's own kernel: the same output, without ever holding all the weights."""
-    if mask is not None:
-        check_mask(mask, (*q.shape[:-1], k.shape[-2]))
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)

@@ -35,6 +35,11 @@ class GoldenExample:
                 getattr(attention, name).weight.copy_(weight.T)
         return attention
 
+    def trace(self, mask=None):
+        """Return every intermediate of the whole way as an ``AttentionTrace``, without gradients."""
+        with torch.no_grad():
+            return self.attention().trace(self.x, mask)
+
 
 def golden_example():
     """Return "cat eats fish": n = 3 tokens, d_model = 6 features, h = 3 heads, d_k = d_v = 2.
@@ -93,6 +98,7 @@ def golden_example():
         [0, 0, 0, 1, -1, 0],  # head 3, "stands 1st, less stands 2nd"
         [0, 0, 0, 0, 1, -1],  # "stands 2nd, less stands 3rd"
     ]
+    matrices = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o}
     return GoldenExample(
         tokens=("cat", "eats", "fish"),
         features=("who acts", "what happens", "what is eaten", "1st", "2nd", "3rd"),
@@ -109,9 +115,5 @@ def golden_example():
         ),
         num_heads=3,
         d_k=2,
-        x=torch.tensor(x, dtype=torch.float32),
-        w_q=torch.tensor(w_q, dtype=torch.float32),
-        w_k=torch.tensor(w_k, dtype=torch.float32),
-        w_v=torch.tensor(w_v, dtype=torch.float32),
-        w_o=torch.tensor(w_o, dtype=torch.float32),
+        **{name: torch.tensor(rows, dtype=torch.float32) for name, rows in matrices.items()},
     )

@@ -91,13 +91,13 @@ def heatmap(
     return Heatmaps([_Map(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)])
 
 
-def head_heatmaps(weights, tokens=None, names=None, mask=None, kind="weights", chosen=None):
+def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None):
     """Draw the matrices of all heads side by side on one scale, each head in its own colour.
 
     ``names`` say what the heads do; the other arguments are those of ``heatmap``.
 
-    Shape: weights ``(h, n_q, n_k)``, mask broadcastable to it. Returns a ``Picture``. Used from notebook
-    00 on. Raises ``ValueError`` where sizes do not fit.
+    Shape: weights ``(h, n_q, n_k)``. Returns a ``Picture``. Used in notebooks 03 and 08.
+    Raises ``ValueError`` where sizes do not fit.
 
     >>> head_heatmaps(torch.eye(2).expand(2, 2, 2), ["cat", "eats"], ["itself"], chosen=1).words
     'Heatmaps of weights, 2 × 2, and the largest number of each: head 1: itself, framed eats → eats (1.00); \
@@ -106,11 +106,10 @@ head 2, framed eats → eats (1.00).'
     weights = torch.as_tensor(weights).detach()
     if weights.dim() != 3:
         raise ValueError(f"weights must have shape (h, n_q, n_k), got {tuple(weights.shape)}.")
-    masks = [None] * len(weights) if mask is None else torch.as_tensor(mask).broadcast_to(weights.shape)
     maps = []
-    for head, (chart, may) in enumerate(zip(weights, masks, strict=True)):
-        name, ink = head_label(head, names), head_colour(head)
-        maps.append(_Map(chart, tokens, None, kind, may, name, chosen, head, title_colour=ink))
+    for head, chart in enumerate(weights):
+        style = {"title": head_label(head, names), "title_colour": head_colour(head)}
+        maps.append(_Map(chart, tokens, kind=kind, chosen=chosen, head=head, **style))
     return Heatmaps(maps)
 
 

@@ -10,6 +10,7 @@ import ipywidgets as widgets
 from traitlets import TraitError
 
 from mha_helpers.style import short
+from mha_helpers.svg import Drawing
 from mha_helpers.svg_marks import STYLE
 
 try:
@@ -44,9 +45,10 @@ class Panel(widgets.VBox):
     - ``title``: plain words; ``asks`` is put after them where a click is answered.
     - ``controls``: dict of name -> core ipywidgets widget, few; ``more``: the others, which a button shows.
       Each is as wide as it needs to be, unless its layout has a width.
-    - ``compute(**values)`` -> state, a dict of what is shown. A ``ValueError`` raised here is shown to the
-      learner as it stands, above the controls, and the last good picture and its words remain.
-    - ``draw(state)`` -> ``svg.Drawing``, of the same size at every setting.
+    - ``compute(**values)`` -> a dict of what is shown; with the values of the controls, where it has no other
+      of this name, it is the state. A ``ValueError`` raised here is shown to the learner as it stands, above
+      the controls, and the last good picture and its words remain.
+    - ``draw(drawing, state)`` puts marks on a ``svg.Drawing`` of this ``height``, which is ``WIDTH`` wide.
     - ``words(state)`` -> at most three lines of plain text, shown under the picture.
     - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
       one control follow from another. What it changes is redrawn once, not twice.
@@ -60,11 +62,13 @@ class Panel(widgets.VBox):
     # ipywidgets 7 shows itself through _ipython_display_, which would bypass _repr_mimebundle_.
     _ipython_display_ = None
 
-    def __init__(self, title, controls, compute, draw, words, more=None, adjust=None, click=None, asks=""):
+    def __init__(
+        self, title, controls, compute, draw, words, more=None, adjust=None, click=None, asks="", height=340
+    ):
         self._title = f"{title}: {asks}" if asks else title
         self._head_line = self._title if CLICKS else title
         self._compute, self._draw, self._words = compute, draw, words
-        self._adjust, self._click = adjust, click
+        self._adjust, self._click, self._height = adjust, click, height
         self.controls = {**controls, **(more or {})}
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
         self._head, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
@@ -85,7 +89,7 @@ class Panel(widgets.VBox):
         self._refresh()
 
     def state(self):
-        """Return what is shown, as ``compute`` returned it; empty if no input was good so far."""
+        """Return the controls' values and what was computed; empty if no input was good so far."""
         return dict(self._state)
 
     def svg(self):
@@ -134,14 +138,15 @@ class Panel(widgets.VBox):
         try:
             if self._adjust is not None:
                 self._adjust(self.controls, self._values())
-            state = self._compute(**self._values())
+            state = self._values() | self._compute(**self._values())
         except ValueError as error:
             self._message = str(error)
             self._head.value = _head_html(self._head_line, self._message)
             return
         finally:
             self._busy = False
-        drawing = self._draw(state)
+        drawing = Drawing(WIDTH, self._height)
+        self._draw(drawing, state)
         self._state, self._lines, self._message = state, list(self._words(state)), ""
         drawing.label = " ".join(self._lines)
         self._svg = drawing.svg()
@@ -208,20 +213,13 @@ def offer(menu, names, strongest=False, numbered=True):
     menu.offering = False
 
 
-def check_length(tokens, most):
-    """A picture holds so many tokens; of more a learner is told in words."""
-    if len(tokens) > most:
-        raise ValueError(f"The sentence has {len(tokens)} words, and this picture holds {most}: shorten it.")
-
-
 def _make_legible(name, control):
     if not control.description:
         control.description = name
     # The front end sends the next change when the last is answered, so nothing piles up.
     if control.has_trait("continuous_update"):
         control.continuous_update = True
-    if control.has_trait("style") and control.style.has_trait("description_width"):
-        control.style.description_width = "initial"
+    control.style.description_width = "initial"
     if control.layout.width is None:
         control.layout.width = _width(control)
     control.layout.max_width = "100%"

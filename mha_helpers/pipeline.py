@@ -33,7 +33,8 @@ def pipeline_map(page=None):
     """
     if page is not None and page not in range(1, len(STEPS) + 1):
         raise ValueError(f"page must be 1 to {len(STEPS)}, got {page!r}.")
-    shapes = _shapes()
+    trace = golden_example().trace()  # the shapes are those of a run of the whole thing
+    shapes = [getattr(trace, result).shape[-axes.count(",") - 1 :] for _, _, result, axes in STEPS]
     figure, ax = new_figure(PITCH * len(STEPS), 110)
     for number, (step, shape) in enumerate(zip(STEPS, shapes, strict=True), start=1):
         _draw_step(ax, number, step, shape, number == page)
@@ -44,15 +45,7 @@ def pipeline_map(page=None):
     if page is None:
         return Picture(figure, f"The way: {way}.")
     name, _, _, axes = STEPS[page - 1]
-    return Picture(figure, f"Page {page:02}, {name}: {axes} = {shapes[page - 1]}.\nThe way: {way}.")
-
-
-def _shapes():
-    """Return the shape of each result for "cat eats fish", from a run of the whole thing."""
-    example = golden_example()
-    trace = example.attention().trace(example.x)
-    shapes = [tuple(getattr(trace, result).shape) for _, _, result, _ in STEPS]
-    return [shape[-axes.count(",") - 1 :] for shape, (*_, axes) in zip(shapes, STEPS, strict=True)]
+    return Picture(figure, f"Page {page:02}, {name}: {axes} = {tuple(shapes[page - 1])}.\nThe way: {way}.")
 
 
 def _draw_step(ax, number, step, shape, lit):
@@ -65,4 +58,4 @@ def _draw_step(ax, number, step, shape, lit):
     for position, (symbol, colour) in enumerate(symbols):
         words(ax, middle + SYMBOL * (position - (len(symbols) - 1) / 2), TOP + 36, symbol, colour, bold=True)
     words(ax, middle, TOP + HEIGHT + 13, axes, "label", size=11)
-    words(ax, middle, TOP + HEIGHT + 29, str(shape), "label", size=11, bold=lit)
+    words(ax, middle, TOP + HEIGHT + 29, str(tuple(shape)), "label", size=11, bold=lit)

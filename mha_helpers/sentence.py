@@ -91,17 +91,19 @@ def sinusoidal_positions(n):
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # (n, 16, 2) -> (n, 32)
 
 
-def sentence_vectors(sentence):
+def sentence_vectors(sentence, most=math.inf):
     """Return the tokens of a sentence and ``x``: 32 features of the word, then 32 of its position.
 
     Shape: x ``(n, 64)``. Used by the explorers of notebooks 00, 03, 05 and 09.
-    Raises what ``tokenize`` raises.
+    Raises what ``tokenize`` raises, ``ValueError`` for more than ``most`` tokens, which a picture holds.
 
     >>> tokens, x = sentence_vectors("the cat sat")
     >>> tokens, x.shape
     (['the', 'cat', 'sat'], torch.Size([3, 64]))
     """
     tokens = tokenize(sentence)
+    if len(tokens) > most:
+        raise ValueError(f"The sentence has {len(tokens)} words, and this picture holds {most}: shorten it.")
     return tokens, torch.cat([word_vectors(tokens), sinusoidal_positions(len(tokens))], dim=-1)
 
 
@@ -167,17 +169,12 @@ def _position_columns(d_k, nearby):
         pairs = [*turning, half_turn, no_turn]
     columns = [2 * pair + part for pair in pairs for part in (0, 1)]
     whole = d_k - d_k % 2
-    first_steady = 2 * len(turning)
-    return columns[:whole] + columns[max(whole, first_steady) :][: d_k % 2]
+    steady = columns[max(whole, 2 * len(turning)) :]
+    return columns[:whole] + steady[: d_k % 2]
 
 
 def _one_step(step):
     """Return the matrix that turns the features of each position into those of the one ``step`` words on."""
-    turn = torch.zeros(2 * len(TURNS), 2 * len(TURNS))
-    for pair, angle in enumerate(TURNS):
-        sine, cosine = math.sin(step * angle), math.cos(step * angle)
-        # sin(a + b) = sin a · cos b + cos a · sin b; cos(a + b) = cos a · cos b − sin a · sin b
-        turn[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = torch.tensor(
-            [[cosine, -sine], [sine, cosine]]
-        )
-    return turn
+    turns = [(math.sin(step * angle), math.cos(step * angle)) for angle in TURNS]
+    # sin(a + b) = sin a · cos b + cos a · sin b; cos(a + b) = cos a · cos b − sin a · sin b
+    return torch.block_diag(*(torch.tensor([[cosine, -sine], [sine, cosine]]) for sine, cosine in turns))

@@ -12,10 +12,6 @@ MOST_SMALL_CELLS = 640  # of all small heatmaps beside a large one: more would m
 class Drawing(Marks):
     """Marks and heatmaps, written as one SVG of a fixed size. See ``Marks`` for colours and boxes."""
 
-    def __init__(self, width, height, label=""):
-        super().__init__(width, height, label)
-        self._heatmaps = []  # each lights a row in all of them
-
     def heatmap(self, box, values, rows, columns, chosen=None, **options):
         """Draw a matrix as cells, as large as fits; below it the words of the cell that is hovered or chosen.
 
@@ -33,8 +29,7 @@ class Drawing(Marks):
 
         Returns a function: ``cell(row, column)`` -> x, y, width, height, to put further marks on cells.
         """
-        heatmap = Heatmap(box, values, rows, columns, chosen, self._heatmaps, self.width, **options)
-        self._heatmaps.append(heatmap)
+        heatmap = Heatmap(box, values, rows, columns, chosen, self._marks, self.width, **options)
         self._marks.append(heatmap)
         return heatmap.cell
 

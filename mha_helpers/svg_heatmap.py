@@ -28,7 +28,7 @@ class Heatmap:
     rows: list
     columns: list
     chosen: tuple
-    together: list  # all heatmaps of the drawing
+    marks: list  # all of the drawing, other heatmaps among them
     drawing_width: int
     kind: str = "weights"
     colour: str = None
@@ -126,7 +126,7 @@ class Heatmap:
         ]
         size = max(10, min(14, self.size * 0.8))
         chosen_row, chosen_column = self.chosen or (None, None)
-        with_rows = [heatmap for heatmap in self.together if heatmap.rows == self.rows]
+        with_rows = [mark for mark in self.marks if isinstance(mark, Heatmap) and mark.rows == self.rows]
         for i, strongest in enumerate(self._strongest()):
             if self.size >= 8 or i == chosen_row:
                 top, baseline = self.y + i * self.size, self.y + (i + 0.5) * self.size + size * 0.35

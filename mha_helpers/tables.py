@@ -86,13 +86,12 @@ def matrix_table(
 
 def product_table(
     a, b, row, column, names=("Q", "Kᵀ", "scores"), rows=None, columns=None, inner=None,
-    scale=None, decimals=3, colours=("query", "key", "output"),
+    colours=("query", "key", "output"),
 ):  # fmt: skip
     """Show ``a @ b`` with one row of a, one column of b and their cell of the product lit, and its sum.
 
     ``rows`` are the labels of a's rows, ``columns`` those of b's columns, ``inner`` those of the axis that is
-    summed over. ``scale`` divides the product (√d_k, for instance). ``names`` and ``colours`` are those of a,
-    b and the product.
+    summed over. ``names`` and ``colours`` are those of a, b and the product.
 
     Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 02, 03, 07, 08 and 09.
     Raises ``ValueError`` where sizes do not fit.
@@ -106,48 +105,42 @@ def product_table(
             f"{names[0]} {tuple(a.shape)} @ {names[1]} {tuple(b.shape)} does not fit: a row of {names[0]} has"
             f" {a.shape[1]} numbers, a column of {names[1]} has {b.shape[0]}."
         )
-    out = a @ b / (scale or 1)
     tables = side_by_side(
-        matrix_table(a, rows, inner, names[0], decimals, row, colour=colours[0]),
-        matrix_table(b, inner, columns, names[1], decimals, (None, column), colour=colours[1]),
-        matrix_table(out, rows, columns, names[2], decimals, (row, column), colour=colours[2]),
-        between=["·", f"÷ {number(scale, decimals)} =" if scale else "="],
+        matrix_table(a, rows, inner, names[0], chosen=row, colour=colours[0]),
+        matrix_table(b, inner, columns, names[1], chosen=(None, column), colour=colours[1]),
+        matrix_table(a @ b, rows, columns, names[2], chosen=(row, column), colour=colours[2]),
+        between="·=",
     )
     cell = [labels[index] if labels else index + 1 for labels, index in ((rows, row), (columns, column))]
-    line = f"{names[2]}[{cell[0]}, {cell[1]}] = {cell_sum(a[row], b[:, column], decimals, scale)}"
+    line = f"{names[2]}[{cell[0]}, {cell[1]}] = {cell_sum(a[row], b[:, column])}"
     written = f'<p style="font-size:16px;margin:4px 0 10px">{html.escape(line)}</p>'
     return Table(tables.html + written, f"{tables.text}\n{line}")
 
 
-def cell_sum(row, column, decimals=3, scale=None):
-    """Write out the dot product of a row and a column, divided by ``scale`` if one is given.
+def cell_sum(row, column):
+    """Write out the dot product of a row and a column.
 
     "=" stands before a number that is exact, "≈" before a rounded one. In long sums the middle is left out.
 
     Shapes: both ``(m)``. Used by ``product_table`` and the explorer of notebook 02.
 
-    >>> cell_sum([2, -1], [2, 0]), cell_sum([1, 1], [1, 2], scale=1.5)
-    ('2·2 + (−1)·0 = 4', '(1·1 + 1·2) ÷ 1.5 = 2')
+    >>> cell_sum([2, -1], [2, 0])
+    '2·2 + (−1)·0 = 4'
     """
     a, b = _matrix("the row", row)[0], _matrix("the column", column)[0]
-    if len(a) != len(b):
-        raise ValueError(f"a row of {len(a)} numbers does not fit a column of {len(b)}.")
-    terms = [f"{_factor(x, decimals)}·{_factor(y, decimals)}" for x, y in zip(a, b, strict=True)]
+    terms = [f"{_factor(x)}·{_factor(y)}" for x, y in zip(a, b, strict=True)]
     if len(terms) > TERMS:
         terms[TERMS - 2 : -1] = [f"… ({len(terms) - TERMS + 1} more) …"]
-    written, total = " + ".join(terms), a @ b / (scale or 1)
-    if scale:
-        written = f"({written}) ÷ {number(scale, decimals)}"
-    numbers = torch.cat([a, b, total[None], torch.tensor([float(scale or 1)])])
-    exact = torch.allclose(numbers, numbers.round(decimals=decimals), rtol=0, atol=1e-6)
-    return f"{written} {'=' if exact else '≈'} {number(total, decimals)}"
+    numbers = torch.cat([a, b, (a @ b)[None]])
+    exact = torch.allclose(numbers, numbers.round(decimals=3), rtol=0, atol=1e-6)
+    return f"{' + '.join(terms)} {'=' if exact else '≈'} {number(a @ b, 3)}"
 
 
 def side_by_side(*shown, between=""):
     """Set tables next to each other, or heatmaps on one scale; on a narrow page tables wrap.
 
-    ``between`` is a sign, or one sign for each gap of tables: ``["·", "="]``. Returns a ``Table`` or a
-    ``Picture``. Used from notebook 02 on. Raises ``ValueError`` where signs and gaps do not fit.
+    ``between`` holds a sign for each gap of tables, as in "·=". Returns a ``Table`` or a ``Picture``. Used
+    from notebook 02 on. Raises ``ValueError`` where signs and gaps do not fit.
 
     >>> side_by_side(matrix_table([[1, 2]]), matrix_table([[3, 4]]), between="+")
     (1, 2)
@@ -158,11 +151,11 @@ def side_by_side(*shown, between=""):
     """
     if hasattr(shown[0], "beside"):
         return shown[0].beside(*shown[1:])
-    signs = [between] * (len(shown) - 1) if isinstance(between, str) else list(between)
-    if len(signs) != len(shown) - 1:
-        raise ValueError(f"{len(shown)} tables have {len(shown) - 1} gaps, between has {len(signs)} signs.")
+    signs = ["", *between] if between else [""] * len(shown)
+    if len(signs) != len(shown):
+        raise ValueError(f"{len(shown)} tables have {len(shown) - 1} gaps, between has {len(between)} signs.")
     parts, texts = [], []
-    for sign, table in zip(["", *signs], shown, strict=True):  # a sign stays with the table behind it
+    for sign, table in zip(signs, shown, strict=True):  # a sign stays with the table behind it
         written = f'<div style="font-size:20px;padding-right:14px">{html.escape(sign)}</div>' if sign else ""
         parts.append(f'<div style="display:flex;align-items:center">{written}<div>{table.html}</div></div>')
         texts += [sign, table.text] if sign else [table.text]
@@ -190,10 +183,10 @@ def _kept(size):
     return list(range(size)) if size <= SHOWN else [*range(SHOWN - 2), None, size - 1]
 
 
-def _factor(value, decimals):
-    text = number(value, decimals)
+def _factor(value):
+    text = number(value, 3)
     if text == "0" and value:
-        text = number(value, decimals, trim=False)  # 0.000 is small, and 0 is nothing
+        text = "0.000"  # which is small, and 0 is nothing
     return f"({text})" if text.startswith("−") else text
 
 

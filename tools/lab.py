@@ -27,6 +27,7 @@ BROWSERS = (
 )
 WIDGET = "window.jupyterapp.shell.currentWidget"
 ANSWER_TIMEOUT = 90  # seconds, until a server answers on a busy machine
+LOOK_EVERY = 100  # milliseconds; looking at every frame would draw each, and slow down what it waits for
 OPEN_TIMEOUT = 90_000  # milliseconds, until the kernel of a notebook is idle
 RUN_TIMEOUT = 180_000  # milliseconds, for all cells of one notebook
 
@@ -137,13 +138,16 @@ def open_notebook(page, address, folder, notebook):
 
 def open_copy(page, address, name):
     """Open a notebook that lies where JupyterLab serves it, and wait until its kernel can run cells."""
-    page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
+    if page.url.startswith(address):  # JupyterLab is open already: loading it again takes seconds
+        page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
+    else:
+        page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
     idle = f"""() => {{
         const kernel = {WIDGET.replace(".", "?.")}?.sessionContext?.session?.kernel;
         return kernel?.connectionStatus === "connected" && kernel.status === "idle";
     }}"""
     try:
-        page.wait_for_function(idle, timeout=OPEN_TIMEOUT)
+        page.wait_for_function(idle, timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
     except BrowserError as error:
         error.add_note(" / ".join(page.locator(".jp-Dialog-content").all_inner_texts()))
         raise
@@ -174,5 +178,5 @@ def run_all(page):
         const ran = cells.every(cell => cell.model.executionState !== "running" && cell.model.executionCount);
         return {WIDGET}.sessionContext.session.kernel.status === "idle" && (ran || {ERRORS}.length > 0);
     }}"""
-    page.wait_for_function(finished, timeout=RUN_TIMEOUT)
+    page.wait_for_function(finished, timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle

@@ -54,6 +54,7 @@ def test_clicks_lead_from_the_output_of_eats_to_cat_and_back(page):
 def test_keys_lead_the_same_way(page):
     page.get_by_role("button", name="more", exact=True).press("Enter")
     menu = page.get_by_label("matrix", exact=True)
+    menu.wait_for(timeout=PATIENCE)  # what is still folded away takes no keys
     for matrix, line in [
         ("concat", "copied"), ("head", "output of head 1"), ("weights", "weight of"), ("masked", "as before"),
         ("scaled", "√2"), ("scores", "score of head 1: eats → cat = 4"), ("K", "key of head 1: cat"), ("x", "x: cat"),

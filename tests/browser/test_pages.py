@@ -16,20 +16,25 @@ PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a bus
 PAGES = [page for page in all_pages() if can_run(page)]
 
 
-@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
-def opened(request, browser, lab):
-    """The page after all its cells ran; with it what was seen on the way."""
+@pytest.fixture(scope="module")
+def tab(browser):  # loading JupyterLab costs more than all that is then done with a page
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.asked = []  # addresses
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("websocket", lambda socket: page.asked.append(socket.url))
-    open_notebook(page, *lab, request.param)
-    page.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
-    page.changed_on_opening = page.evaluate(f"() => {WIDGET}.context.model.dirty")
-    run_all(page)
-    yield page
-    page.evaluate(f"() => {WIDGET}.sessionContext.shutdown()")
-    page.close()
+    return page
+
+
+@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
+def opened(request, tab, lab):
+    """The page after all its cells ran; with it what was seen on the way."""
+    tab.asked.clear()
+    open_notebook(tab, *lab, request.param)
+    tab.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
+    tab.changed_on_opening = tab.evaluate(f"() => {WIDGET}.context.model.dirty")
+    run_all(tab)
+    yield tab
+    tab.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
 
 
 @pytest.fixture
@@ -85,8 +90,8 @@ def test_a_click_on_a_cell_chooses_it(opened, panels):
         cells = panel.locator("[data-cell] > rect, [data-cell] > circle")
         if cells.count() == 0:  # two explorers show bars, of which none is to be chosen
             continue
-        places = {0, cells.count() // 2, cells.count() - 1}
-        assert any(changes(panel, cells.nth(place).click) for place in sorted(places))
+        places = (cells.count() // 2, cells.count() - 1, 0)  # the first is often chosen already
+        assert any(changes(panel, cells.nth(place).click) for place in places)
 
 
 def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):

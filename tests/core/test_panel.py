@@ -6,7 +6,6 @@ import torch
 
 from mha_helpers import panel as panel_module
 from mha_helpers.panel import Panel, index_menu, offer
-from mha_helpers.svg import Drawing
 
 
 @pytest.fixture
@@ -21,12 +20,10 @@ def panel(drawings):
             raise ValueError("four is too many")
         return {"weights": torch.eye(size), "chosen": (head, query, key)}
 
-    def draw(state):
+    def draw(drawing, state):
         drawings.append(state)
-        drawing = Drawing(300, 200)
         names = [str(i) for i in range(len(state["weights"]))]
         drawing.heatmap((0, 0, 300, 200), state["weights"], names, names, chosen=state["chosen"][1:])
-        return drawing
 
     return Panel(
         "A title",
@@ -95,7 +92,7 @@ def test_more_is_a_button_that_shows_the_other_controls(panel):
 def test_it_works_without_anywidget(panel, monkeypatch):
     monkeypatch.setattr(panel_module, "CLICKS", False)
     controls = {"size": widgets.IntSlider(2, 1, 3)}
-    alone = Panel("t", controls, lambda size: {}, lambda state: Drawing(10, 10), lambda state: [])
+    alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [])
     controls["size"].value = 3
     assert len(alone.children) == 4  # title, controls, picture, words: no listener
 

@@ -57,11 +57,6 @@ def test_a_product_lights_what_goes_into_one_cell_and_adds_it_up():
     assert "scores[eats, cat] = 2·2 + (−1)·0 = 4</p>" in table.html
 
 
-def test_a_product_can_be_scaled():
-    table = product_table(Q, K.T, 1, 0, names=("Q", "Kᵀ", "scaled"), scale=2**0.5, decimals=2)
-    assert table.text.endswith("scaled[2, 1] = (2·2 + (−1)·0) ÷ 1.41 ≈ 2.83")
-
-
 def test_a_rounded_sum_says_so_and_a_long_one_is_cut():
     assert cell_sum([0.1234, 1], [1, 1]) == "0.123·1 + 1·1 ≈ 1.123"
     assert cell_sum([1] * 20, [1] * 20) == f"{'1·1 + ' * 6}… (13 more) … + 1·1 = 20"

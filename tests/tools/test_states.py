@@ -12,7 +12,6 @@ from mha_helpers.pages.p05_causal_mask import mask_explorer
 from mha_helpers.pages.p06_softmax import softmax_explorer
 from mha_helpers.pages.p08_splitting_heads import splitting_explorer
 from mha_helpers.panel import Panel
-from mha_helpers.svg import Drawing
 from tools import states
 from tools.states import States, combined, key, options_of, thinned
 
@@ -101,6 +100,6 @@ def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second()
 
 def test_menus_that_are_too_many_are_refused_in_words():
     menus = {name: widgets.Dropdown(options=range(20)) for name in "ab"}
-    panel = Panel("large", menus, lambda a, b: {}, lambda state: Drawing(10, 10), lambda state: [])
+    panel = Panel("large", menus, lambda a, b: {}, lambda drawing, state: None, lambda state: [])
     with pytest.raises(ValueError, match="400 states"):
         combined(panel)

@@ -1,29 +1,40 @@
 """The exercise of the deeper page on scaling: where a head stops answering."""
 
+import re
+
+import torch
+
 from mha_helpers.exercises import ValueExercise
 
 _MISTAKES = [
-    ({"no scale": 4.585}, "“no scale”, 4.585, is the score that is needed: which whole d_k has it first?"),
-    (
-        {"no scale": 3, "÷ √d_k": 5},
-        "Both numbers are where the answer falls below 0.1: which limit has the task?",
-    ),
+    ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k has it first?"),
+    ({"no scale": 3}, "“no scale”: at 3 the answer falls below 0.1: which limit has the task?"),
     ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
-    ({"÷ √d_k": 21}, "“÷ √d_k”: at 21 the answer is just above 0.01: which whole d_k is the first below it?"),
-    ({"no scale": 4}, "“no scale”: at 4 the answer is still above 0.01; print it there and beside it."),
-    ({"÷ √d_k": 5}, "“÷ √d_k”: where d_k is 5, the score is √5 only: is the answer below 0.01 there?"),
     ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
     ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
-    (
-        {"no scale": 6, "÷ √d_k": 28},
-        "Both numbers are where the answers of the two weights add up to 0.01: one answer is asked.",
-    ),
-    ({"no scale": 6}, "“no scale”: at 6 the answer is below 0.01, but not for the first time."),
-    ({"÷ √d_k": 23}, "“÷ √d_k”: at 23 the answer is below 0.01, but not for the first time."),
+    ({"no scale": 7}, "“no scale”: at 7 the answer falls below 0.001: which limit has the task?"),
     ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
 ]
 
-still_head = ValueExercise(
+
+def _at(found):
+    """Say in place of “too large” which answer the match has at the d_k that was found."""
+    name, d_k = found[1], float(found[2])
+    weight = torch.sigmoid(torch.tensor(d_k if name == "no scale" else d_k**0.5).double())
+    match = weight * (1 - weight)
+    verdict = "not yet below 0.01." if match >= 0.01 else "but is this the first whole d_k below 0.01?"
+    return f"“{name}”: at d_k = {d_k:g} the answer is {match:.4g}, {verdict}"
+
+
+class _StillHead(ValueExercise):
+    """Says of a wrong d_k which answer the match has there."""
+
+    def _judge(self, answer):
+        sentence = super()._judge(answer)
+        return sentence and re.sub(r"“([^”]+)”, ([\d.]+), is too \w+\.", _at, sentence)
+
+
+still_head = _StillHead(
     "D4.1 ★★ · 6 min · Where a head falls still",
     right={"no scale": 5, "÷ √d_k": 22},
     task="""

@@ -61,13 +61,10 @@ def my_mask(lengths, n):
             lambda lengths, n: _real(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
             "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
         ),
+        (lambda lengths, n: padding_mask(lengths, n).flip(0), "You turn round the order of the sentences."),
         (
-            lambda lengths, n: torch.where(_real(lengths, n), 0.0, -torch.inf)[:, None, None, :],
-            "Your mask is one that is added, of 0 and −∞: a bool mask is asked for.",
-        ),
-        (
-            lambda lengths, n: torch.ones(len(lengths), 1, 1, n, dtype=torch.bool),
-            "Your mask hides nothing: what has lengths to say about the positions?",
+            lambda lengths, n: torch.arange(n) >= n - lengths,
+            "You compare n places with b lengths: which of the two needs a new axis, so that all pairs meet?",
         ),
         (
             lambda lengths, n: _real(torch.where(lengths == 0, n, lengths), n)[:, None, None, :],

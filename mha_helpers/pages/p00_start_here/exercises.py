@@ -1,14 +1,36 @@
 """The one exercise of page 00: what “fish” brings home, and how an exercise works."""
 
+import itertools
+
 import torch
 
 from mha_helpers.exercises import ValueExercise
+from mha_helpers.exercises.compare import as_numbers
 
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
-POSITIVE = V.abs()  # a minus sign is lost
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
+WORDS, SHARES = ("cat", "eats", "fish"), FISH[:, None] * V
+WAYS = [*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3)]
 
-fish_brings_home = ValueExercise(
+
+class _Shares(ValueExercise):
+    """Says of the first wrong number which shares it leaves out, or takes with the wrong sign."""
+
+    def _judge(self, answer):
+        sentence, numbers = super()._judge(answer), as_numbers(answer)
+        if not sentence or not (", which is too " in sentence or " differ from what " in sentence):
+            return sentence
+        for name, number, shares in zip(("first", "second"), numbers.flatten(), SHARES.T, strict=True):
+            way = next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
+            if way is None:
+                return sentence
+            if words := [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]:
+                slip = "leaves out" if 0 in way else "turns the sign of"
+                return f"Your {name} number {slip} the share of {' and '.join(words)}."
+        return sentence
+
+
+fish_brings_home = _Shares(
     "0.1 ★ · 3 min · What “fish” brings home",
     right=FISH @ V,
     decimals=2,
@@ -23,13 +45,9 @@ fish_brings_home = ValueExercise(
         (EATS @ V, "That is what “eats” brings home: which row of weights has “fish”?"),
         (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
-        (FISH[:2] @ V[:2], "What “fish” takes from its own value is missing: a word may look at itself."),
-        (FISH[0] * V[0], "That is what “fish” takes from “cat” alone: two words more have a share."),
         (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
+        (V[2], "That is the whole value of “fish” itself: what are all three words' shares?"),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
-        (FISH @ torch.stack([V[0], V[1], POSITIVE[2]]), "A minus sign is lost, in the value of “fish”."),
-        (FISH @ torch.stack([V[0], POSITIVE[1], V[2]]), "A minus sign is lost, in the value of “eats”."),
-        (FISH[:, None] * V, "Those are the three rows of the last column: what is their sum?"),
     ],
     praise="You have computed an output of attention: a mix of values, in the shares of one row.",
     hints=[

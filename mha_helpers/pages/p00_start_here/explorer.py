@@ -4,17 +4,13 @@ import ipywidgets as widgets
 
 from mha_helpers import attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
+from mha_helpers.panel import Panel, index_menu, offer
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
-from mha_helpers.svg import Drawing
 
 SENTENCE = "the old cat eats the fish because it is hungry"
-MASKS = ("none", "causal", "sliding window")
-MOST_HEADS = 16
+MASKS = {"none": lambda n: None, "causal": causal_mask, "sliding window": lambda n: sliding_window_mask(n, 2)}
 ALL_HEADS, STEPS = "all heads", "one head, step by step"
-HEIGHT = 334
-MOST_TOKENS = 64
 
 
 def attention_explorer():
@@ -28,16 +24,16 @@ def attention_explorer():
     >>> panel.state()["weights"].shape
     torch.Size([2, 3, 3])
     """
-    title = "Multi-head attention on your sentence"
     controls = {
         "sentence": widgets.Text(SENTENCE, layout=widgets.Layout(width="560px")),
         "show": widgets.Dropdown(options=[ALL_HEADS, STEPS]),
-        "mask": widgets.Dropdown(options=MASKS, layout=widgets.Layout(width="176px")),
-        "heads": widgets.IntSlider(4, 1, MOST_HEADS),
+        "mask": widgets.Dropdown(options=list(MASKS), layout=widgets.Layout(width="176px")),
+        "heads": widgets.IntSlider(4, 1, 16),
         "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
     }
     more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
-    return Panel(title, controls, compute, draw, words, more, adjust)
+    title = "Multi-head attention on your sentence"
+    return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
 
 def adjust(controls, values):
@@ -49,68 +45,54 @@ def adjust(controls, values):
 
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):
-    tokens, x = sentence_vectors(sentence)
-    check_length(tokens, MOST_TOKENS)
+    tokens, x = sentence_vectors(sentence, most=64)
     w_q, w_k, w_v, names = hand_made_heads(heads, d_k)
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
     scores = attention.attention_scores(q, k)
     scaled = attention.scale_scores(scores, d_k)
-    allowed = {
-        "none": None,
-        "causal": causal_mask(len(tokens)),
-        "sliding window": sliding_window_mask(len(tokens), window=2),
-    }[mask]
+    allowed = MASKS[mask](len(tokens))
     masked = scaled if allowed is None else attention.mask_scores(scaled, allowed)
     weights = attention.attention_weights(masked)
     each = attention.weighted_values(weights, v)
-    key = _nearest_of_the_strongest(weights[head, query], query) if key < 0 else key
+    if key < 0:  # the strongest; of several alike, the one that stands nearest to the query
+        alike = weights[head, query].isclose(weights[head, query].max()).nonzero().flatten().tolist()
+        key = min(alike, key=lambda position: abs(position - query))
     return {
         "tokens": tokens, "names": names, "x": x, "q": q, "k": k, "v": v, "scores": scores, "scaled": scaled,
         "mask": allowed, "masked": masked, "weights": weights, "heads": each,
-        "concat": attention.merge_heads(each), "chosen": (head, query, key), "show": show,
+        "concat": attention.merge_heads(each), "chosen": (head, query, key),
     }  # fmt: skip
 
 
-def _nearest_of_the_strongest(row, query):
-    """Return the key with the largest weight; of several alike, the one that stands nearest to the query."""
-    strongest = row.isclose(row.max()).nonzero().flatten().tolist()
-    return min(strongest, key=lambda key: abs(key - query))
-
-
-def draw(state):
-    drawing, mask, (head, *cell) = Drawing(WIDTH, HEIGHT), state["mask"], state["chosen"]
-    tokens, width = state["tokens"], WIDTH / 3
+def draw(drawing, state):
+    mask, (head, *cell) = state["mask"], state["chosen"]
+    tokens, width = state["tokens"], drawing.width / 3
     if state["show"] == ALL_HEADS:
-        box = (0, 0, WIDTH, HEIGHT)
+        box = (0, 0, drawing.width, drawing.height)
         drawing.heatmaps(box, state["weights"], tokens, state["names"], state["chosen"], mask)
-        return drawing
+        return
     # Scores before and after the division have one scale, so that it is seen.
     scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()) or 1.0, "decimals": 1}
-    scaled = "scaled" if mask is None else "scaled, masked"
     columns = (
         ("scores", "score", scores),
-        ("scaled", scaled, {**scores, "mask": mask}),
+        ("scaled", "scaled" if mask is None else "scaled, masked", {**scores, "mask": mask}),
         ("weights", "weight", {"mask": mask}),
     )
     for i, (name, title, options) in enumerate(columns):
-        box = (i * width, 0, width - 10, HEIGHT)
+        box = (i * width, 0, width - 10, drawing.height)
         drawing.heatmap(box, state[name][head], tokens, tokens, cell, title=title, map=head, **options)
-    return drawing
 
 
 def words(state):
-    tokens, (head, row, column) = state["tokens"], state["chosen"]
-    asks, answers = tokens[row], tokens[column]
-    weights = state["weights"][head, row]
-    most, alike = int(weights.argmax()), int(weights.isclose(weights.max()).sum())
-    score, scaled = (number(state[name][head, row, column]) for name in ("scores", "scaled"))
-    weight, largest = number(weights[column]), number(weights[most])
+    tokens, chosen = state["tokens"], state["chosen"]
+    head, row, column = chosen
+    weights, name = state["weights"][head, row], head_label(head, state["names"]).capitalize()
+    score, scaled, weight = (number(state[step][chosen]) for step in ("scores", "scaled", "weights"))
+    steps = f"score {score} → ÷ √{state['q'].shape[-1]} = {scaled} → softmax over the row → weight {weight}"
     if state["mask"] is not None and not state["mask"][row, column]:
         steps = "the mask forbids this cell → weight 0"
-    else:
-        root = f"√{state['q'].shape[-1]}"
-        steps = f"score {score} → ÷ {root} = {scaled} → softmax over the row → weight {weight}"
-    name = head_label(head, state["names"]).capitalize()
-    where = f"most at “{tokens[most]}” ({largest})"
+    largest, alike = number(weights.max()), int(weights.isclose(weights.max()).sum())
+    where = f"most at “{tokens[weights.argmax()]}” ({largest})"
     where = f"at {alike} words alike ({largest} each)" if alike > 1 else where
+    asks, answers = tokens[row], tokens[column]
     return [f"{name}. “{asks}” looks {where}.", f"“{asks}” asks, “{answers}” answers: {steps}."]

@@ -1,11 +1,8 @@
 """The three named heads of "cat eats fish", to be pointed at: the first picture of the course, on page 00."""
 
-import torch
-
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import head_label, number
-from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
 
@@ -13,7 +10,7 @@ EXAMPLE = golden_example()
 def cat_eats_fish_heads():
     """Return a ``Panel`` with the weights of the golden example. Used in notebook 00.
 
-    ``state()`` holds the weights ``(h, n, n)``, the tokens, the names of the heads and the chosen cell.
+    ``state()`` holds the weights ``(h, n, n)`` and the chosen cell.
 
     >>> panel = cat_eats_fish_heads()
     >>> panel.click(0, 1, 0)
@@ -25,30 +22,26 @@ def cat_eats_fish_heads():
         "query": index_menu("query", start=1, names=EXAMPLE.tokens),
         "key": index_menu("key", names=EXAMPLE.tokens),
     }
-    return Panel("Three heads look at “cat eats fish”", {}, compute, draw, words, menus)
+    return Panel("Three heads look at “cat eats fish”", {}, compute, draw, words, menus, height=310)
 
 
 def compute(head, query, key):
-    with torch.no_grad():
-        _, weights = EXAMPLE.attention()(EXAMPLE.x)
-    chosen = (head, query, key)
-    return {"tokens": EXAMPLE.tokens, "names": EXAMPLE.head_names, "weights": weights, "chosen": chosen}
+    return {"weights": EXAMPLE.trace().weights, "chosen": (head, query, key)}
 
 
-def draw(state):
-    drawing, tokens, (head, row, column) = Drawing(WIDTH, 310), state["tokens"], state["chosen"]
+def draw(drawing, state):
+    tokens, (head, row, column) = EXAMPLE.tokens, state["chosen"]
     for i, weights in enumerate(state["weights"]):
-        cell, title = (row, column if i == head else None), head_label(i, state["names"])
+        cell, title = (row, column if i == head else None), head_label(i, EXAMPLE.head_names)
         drawing.heatmap((i * 290, 0, 280, 310), weights, tokens, tokens, cell, title=title, map=i)
-    return drawing
 
 
 def words(state):
-    tokens, (head, row, _) = state["tokens"], state["chosen"]
-    pairs = zip(tokens, state["weights"][head, row], strict=True)
+    head, row, _ = state["chosen"]
+    pairs = zip(EXAMPLE.tokens, state["weights"][head, row], strict=True)
     first, *others = (f"“{token}” {number(weight, 3)}" for token, weight in pairs)
-    name = head_label(head, state["names"]).capitalize()
+    name = head_label(head, EXAMPLE.head_names).capitalize()
     return [
-        f"{name}. “{tokens[row]}” gives {first} of its attention, {', '.join(others)}.",
+        f"{name}. “{EXAMPLE.tokens[row]}” gives {first} of its attention, {', '.join(others)}.",
         "A row shows where one word looks; its three weights add up to 1.",
     ]

@@ -35,9 +35,9 @@ without_positions = ValueExercise(
 )
 
 
-def _joined(join=torch.add, first=0):
-    """Make the right step, or one that takes later rows of ``positions``, or joins them in another way."""
-    return lambda ids, table, positions: join(table[ids], positions[first:][: ids.shape[-1]])
+def _joined(join=torch.add, rows=lambda places, n: places[:n]):
+    """Make the right step, or one that takes other rows of ``positions``, or joins them in another way."""
+    return lambda ids, table, positions: join(table[ids], rows(positions, ids.shape[-1]))
 
 
 def _rows_of(axis):
@@ -59,7 +59,6 @@ _IN_A_BATCH = [
         "All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?",
     ),
 ]
-_SIDE_BY_SIDE = "You put word and position side by side: how does the first Transformer join them?"
 
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 5 min · From token numbers to x",
@@ -91,25 +90,29 @@ def tokens_to_x(token_ids, table, positions):
             "You look up the positions by the number of the word. What says where a word stands?",
         ),
         (
-            lambda ids, table, positions: table[ids] + positions[-ids.shape[-1] :],
-            "You take the last positions of the table. Where does a sentence begin?",
+            lambda ids, table, positions: _joined()(torch.arange(ids.shape[-1]), table, positions),
+            "You take the first rows of `table`: which rows do the token numbers name?",
         ),
-        (_joined(first=1), "Every position is one too late: which row belongs to the first token?"),
+        *(
+            (_joined(rows=rows), sentence)
+            for rows, sentence in (
+                (lambda places, n: places, "You add all rows: how many does a sentence need?"),
+                (lambda places, n: places[-n:], "You take the last positions. Where does a sentence begin?"),
+                (lambda places, n: places[1 : n + 1], "Every position is one too late: which is first?"),
+                (lambda places, n: places[n], "All tokens get row n: which one has the first token?"),
+                (lambda places, n: places[0], "All tokens get row 0: which has the second token?"),
+            )
+        ),
         (_joined(lambda word, place: word), "The words are right. Where is their position?"),
-        (_joined(lambda word, place: 0 * word + place), "The positions are right. Where are the words?"),
-        (
-            lambda ids, table, positions: table[ids] + positions[0],
-            "Every token gets the first position: which row of `positions` belongs to the second?",
-        ),
+        (_joined(lambda word, place: place), "The positions are right. Where are the words?"),
+        (_joined(torch.mul), "You multiply word and position: how does the page join them?"),
         (
             lambda ids, table, positions: _joined()(ids, table * table.shape[-1] ** 0.5, positions),
             "You multiply the words by √d_model, as some models do: does the page do so?",
         ),
-        (_joined(lambda word, place: torch.cat([word, place.expand(word.shape)], -1)), _SIDE_BY_SIDE),
-        (_joined(lambda word, place: torch.cat([word, place], -1)), _SIDE_BY_SIDE),
         (
-            lambda ids, table, positions: _joined()(ids - 1, table, positions),
-            "Every word comes from the row before its own: from which number does Python count rows?",
+            _joined(lambda word, place: torch.cat([word, place], -1)),
+            "You put word and position side by side: how does the first Transformer join them?",
         ),
     ],
     praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
@@ -128,6 +131,8 @@ _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
     ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
     ((7, 7, 5), "does not end with two equal axes: rows and columns count the same things."),
+    ((7, 5, 64), "is that of x with two axes exchanged: of weights two axes count the same things."),
+    ((5, 5), "is that of one table: for what does her module make a table each?"),
     ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),

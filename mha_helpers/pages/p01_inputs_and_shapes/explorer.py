@@ -2,12 +2,10 @@
 
 import ipywidgets as widgets
 
-from mha_helpers.panel import WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import Panel, index_menu, offer
 from mha_helpers.sentence import fixed_matrix
-from mha_helpers.svg import Drawing
 
 AXES, MOST = ("sentence", "token", "feature"), (4, 6, 8)
-HEIGHT = 300
 
 
 def shapes_explorer():
@@ -27,7 +25,7 @@ def shapes_explorer():
         "d_model": widgets.IntSlider(6, 1, MOST[2]),
     }
     title, more = "A batch of sentences is one block of numbers", {name: index_menu(name) for name in AXES}
-    return Panel(title, controls, compute, draw, words, more, adjust, click)
+    return Panel(title, controls, compute, draw, words, more, adjust, click, height=300)
 
 
 def adjust(controls, values):
@@ -44,8 +42,7 @@ def click(values, *chosen):
 
 
 def compute(b, n, d_model, sentence, token, feature):
-    sentences, tokens, features = MOST
-    block = fixed_matrix("shapes", features, sentences * tokens).T.view(MOST)
+    block = fixed_matrix("shapes", MOST[2], MOST[0] * MOST[1]).T.view(MOST)
     return {
         "x": block[:b, :n, :d_model].contiguous(),  # a larger block keeps the numbers of a smaller one
         "chosen": (sentence, token, feature),
@@ -53,16 +50,15 @@ def compute(b, n, d_model, sentence, token, feature):
     }
 
 
-def draw(state):
-    drawing, x, (sentence, *cell) = Drawing(WIDTH, HEIGHT), state["x"], state["chosen"]
+def draw(drawing, state):
+    x, (sentence, *cell) = state["x"], state["chosen"]
     tokens, features = (_names(name, size) for name, size in zip(AXES[1:], x.shape[1:], strict=True))
-    width = WIDTH / max(len(x), 2)
-    style = {"kind": "vectors", "limit": 1.8, "axes": ("", "")}
-    style |= {"colour": "positive"}  # grey below 0, so that the frame is seen everywhere
+    width = drawing.width / max(len(x), 2)
+    # Of one colour it is grey below 0, so that the frame is seen everywhere.
+    style = {"kind": "vectors", "limit": 1.8, "axes": ("", ""), "colour": "positive"}
     for i, matrix in enumerate(x):
-        box, chosen = (i * width, 0, width - 12, HEIGHT), cell if i == sentence else None
+        box, chosen = (i * width, 0, width - 12, drawing.height), cell if i == sentence else None
         drawing.heatmap(box, matrix, tokens, features, chosen, title=f"sentence {i}", map=i, **style)
-    return drawing
 
 
 def words(state):

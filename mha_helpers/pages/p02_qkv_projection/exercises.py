@@ -24,14 +24,13 @@ moved = {
     mistakes=[
         ({"query": [2, 0]}, "“query” is that of the second position: where does the verb stand now?"),
         ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
-        (
-            {"query": [0, 0]},
-            "“query” is what the feature “what happens” makes by itself: which other feature is not zero?",
-        ),
+        ({"query": [0, 0]}, "“query” is what “what happens” makes alone: which other feature is not zero?"),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [2, -1, 1, -1, 0, 2]}, "“query” holds what all three heads ask: what does head 3 ask?"),
-        ({"heads": {2}}, "“heads” counts from 0; here heads are counted from 1, as on the page."),
+        ({"query": [0, -1]}, "“query” is what its value would be there: which matrix makes queries?"),
+        ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
+        ({"query": [2, 2]}, "“query” reads the 2nd and the 3rd position: at how many does the verb stand?"),
+        ({"heads": {2}}, "“heads”: head 2 reads no position. Did you count from 0? The page counts from 1."),
         ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
@@ -83,6 +82,8 @@ class _Question(ValueExercise):
         for word, (features, wanted, needs) in _ASK.items():
             query = torch.tensor(features).double() @ matrix[:3]
             if not torch.allclose(query, torch.tensor(wanted).double(), atol=2e-3):
+                if wanted[1] and query[0] and not query[1]:
+                    needs = "with (0, 1): in which of the two columns does its number belong?"
                 return f"“{word}” asks with {_pair(query)}, and should ask {needs}"
         return None
 
@@ -122,12 +123,21 @@ my_w_q = [
 ]
 """,
 )
+_RESHAPE = "A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?"
+_WIDTH = "You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?"
+_AXIS_1 = "You cut along axis 1, which holds the features only if there is no axis in front."
+
+
+def _three_columns_each(x, w):
+    q, k, v = (x @ w).split(3, dim=-1)
+    return q, k, v
+
 
 three_in_one = FunctionExercise(
     "2.3 ★★ · 5 min · Three matrices in one",
     reference=lambda x, w_qkv: (x @ w_qkv).chunk(3, dim=-1),
     cases=lambda: [
-        case(numbers(6, 4), numbers(4, 9, seed=1), label="with one sentence of 6 tokens and d_k = 3"),
+        case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
         case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
         case(numbers(2, 3, 6, seed=4), numbers(6, 12, seed=5), label="with two sentences"),
         case(numbers(1, 2, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
@@ -150,34 +160,23 @@ def my_projections(x, w_qkv):
         ),
         (lambda x, w: (x @ w).chunk(3, dim=-2), "You cut between tokens: which axis holds the features?"),
         (
-            lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0),
-            "A reshape reads row by row, so it mixes q, k and v of several tokens: which axis is to be cut?",
+            lambda x, w: tuple(x @ part for part in w.chunk(3)),
+            "You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?",
         ),
-        (
-            lambda x, w: (x @ w).tensor_split((3, 6), dim=-1),
-            "You cut at columns 3 and 6 for every d_k: how wide is each part when there are 3 · d_k columns?",
-        ),
-        (
-            lambda x, w: (x @ w).split(3, dim=-1),
-            "You cut pieces of 3 columns: split takes the width of a piece, not how many there are.",
-        ),
+        (lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0), _RESHAPE),
+        (lambda x, w: tuple(x @ part for part in w.reshape(3, len(w), -1)), _RESHAPE),
+        (lambda x, w: (x @ w).tensor_split((3, 6), dim=-1), _WIDTH),
+        (lambda x, w: (x @ w)[..., :6].tensor_split((2, 4), dim=-1), _WIDTH),
+        (_three_columns_each, "You cut pieces of 3 columns: split takes the width of a piece, not a number."),
         (
             lambda x, w: (x @ w).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
             "You cut after d_model columns: how many of the 3 · d_k columns belong to each part?",
         ),
         (
             lambda x, w: (x @ w).tensor_split((w.shape[-1] // 3, w.shape[-1] * 2 // 3), dim=1),
-            "You cut along axis 1, which holds the features only if there is no axis in front.",
+            _AXIS_1,
         ),
-        (
-            lambda x, w: (x @ w).chunk(3, dim=1),
-            "You cut along axis 1, which holds the features only if there is no axis in front.",
-        ),
-        (
-            lambda x, w: tuple((x @ w)[..., first : first + 2] for first in (0, 2, 4)),
-            "Each of your parts has 2 columns, as on the page: how many are there for another d_k?",
-        ),
-        (lambda x, w: (x @ w,) * 3, "You return all columns three times: which third of them belongs to q?"),
+        (lambda x, w: (x @ w).chunk(3, dim=1), _AXIS_1),
     ],
     praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
     hints=[

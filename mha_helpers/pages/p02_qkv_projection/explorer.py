@@ -3,9 +3,8 @@
 import ipywidgets as widgets
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import head_label, number, vector
-from mha_helpers.svg import Drawing
 from mha_helpers.tables import cell_sum
 
 EXAMPLE = golden_example()
@@ -38,7 +37,7 @@ def projection_explorer():
         "column": index_menu("column of W", names=[""] * EXAMPLE.d_k),
     }
     title = "One word becomes a query, a key or a value"
-    return Panel(title, controls, compute, draw, words, more, click=click)
+    return Panel(title, controls, compute, draw, words, more, click=click, height=366)
 
 
 def click(values, map, row, column):
@@ -48,35 +47,27 @@ def click(values, map, row, column):
 
 def compute(token, matrix, head, feature, column):
     w = MATRICES[matrix][:, EXAMPLE.d_k * head : EXAMPLE.d_k * (head + 1)]  # (d_model, d_k)
-    return {
-        "x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "matrix": matrix, "name": f"W_{matrix[0].upper()}",
-        "head": head, "token": token, "feature": feature, "column": column,
-    }  # fmt: skip
+    return {"x": EXAMPLE.x, "w": w, "result": EXAMPLE.x @ w, "name": f"W_{matrix[0].upper()}"}
 
 
-def draw(state):
-    drawing, tokens, features = Drawing(WIDTH, 366), EXAMPLE.tokens, EXAMPLE.features
+def draw(drawing, state):
+    tokens, features = EXAMPLE.tokens, EXAMPLE.features
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     # Cells of 46 pixels in all three, so that a row of x and the same row of the result stand on one line.
-    boxes, last = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200)), len(features) - 1
+    boxes = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200))
     style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
     given = style | {"title": "x", "map": X, "colour": "positive"}
     cell = drawing.heatmap(boxes[X], state["x"], tokens, features, (token, feature), **given)
-    _frame(drawing, cell(token, 0), cell(token, last))
+    x, y, size, _ = cell(token, 0)
+    drawing.rect(x, y, len(features) * size, size, "lit", outline=True)
     learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "map": W, "colour": role}
     cell = drawing.heatmap(boxes[W], state["w"], features, COLUMNS, (feature, column), **learned)
-    _frame(drawing, cell(0, column), cell(last, column))
+    x, y, size, _ = cell(0, column)
+    drawing.rect(x, y, size, len(features) * size, "lit", outline=True)
     made = style | {"axes": ("", role), "map": RESULT, "colour": role}
     drawing.heatmap(boxes[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
     drawing.text(376, 229, "@", 22, "middle")
     drawing.text(652, 229, "=", 22, "middle")
-    return drawing
-
-
-def _frame(drawing, first, last):
-    """Frame the cells from the first to the last."""
-    (left, top, _, _), (x, y, width, height) = first, last
-    drawing.rect(left, top, x + width - left, y + height - top, "lit", outline=True)
 
 
 def words(state):

@@ -5,9 +5,11 @@ import torch
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 from mha_helpers.pages.p03_qk_scores.designs import Design, ahead, of_places, sentence_of
 
+_COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
+
 new_key = ValueExercise(
     "3.1 ★ · 3 min · A fourth word answers",
-    right={"new column": [2, 5, 1], "new row": [2, 1, 3], "finds it": {"eats"}},
+    right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
     (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). Which numbers stand in its row and its column? Leave out
@@ -29,18 +31,16 @@ dog = {
             {"new column": [0, -1, -1], "new row": [4, 3, 5]},
             "You add all numbers of a query and a key: what does a score do with each pair of numbers first?",
         ),
-        (
-            {"new column": [2, 5, 1, -2], "new row": [2, 1, 3, -2]},
-            "The last number is the score of “dog” with itself, which the task leaves out.",
-        ),
         ({"new column": [2, -1, 1]}, "“new column”: at “eats” a sign is lost. What is −1 times −3?"),
         ({"new column": [2, 2, 1]}, "“new column” counts the first feature only: which query has a second?"),
         ({"new column": [2, -3, -5]}, "“new column” holds key times key: which of the two words asks?"),
+        ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
-        ({"finds it": {"fish"}}, "“finds it”: “dog” finds “fish” in its row; which word finds “dog”?"),
-        ({"finds it": "cat"}, "“finds it”: what did “cat” score with itself before, and what with “dog”?"),
-        ({"finds it": "fish"}, "“finds it”: what did “fish” score with “cat” before, and what with “dog”?"),
-        ({"finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old ones."),
+        ({"new row": [2, -3, -5]}, "“new row” holds key times key: which of the two words asks?"),
+        ({"new row": [2, 0, 1]}, "“new row” counts the first feature only: what does the second add?"),
+        ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, how with “dog”?"),
+        ({**_COLUMN, "finds it": "fish"}, "“finds it”: how does “fish” score with “cat”, how with “dog”?"),
+        ({**_COLUMN, "finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old."),
     ],
     praise="A new word asks in a row and answers in a column; no old score changes.",
     hints=[
@@ -64,6 +64,8 @@ dog = {
 def _pairs(q, k):
     return q[..., :, None, :] * k[..., None, :, :]
 
+
+_FIRST_AXIS = "You run over the first axis in a loop: with heads in front, which axis holds the queries?"
 
 products = FunctionExercise(
     "3.2 ★★ · 6 min · The products inside every score",
@@ -95,10 +97,9 @@ def my_products(q, k):
             lambda q, k: q[:, None, :] * k[None, :, :],
             "With an axis in front the new axes go to the wrong place: count them from the end.",
         ),
-        (
-            lambda q, k: q[..., None] * k.transpose(-2, -1)[..., None, :, :],
-            "The features are on the last axis but one: which axis is to be added up at the end?",
-        ),
+        (lambda q, k: torch.stack([torch.stack([a * b for b in k]) for a in q]), _FIRST_AXIS),
+        (lambda q, k: torch.stack([a * k for a in q]), _FIRST_AXIS),
+        (lambda q, k: q.unsqueeze(-2) * k, "Your k has no new axis, which fits only without heads in front."),
         (
             lambda q, k: (q @ k.transpose(-2, -1))[..., None].expand(*q.shape[:-1], *k.shape[-2:]),
             "You repeat each score d_k times: the entries must differ, and only their sum is the score.",
@@ -107,10 +108,6 @@ def my_products(q, k):
         (
             lambda q, k: q.unsqueeze(2) * k.unsqueeze(1),
             "You count the axes from the front, so that it works with one axis of heads only.",
-        ),
-        (
-            lambda q, k: q[..., :, None, :, None] * k[..., None, :, None, :],
-            "Every feature meets every feature: which of these products does a score add up?",
         ),
         (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
         (
@@ -170,9 +167,7 @@ def my_matrices():
             "From word 2 on an earlier word scores as high as the next one: which of them should win?",
         ),
         (ahead(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
-        (ahead(1, key=0), "All scores are 0, so no key wins: which matrix is still empty?"),
-        (ahead(1, first_row=0), "Rows 0 to 4 meet the numbers of the word: which rows meet its place?"),
-        (ahead(1, first_row=4), "The rows of the place begin one later: how many rows belong to the word?"),
+        (ahead(1, key=0), "All scores are 0, so no key wins: in which column do a query and a key meet?"),
     ],
     praise="“Look one word ahead” means a query that equals the key of the next place.",
     hints=[

@@ -5,14 +5,11 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.attention import attention_scores
-from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
+from mha_helpers.panel import Panel, index_menu, offer
 from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number, short
-from mha_helpers.svg import Drawing
 
-SENTENCE = "the cat sat on the mat"
 MOST_FEATURES = 16
-MOST_TOKENS = 40
 
 
 def scores_explorer():
@@ -28,13 +25,13 @@ def scores_explorer():
     """
     heads = [(head_label(head, HAND_MADE_NAMES), head) for head in range(len(HAND_MADE_NAMES))]
     controls = {
-        "sentence": widgets.Text(SENTENCE),
+        "sentence": widgets.Text("the cat sat on the mat"),
         "head": widgets.Dropdown(options=heads),
         "d_k": widgets.IntSlider(MOST_FEATURES, 1, MOST_FEATURES),
     }
     more = {"query": index_menu("query", start=2), "key": index_menu("key", start=-1)}
     title = "Scores on your sentence, and what each of them adds up"
-    return Panel(title, controls, compute, draw, words, more, adjust)
+    return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
 
 def adjust(controls, values):
@@ -44,20 +41,17 @@ def adjust(controls, values):
 
 
 def compute(sentence, head, d_k, query, key):
-    tokens, x = sentence_vectors(sentence)
-    check_length(tokens, MOST_TOKENS)
+    tokens, x = sentence_vectors(sentence, most=40)
     w_q, w_k, _, _ = hand_made_heads(len(HAND_MADE_NAMES), d_k)
     q, k = x @ w_q[head], x @ w_k[head]  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
     scores = attention_scores(q, k)
     key = int(scores[query].argmax()) if key < 0 else key
-    return {
-        "tokens": tokens, "head": head, "q": q, "k": k, "scores": scores,
-        "products": q[query] * k[key], "chosen": (query, key),
-    }  # fmt: skip
+    chosen, products = (query, key), q[query] * k[key]
+    return {"tokens": tokens, "q": q, "k": k, "scores": scores, "products": products, "chosen": chosen}
 
 
-def draw(state):
-    drawing, tokens, (row, column) = Drawing(WIDTH, 334), state["tokens"], state["chosen"]
+def draw(drawing, state):
+    tokens, (row, column) = state["tokens"], state["chosen"]
     title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
     style = {"kind": "scores", "decimals": 1, "map": state["head"], "title": title}
     drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
@@ -81,7 +75,6 @@ def draw(state):
     drawing.bars((600, top, 260, height), products, labels, colours, (-longest, longest), hovers=hovers)
     total = number(state["scores"][row, column], 1)
     drawing.text(740, 326, f"their sum, the score: {total}", 14, "middle", bold=True)
-    return drawing
 
 
 def words(state):

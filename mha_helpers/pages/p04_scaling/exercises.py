@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from mha_helpers.exercises import TestExercise, ValueExercise
+from mha_helpers.exercises import ValueExercise
+from mha_helpers.pages.p04_scaling.scales import NOT_SCALING, SCALING, ScaleTest
 
 
 def _first(*scores):
@@ -12,6 +13,7 @@ def _first(*scores):
 
 
 BEFORE = _first(3, 1)
+RATIO = _first(3.1, 1) / BEFORE
 MOVES = {"scaled": _first(3.1, 1) - BEFORE, "not scaled": _first(24.8, 8) - _first(24, 8)}
 
 stands_still = ValueExercise(
@@ -30,27 +32,29 @@ grows_by = {
 }
 """,
     mistakes=[
-        (
-            {"scaled": _first(3.1, 1) / BEFORE, "not scaled": 1.0},
-            "A number above 1 is no weight. You divide the new weight by the old: how much is added?",
-        ),
-        (
-            {"scaled": 0.0, "not scaled": _first(3.1, 1) - BEFORE},
-            "The two may have changed places: in which of them do 24 and 8 stand far apart?",
-        ),
+        ({"scaled": RATIO, "not scaled": 1.0}, "You divide the new weight by the old: how much is added?"),
+        ({"scaled": 0.0, "not scaled": MOVES["scaled"]}, "The two may have changed places."),
         (
             {"scaled": BEFORE - _first(3.1, 1)},
-            "“scaled” says that a weight falls: which of the two words is asked for, and what minus what?",
+            "“scaled” says that a weight falls: whose, or what minus what?",
         ),
         (
-            {"scaled": _first(3.1, 1) / BEFORE - 1},
-            "“scaled” fits the growth as a part of the old weight: how large is new weight minus old?",
+            {"scaled": RATIO - 1},
+            "“scaled” fits the growth as a part of the old weight: what is new minus old?",
         ),
         ({"scaled": _first(3.1, 1)}, "“scaled” is the new weight: by how much is it above the old one?"),
+        (
+            {"scaled": (BEFORE, _first(3.1, 1))},
+            "“scaled” holds the weights: how far is it from one to the other?",
+        ),
         ({"scaled": _first(3.8, 1) - BEFORE}, "“scaled”: the nudge is on the score, so what becomes of it?"),
         ({"scaled": _first(3.1 / 8, 1 / 8) - _first(3 / 8, 1 / 8)}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
         ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
+        (
+            {"not scaled": MOVES["scaled"]},
+            "“not scaled” moves as if scaled: which scores are there, unscaled?",
+        ),
         ({"not scaled": 1.0}, "“not scaled” is the weight itself: how much more can it get?"),
     ],
     praise="Not scaled, the row is saturated: the same nudge changes nothing, so training gets no answer.",
@@ -88,12 +92,11 @@ colleague = {
 """,
     mistakes=[
         ({"spread": 8**0.5}, "“spread” is above 1: does she divide by more than she should, or by less?"),
-        (
-            {"spread": 1 / 8},
-            "“spread” is 64/512, or √8/√512: how many products does a score add up, and is a root missing?",
-        ),
+        ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: which spread has a sum of 64 products?"),
         ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
         ({"spread": 1.0}, "“spread” would be 1 with the right divisor: how much larger is hers?"),
+        ({"spread": 64}, "“spread” is how many products a score adds up: which spread has their sum?"),
+        ({"spread": 8 * 512**0.5}, "“spread” multiplies by her divisor."),
         ({"spread": 512**-0.5}, "“spread” forgets what is divided: which spread has a sum of 64 products?"),
         ({"spread": 512**0.5}, "“spread” is her divisor: which spread do the scores have that she divides?"),
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
@@ -115,72 +118,15 @@ colleague = {
 )
 
 
-class _FirstRoot:
-    """Right at every single d_k. Each call of a learner's test gets a new copy."""
-
-    d_k = None
-
-    def __call__(self, scores, d_k):
-        self.d_k = self.d_k or d_k
-        return scores / self.d_k**0.5
-
-
-def _first_only(axis):
-    """Return a scale that divides the first row (axis −2) or column (−1) only, of a list one number."""
-
-    def scale(scores, d_k):
-        scores = torch.as_tensor(scores)
-        along = max(axis, -max(scores.dim(), 1))
-        return scores / torch.ones(scores.shape).index_fill(along, torch.arange(scores.numel())[:1], d_k**0.5)
-
-    return scale
-
-
-_RIGHT = {
-    "÷√d_k": (lambda scores, d_k: scores / d_k**0.5, "it brings random q @ k.T to a spread near 1."),
-    "× d_k to the power −0.5": (lambda scores, d_k: scores * d_k**-0.5, "it divides by √d_k, too."),
-}
-_WRONG = {
-    "no scale": (lambda scores, d_k: scores, "its scores have the spread √d_k."),
-    "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k."),
-    "×√d_k": (lambda scores, d_k: scores * d_k**0.5, "its scores have the spread d_k."),
-    "÷8, whatever d_k is": (lambda scores, d_k: scores / 8, "it is right at d_k = 64 only."),
-    "÷√512, whatever d_k is": (lambda scores, d_k: scores / 512**0.5, "it is right at 512 only."),
-    "÷ the root of the first d_k that it meets": (_FirstRoot(), "the second d_k shows it."),
-    "÷(4 · √d_k)": (lambda scores, d_k: scores / (4 * d_k**0.5), "its spread is 0.25 for every d_k."),
-    "÷√(d_k + 8)": (lambda scores, d_k: scores / (d_k + 8) ** 0.5, "at d_k = 4 its spread is 0.58."),
-    "÷ the whole part of √d_k": (
-        lambda scores, d_k: scores / int(d_k**0.5),
-        "it is right at square numbers only: at d_k = 3 its spread is 1.73.",
-    ),
-    "÷√d_k up to 16, then ÷4": (
-        lambda scores, d_k: scores / min(d_k, 16) ** 0.5,
-        "at d_k = 64 its spread is 2.",
-    ),
-    "only the first row divided": (_first_only(-2), "all its other rows keep their spread of √d_k."),
-    "only the first column divided": (_first_only(-1), "its other columns keep their spread."),
-}
-
-
-def _agrees(*sizes, at=all):
-    """Return a test that compares with the formula at all of some sizes, or at any of them."""
-    scores = torch.arange(1.0, 17).reshape(4, 4)
-    return lambda scale: at(torch.allclose(scale(scores, d_k), scores / d_k**0.5) for d_k in sizes)
-
-
 def _spread_stays(scale):
     numbers = torch.randn(100, 100)
     return all(abs(scale(numbers, d_k).std() - 1) < 0.1 for d_k in (4, 64, 512))
 
 
-_ONE_IS_ENOUGH = (
-    "Your test passes what is right at one of its sizes: does it come to all of them before `True`?"
-)
-
-scale_test = TestExercise(
+scale_test = ScaleTest(
     "4.3 ★★★ · 8 min · Write the test that catches a wrong scale",
-    right=_RIGHT,
-    wrong=_WRONG,
+    right=SCALING,
+    wrong=NOT_SCALING,
     times=3,
     task="""
     Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
@@ -193,16 +139,7 @@ def my_test(scale):
     ...
 """,
     mistakes=[
-        (
-            _agrees(1),
-            "Your test passes what is right at d_k = 1, where √d_k and d_k are the same: is that enough?",
-        ),
-        (
-            _spread_stays,
-            "Your test asks that nothing is scaled: which spread has a score before it is divided?",
-        ),
-        (_agrees(1, 64, at=any), _ONE_IS_ENOUGH),
-        (_agrees(4, 64, at=any), _ONE_IS_ENOUGH),
+        (_spread_stays, "Your test asks that nothing is scaled: which spread has a score undivided?"),
     ],
     praise="A divisor that never changes shows only where two sizes are tested.",
     hints=[

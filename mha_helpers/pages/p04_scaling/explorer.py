@@ -1,18 +1,16 @@
 """Page 04: how far apart random scores lie, and what softmax makes of them, for heads of any size."""
 
-import functools
 import math
 
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import number
-from mha_helpers.svg import Drawing
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-TOKENS = 16
-SENTENCES = 64
+SENTENCES, TOKENS = 64, 16
+QUERIES_AND_KEYS = torch.randn(2, SENTENCES, TOKENS, max(SIZES), generator=torch.Generator().manual_seed(4))
 SCALES = {
     "none": lambda d_k: 1,
     "÷ √d_k": math.sqrt,
@@ -20,8 +18,7 @@ SCALES = {
     "÷ √512": lambda d_k: math.sqrt(512),  # the root of d_model, a favourite mistake
 }
 REACH, BIN = 60, 2  # the axis goes from −60 to 60
-LEFT, BASE, TALLEST = 20, 300, 240  # pixels of the histogram
-HISTOGRAM = 440
+LEFT, BASE, WIDE, TALLEST = 20, 300, 440, 240  # pixels of the histogram
 
 
 def scaling_explorer():
@@ -40,58 +37,45 @@ def scaling_explorer():
     }
     title = "64 sentences of 16 tokens with random queries and keys"
     more = {"query": index_menu("query", names=["token"] * TOKENS)}
-    return Panel(title, controls, compute, draw, words, more)
-
-
-@functools.cache
-def _queries_and_keys():
-    generator = torch.Generator().manual_seed(4)
-    return torch.randn(2, SENTENCES, TOKENS, max(SIZES), generator=generator)
+    return Panel(title, controls, compute, draw, words, more, height=350)
 
 
 def compute(d_k, scale, query):
-    q, k = _queries_and_keys()[..., :d_k]  # a larger head keeps the numbers of a smaller one
+    q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
     scores = q @ k.transpose(-2, -1)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
     scaled = scores / SCALES[scale](d_k)
-    weights = torch.softmax(scaled, dim=-1)
-    return {
-        "scores": scores, "scaled": scaled, "weights": weights, "spread": scaled.std(), "d_k": d_k,
-        "scale": scale, "query": query,
-    }  # fmt: skip
+    return {"scores": scores, "scaled": scaled, "weights": scaled.softmax(dim=-1), "spread": scaled.std()}
 
 
-def draw(state):
-    drawing, middle = Drawing(WIDTH, 350), LEFT + HISTOGRAM / 2
+def draw(drawing, state):
+    middle = LEFT + WIDE / 2
     drawing.readout = (middle, 345)
     counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH)
-    width = HISTOGRAM / len(counts)
+    width = WIDE / len(counts)
     title = "scores" if state["scale"] == "none" else f"scores {state['scale']}"
     drawing.text(middle, 16, title, 15, "middle", bold=True)
-    for i, share in enumerate((counts.double() / counts.sum()).tolist()):
-        low = -REACH + i * BIN
+    for i in counts.nonzero().flatten().tolist():
+        low, share = -REACH + i * BIN, float(counts[i].double() / counts.sum())
         height = TALLEST * math.sqrt(share)  # by the root, so that rare scores can be seen
         # The first and the last bar hold what lies beyond them, too.
         ends = {-REACH: f"below {number(low + BIN)}", REACH - BIN: f"above {number(low)}"}
         hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.1%} of the scores"
-        if share:
-            drawing.rect(LEFT + i * width, BASE - height, width - 1, height, "positive", 0.8, hover)
-    drawing.line(LEFT, BASE, LEFT + HISTOGRAM, BASE)
+        drawing.rect(LEFT + i * width, BASE - height, width - 1, height, "positive", 0.8, hover)
+    drawing.line(LEFT, BASE, LEFT + WIDE, BASE)
     for tick in (-40, -20, 0, 20, 40):
         drawing.text(LEFT + (tick + REACH) * width / BIN, BASE + 18, number(tick), 13, "middle")
     drawing.text(700, 16, f"weights of token {state['query'] + 1}", 15, "middle", bold=True)
     row = state["weights"][0, state["query"]]
     names = [f"key {i + 1}" for i in range(TOKENS)]
     drawing.bars((520, 30, 330, 310), row, names, "head 1", (0, 1), int(row.argmax()))
-    return drawing
 
 
 def words(state):
-    largest = state["weights"].max(dim=-1).values
-    stuck = (largest > 0.99).float().mean()
+    largest = state["weights"].amax(dim=-1)
     return [
         f"d_k = {state['d_k']}, scale: {state['scale']}. The spread of these scores is"
         f" {number(state['spread'])}; √d_k is {number(math.sqrt(state['d_k']))}.",
         f"The largest weight of a row is {number(largest.mean())} on average;"
-        f" {stuck:.0%} of all rows give more than 0.99 to one key.",
+        f" {(largest > 0.99).float().mean():.0%} of all rows give more than 0.99 to one key.",
         "The height of a bar follows the root of its count, so that rare scores can be seen.",
     ]

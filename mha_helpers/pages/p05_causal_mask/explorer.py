@@ -5,14 +5,12 @@ import torch
 
 from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import WIDTH, Panel, check_length, index_menu, offer
-from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors
+from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number
-from mha_helpers.svg import Drawing
 
-SENTENCE = "the old cat eats the fish [pad] [pad]"
 MASKS = ("none", "causal", "padding", "causal and padding", "sliding window", "your own")
-D_K, WINDOW, MOST_TOKENS, HEIGHT = 16, 1, 24, 334
+D_K, WINDOW, MOST_TOKENS = 16, 1, 24
 MASK = len(HAND_MADE_NAMES)  # which of the maps is the mask; the others are the heads
 
 
@@ -37,7 +35,7 @@ class _MaskPanel(Panel):
         self._mask = torch.zeros(0, 0, dtype=torch.bool)
         self._box_is_about = None  # cell, tokens and name of the mask when the box was last set
         controls = {
-            "sentence": widgets.Text(SENTENCE),
+            "sentence": widgets.Text("the old cat eats the fish [pad] [pad]"),
             "mask": widgets.Dropdown(options=MASKS, value="causal"),
             "head": index_menu("head", start=2, names=HAND_MADE_NAMES),
         }
@@ -46,15 +44,15 @@ class _MaskPanel(Panel):
             "key": index_menu("key", start=4),
             "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
         }
-        title, asks = "Choose a mask, or make your own cell by cell", "a click allows or forbids"
-        follow, click = self._follow, self._cell_clicked
-        super().__init__(title, controls, self._weights, draw, words, more, follow, click, asks)
+        actions = {"adjust": self._follow, "click": self._cell_clicked, "asks": "a click allows or forbids"}
+        title = "Choose a mask, or make your own cell by cell"
+        super().__init__(title, controls, self._weights, draw, words, more, **actions, height=334)
 
     def _follow(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
-        tokens, _ = sentence_vectors(values["sentence"])
         for name in ("query", "key"):
-            offer(controls[name], tokens)
+            offer(controls[name], tokenize(values["sentence"]))
+        tokens, _ = sentence_vectors(values["sentence"], MOST_TOKENS)
         cell, box = (controls["query"].value, controls["key"].value), controls["allowed"]
         mask = named_mask(values["mask"], tokens, self._mask)
         if self._box_is_about == (cell, tokens, values["mask"]) and box.value != mask[cell]:
@@ -72,19 +70,18 @@ class _MaskPanel(Panel):
 
     def _weights(self, sentence, mask, head, query, key, allowed):
         tokens, x = sentence_vectors(sentence)
-        w_q, w_k, _, names = hand_made_heads(MASK, D_K)
+        w_q, w_k, *_ = hand_made_heads(MASK, D_K)
         scaled = scale_scores(attention_scores(x @ w_q[head], x @ w_k[head]), D_K)
-        weights = attention_weights(mask_scores(scaled, self._mask))
         return {
-            "tokens": tokens, "name": mask, "mask": self._mask, "head": head, "names": names,
-            "chosen": (query, key), "before": attention_weights(scaled), "weights": weights,
+            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key),
+            "before": attention_weights(scaled),
+            "weights": attention_weights(mask_scores(scaled, self._mask)),
         }  # fmt: skip
 
 
 def named_mask(name, tokens, own):
     """Return the mask of this name; one's own, as long as it fits, is the one that was shown."""
     n = len(tokens)
-    check_length(tokens, MOST_TOKENS)
     real = torch.tensor([token != "[pad]" for token in tokens]).expand(n, n)  # (n) -> (n, n): by key
     return {
         "none": torch.ones(n, n, dtype=torch.bool), "causal": causal_mask(n), "padding": real,
@@ -93,14 +90,13 @@ def named_mask(name, tokens, own):
     }[name]  # fmt: skip
 
 
-def draw(state):
-    drawing, tokens, mask, head = Drawing(WIDTH, HEIGHT), state["tokens"], state["mask"], state["head"]
+def draw(drawing, state):
+    tokens, mask, head = state["tokens"], state["mask"], state["head"]
     shared = {"rows": tokens, "columns": tokens, "chosen": state["chosen"], "mask": mask}
     title = f"mask: {state['name']}"
-    drawing.heatmap((0, 0, 420, HEIGHT), mask, kind="mask", title=title, map=MASK, **shared)
-    title = head_label(head, state["names"])
-    drawing.heatmap((440, 0, 420, HEIGHT), state["weights"], title=title, map=head, **shared)
-    return drawing
+    drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, map=MASK, **shared)
+    title = head_label(head, HAND_MADE_NAMES)
+    drawing.heatmap((440, 0, 420, drawing.height), state["weights"], title=title, map=head, **shared)
 
 
 def words(state):

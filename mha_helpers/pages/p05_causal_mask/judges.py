@@ -1,24 +1,54 @@
-"""What is wrong with a leak test that says the same of all attentions: probes that tell its slip."""
+"""Which rule a row (5.1) or a mask (5.2) breaks, and probes that tell the slip of a leak test (5.3)."""
 
 import torch
 
-from mha_helpers.attention import attention_weights
-from mha_helpers.exercises import TestExercise
-from mha_helpers.exercises.compare import as_python
+from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise
+from mha_helpers.exercises.compare import as_numbers, as_python
 from mha_helpers.exercises.running import run
-from mha_helpers.masks import causal_mask
+from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL
 
 
-def _without_nan(x):
-    """Attend causally, with 0 for each NaN: no row that is not read spoils another."""
-    x = x.float().nan_to_num()
-    scores = x @ x.transpose(-2, -1) / x.shape[-1] ** 0.5
-    return attention_weights(scores.masked_fill(~causal_mask(x.shape[-2]), -torch.inf)) @ x
+class RowExercise(ValueExercise):
+    """Of three wrong weights, of which the second is hidden, say which rule of softmax they break."""
+
+    def _judge(self, answer):
+        sentence, row = super()._judge(answer), as_numbers(answer)
+        if not sentence or not (", which is too " in sentence or " differ from what " in sentence):
+            return sentence
+        row = row.flatten()
+        if row[1]:
+            return f"“eats” has the weight {row[1]:.3g}: what does the code do with its score?"
+        if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
+            return f"Your weights add up to {row.sum():.3g}: to how much should those of a row?"
+        ratio = f"The weight of “cat” is {row[0] / row[2]:.3g} times that of “fish”"
+        return f"{ratio}: which ratio does softmax keep?"
+
+
+class MaskExercise(FunctionExercise):
+    """Of a mask with wrong cells, say which rules of the task it breaks, and where first."""
+
+    def _words(self, answer, cases, outcomes, first, difference):
+        words = super()._words(answer, cases, outcomes, first, difference)
+        if " is expected there; " not in words:
+            return words
+        n, window = cases[first].args
+        seen, key = as_numbers(outcomes[first].value) != 0, torch.arange(n)
+        back = key[:, None] - key
+        rules = {
+            "later words are seen": seen & (back < 0),
+            "not every word sees itself": ~seen & (back == 0),
+            "not every word sees the first": ~seen & (back > 0) & (key == 0),
+            "words of the window are hidden": ~seen & (back > 0) & (back <= window) & (key > 0),
+            "words too far away are seen": seen & (back > window) & (key > 0),
+        }
+        broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
+        broken = ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
+        return f"With n = {n} and a window of {window}, {broken}."
 
 
 def _to_the_last_digit(x):
-    """Return each word as it is: nothing later is seen, and nothing is computed that could be rounded."""
-    return x.clone()
+    """Return the largest numbers so far: nothing later is seen, and nothing is rounded."""
+    return x.cummax(dim=-2).values
 
 
 def _without_any_word(x):
@@ -26,48 +56,62 @@ def _without_any_word(x):
     return torch.ones_like(x, dtype=torch.float32)
 
 
-# Probes of a test that says False of all, in this order: the first that it says True of shows the slip.
+# Probes of a test that says False of all, what it says of them, and what this shows: the first one that fits.
 _SLIPS = [
-    (_without_nan, "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."),
     (
         _to_the_last_digit,
+        True,
         "Your test says False even of the right ones: it leaves no room for rounding. Which function does?",
     ),
     (
         _without_any_word,
+        True,
         "Your test also compares rows that may change: that of the changed word, or a later one.",
     ),
+    (_without_any_word, False, "Your test says False even where no output changes: what lets it say True?"),
 ]
+_NAN = "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
 _NO_COPY = (
     "All calls get the very same tensor: if y is x, a change of y changes x, and stays. What makes a copy?"
 )
 
 
 class LeakTest(TestExercise):
-    """If all candidates are judged alike, say why where a probe shows it."""
+    """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
 
     def _judge(self, answer):
         sentence = super()._judge(answer)
-        if not sentence or " of all " not in sentence:
+        telling = sentence and (" of all " in sentence or "wrong, but passes" in sentence)
+        return self._slip(answer, sentence) if telling else sentence
+
+    def _slip(self, test, sentence):
+        inputs, of_all = self._inputs(test), " of all " in sentence
+        if not inputs or inputs[0][0].dim() != 2:
             return sentence
-        if self._changes_what_it_compares(answer):
+        alike = [now for _, now in inputs if now.shape == inputs[0][1].shape]
+        changed = torch.stack([(now != alike[0]).any(dim=1) for now in alike]).any(dim=0)
+        one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
+        if of_all and one_place and (changed.any() or "says True" in sentence):
             return _NO_COPY
-        false = "says False" in sentence
-        return next((meant for probe, meant in _SLIPS if false and self._says(answer, probe)), sentence)
+        if of_all and any(now.isnan().any() for _, now in inputs):
+            return _NAN
+        for probe, verdict, meant in _SLIPS if "says False of all" in sentence else ():
+            if as_python(run(test, (probe,)).value) is verdict:
+                return meant
+        kept = [f"{word + 1}" for word in range(1, len(changed)) if not changed[word]]
+        if kept and changed.any() and len(alike) == len(inputs) and "wrong, but passes" in sentence:
+            kept = f"these of its {len(changed)} words as they are: {', '.join(kept)}"
+            return f"Handed a right attention, your test leaves {kept}."
+        return sentence
 
     @staticmethod
-    def _says(test, probe):
-        return as_python(run(test, (probe,)).value) is True
-
-    @staticmethod
-    def _changes_what_it_compares(test):
-        """Tell whether all calls of a test get one tensor, with other numbers in it from time to time."""
-        handed = []
+    def _inputs(test):
+        """Return what a test hands to a right attention: each tensor, and a copy of it as it was then."""
+        handed, attend_rightly = [], CAUSAL["causal mask"][0]
 
         def attend(x):
             handed.append((x, x.detach().clone()))
-            return x.detach().clone()
+            return attend_rightly(x)
 
         run(test, (attend,))
-        places = {(x.data_ptr(), x.shape) for x, _ in handed}
-        return len(places) == 1 and not all(torch.equal(handed[0][1], then) for _, then in handed)
+        return handed

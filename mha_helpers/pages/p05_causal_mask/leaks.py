@@ -58,9 +58,9 @@ NOT_CAUSAL = {
         _leaking(lambda i, j, n: j == i + 2),
         "each word sees the next but one, and not the next.",
     ),
-    "blocks of two": (
-        _leaking(lambda i, j, n: i // 2 == j // 2),
-        "the first word of every pair sees the second.",
+    "the first word sees the second": (
+        _leaking(lambda i, j, n: (i == 0) & (j == 1)),
+        "a single cell of its mask is wrong, in the first row.",
     ),
     "every second word sees all": (
         _leaking(lambda i, j, n: i % 2 == 1),
@@ -84,7 +84,7 @@ NOT_CAUSAL = {
     ),
     "a leak that leaves the mean of each output": (
         _mean_kept,
-        "its outputs follow later words, and only their sums over the features do not.",
+        "its outputs follow later words, and no sum over their features does, nor its gradient.",
     ),
     "causal mask, the mean of the sentence taken away first": (
         _attend(causal_mask, prepare=lambda x: x - x.mean(dim=-2, keepdim=True)),

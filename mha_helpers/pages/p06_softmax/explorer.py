@@ -6,9 +6,8 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.panel import Panel
 from mha_helpers.style import number
-from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
 NOBODY, ALL = -1, -2
@@ -26,8 +25,8 @@ def softmax_explorer():
     >>> [round(weight, 3) for weight in panel.state()["weights"].tolist()]
     [0.972, 0.028, 0.0]
     """
-    heads, tokens = ([*enumerate(names)] for names in (EXAMPLE.head_names, EXAMPLE.tokens))
-    hide = [("nobody", NOBODY), *((token, i) for i, token in tokens), ("all three", ALL)]
+    tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
+    heads = [(f"{i + 1} {name}", i) for i, name in enumerate(EXAMPLE.head_names)]
     controls = {
         "cat": widgets.FloatSlider(0, min=-6, max=6, step=0.25, description="add to cat"),
         # At 50 nothing changes; at 86 the largest power overflows, at 90 all do.
@@ -36,12 +35,12 @@ def softmax_explorer():
         "shift": widgets.Checkbox(False, description="subtract the largest first", indent=False),
     }
     more = {
-        "head": widgets.Dropdown(options=[(f"{i + 1} {name}", i) for i, name in heads]),
-        "query": widgets.Dropdown(options=[(token, i) for i, token in tokens], value=1),
-        "hide": widgets.Dropdown(options=hide),
+        "head": widgets.Dropdown(options=heads),
+        "query": widgets.Dropdown(options=tokens, value=1),
+        "hide": widgets.Dropdown(options=[("nobody", NOBODY), *tokens, ("all three", ALL)]),
     }
     title, asks = "One row of scores becomes weights", "click on a word to hide it"
-    return Panel(title, controls, compute, draw, words, more, click=click, asks=asks)
+    return Panel(title, controls, compute, draw, words, more, click=click, asks=asks, height=316)
 
 
 def click(values, head, row, column):
@@ -49,24 +48,21 @@ def click(values, head, row, column):
 
 
 def compute(cat, every, temperature, shift, head, query, hide):
-    with torch.no_grad():
-        scores = EXAMPLE.attention().trace(EXAMPLE.x).scaled[head, query]  # (n)
+    scores = EXAMPLE.trace().scaled[head, query]  # (n)
     scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
     hidden = torch.tensor([hide in (i, ALL) for i in range(len(scores))])
     scores = scores.masked_fill(hidden, -torch.inf)
-    if shift:
-        scores = scores - scores.max()
+    scores = scores - scores.max() if shift else scores
     exponentials = scores.exp()
     total = exponentials.sum()
     return {
-        "tokens": EXAMPLE.tokens, "query": query, "head": head, "temperature": temperature, "hide": hide,
-        "shift": shift, "scores": scores, "exponentials": exponentials, "total": total,
-        "weights": exponentials / total,
+        "scores": scores, "exponentials": exponentials, "total": total, "weights": exponentials / total,
+        "hidden": hidden.tolist(),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, head, tokens = Drawing(WIDTH, 316), f"head {state['head'] + 1}", state["tokens"]
+def draw(drawing, state):
+    head, tokens = f"head {state['head'] + 1}", EXAMPLE.tokens
     drawing.text(0, 14, f"“{tokens[state['query']]}” asks, in {head}", 14, bold=True)
     divided = "" if round(state["temperature"], 2) == 1 else f" ÷ {number(state['temperature'])}"
     drawing.text(LABELS, 40, f"score{divided}{' − largest' if state['shift'] else ''}", 14, bold=True)
@@ -83,11 +79,10 @@ def draw(state):
         if width > 50:
             drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
         left += width
-        y, is_hidden = TOP + i * STEP, state["hide"] in (i, ALL)
+        y, is_hidden = TOP + i * STEP, state["hidden"][i]
         drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
         shown = f"{token}: {'hidden' if is_hidden else _written(weight)}"
-        drawing.rect(0, y - 6, WIDTH, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
-    return drawing
+        drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
 
 
 def _bars(drawing, zero, values, least, colour, longest=BARS):
@@ -109,7 +104,7 @@ def _written(value, decimals=2):
 
 
 def words(state):
-    tokens, scores, weights, total = (state[name] for name in ("tokens", "scores", "weights", "total"))
+    tokens, scores, weights, total = EXAMPLE.tokens, state["scores"], state["weights"], state["total"]
     if total == math.inf:
         return [
             "The powers add up to ∞, because their sum is too large for float32.",

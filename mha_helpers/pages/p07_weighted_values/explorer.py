@@ -8,9 +8,8 @@ import torch
 
 from mha_helpers.attention import attention_weights
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import WIDTH, Panel, index_menu
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import head_label, number, vector
-from mha_helpers.svg import Drawing
 
 EXAMPLE = golden_example()
 OWN, SWAPPED, ONES = "as they are", "cat and fish swapped", "1 from every word"
@@ -38,26 +37,24 @@ def values_explorer():
         "key": index_menu("key", start=-1, names=EXAMPLE.tokens, strongest=True),
     }
     title, asks = "What one word takes home", "click on a row to let that word ask"
-    return Panel(title, controls, compute, draw, words, more, asks=asks)
+    return Panel(title, controls, compute, draw, words, more, asks=asks, height=366)
 
 
 def compute(query, values, temperature, head, key):
-    with torch.no_grad():
-        trace = EXAMPLE.attention().trace(EXAMPLE.x)
+    trace = EXAMPLE.trace()
     weights = attention_weights(trace.scaled[head] / temperature)
     own = trace.v[head]
     v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]
     key = int(weights[query].argmax()) if key < 0 else key
     return {
-        "tokens": EXAMPLE.tokens, "names": EXAMPLE.head_names, "weights": weights, "v": v, "values": values,
-        "value_names": EXAMPLE.value_names[head],
-        "pieces": weights[query][:, None] * v, "output": weights[query] @ v, "chosen": (head, query, key),
+        "weights": weights, "v": v, "pieces": weights[query][:, None] * v,
+        "output": weights[query] @ v, "chosen": (head, query, key),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, tokens, (head, query, key) = Drawing(WIDTH, 366), state["tokens"], state["chosen"]
-    title = head_label(head, state["names"])
+def draw(drawing, state):
+    tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
+    title = head_label(head, EXAMPLE.head_names)
     drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, (query, key), title=title, map=head)
     legend = (
         ("value", "a value, and all that can be mixed from the three"),
@@ -69,7 +66,7 @@ def draw(state):
         drawing.text(28, 309 + 23 * i, meaning, 14, bold=colour == "output")
     _draw_plane(drawing)
     corners = [_pixels(*value) for value in state["v"].tolist()]
-    drawing.polygon(corners, "value", 0.15)
+    drawing.polygon(corners, "value")
     ends = [[0.0, 0.0], *state["pieces"].cumsum(dim=0).tolist()]
     for j, (start, end) in enumerate(pairwise(ends)):
         is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
@@ -84,7 +81,6 @@ def draw(state):
         drawing.text(x + 12 * right, y + below, f"{token} {vector(state['v'][j])}", 14, side)
         drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
     drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
-    return drawing
 
 
 def _draw_plane(drawing):
@@ -102,10 +98,10 @@ def _pixels(first, second):
 
 
 def words(state):
-    tokens, (_, query, key) = state["tokens"], state["chosen"]
+    tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
     pairs = list(zip(state["weights"][query], state["v"], strict=True))
     terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
-    first, second = state["value_names"]
+    first, second = EXAMPLE.value_names[head]
     remark = {
         OWN: f"The first number says “{first}”, the second “{second}”.",
         SWAPPED: "No weight has moved, because values play no part in them.",

@@ -4,9 +4,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.svg import Drawing
 
-HEIGHT = 338
 PART = (402, 146)  # each of the four tensors, with its title
 CELL, GAP, NAMES = (60, 25), 10, 62  # at most; between two blocks; what a row is called
 
@@ -30,7 +28,7 @@ def splitting_explorer():
     }
     more = {"follow": widgets.Dropdown(options=[("token 2", ("token", 1))])}
     title, asks = "A token, or a head, followed from q into the heads", "click a number, then again"
-    return Panel(title, controls, compute, draw, words, more, adjust, click, asks)
+    return Panel(title, controls, compute, draw, words, more, adjust, click, asks, height=338)
 
 
 def adjust(controls, values):
@@ -47,29 +45,28 @@ def click(values, head, token, feature):
 
 def compute(tokens, heads, d_k, follow):
     q = torch.arange(tokens * heads * d_k).view(tokens, heads * d_k)
-    viewed = q.view(tokens, heads, d_k)
-    right, (what, index) = viewed.transpose(0, 1), follow
+    viewed, (what, index) = q.view(tokens, heads, d_k), follow
+    followed = viewed[index] if what == "token" else viewed[:, index]
     return {
-        "q": q, "viewed": viewed, "right": right, "wrong": q.view(heads, tokens, d_k), "follow": follow,
-        "followed": set((viewed[index] if what == "token" else right[index]).flatten().tolist()),
+        "q": q, "viewed": viewed, "right": viewed.transpose(0, 1), "wrong": q.view(heads, tokens, d_k),
+        "followed": set(followed.flatten().tolist()),
     }  # fmt: skip
 
 
-def draw(state):
-    drawing, (n, h, d_k) = Drawing(WIDTH, HEIGHT), state["viewed"].shape
+def draw(drawing, state):
+    n, h, d_k = state["viewed"].shape
     (width, height), right, below = PART, WIDTH - PART[0], PART[1] + 34
-    for corner, name, title, block_is, row_is in (
-        ((0, 0), "q", f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
-        ((right, 0), "viewed", f"q.view({n}, {h}, {d_k})", "token", "head"),
-        ((right, below), "right", f"then .transpose(0, 1): ({h}, {n}, {d_k})", "head", "token"),
-        ((0, below), "wrong", f"the wrong way: q.view({h}, {n}, {d_k})", "head", "token"),
+    for x, y, blocks, title, block_is, row_is in (
+        (0, 0, state["q"][None], f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
+        (right, 0, state["viewed"], f"q.view({n}, {h}, {d_k})", "token", "head"),
+        (right, below, state["right"], f"then .transpose(0, 1): ({h}, {n}, {d_k})", "head", "token"),
+        (0, below, state["wrong"], f"the wrong way: q.view({h}, {n}, {d_k})", "head", "token"),
     ):
-        drawing.text(corner[0], corner[1] + 14, title, 14, bold=True)
-        _draw_blocks(drawing, state, corner, state[name].view(-1, *state[name].shape[-2:]), block_is, row_is)
+        drawing.text(x, y + 14, title, 14, bold=True)
+        _draw_blocks(drawing, state, (x, y), blocks, block_is, row_is)
     drawing.line(width - 150, 9, right - 12, 9, "label", 2, arrow=True)
     drawing.line(right + 30, height + 2, right + 30, below - 4, "label", 2, arrow=True)
     drawing.line(30, height + 2, 30, below - 4, "masked", 2, arrow=True, dashed=True)
-    return drawing
 
 
 def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):
@@ -91,10 +88,9 @@ def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):
         hover = f"token {token + 1}, feature {feature + 1}: it belongs to head {head + 1}"
         marks = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
         drawing.rect(x + 1, y + 1, wide - 2, CELL[1] - 2, *marks)
-        names = [f"t{token + 1} f{feature + 1}"] if wide > 44 else [f"t{token + 1}", f"f{feature + 1}"]
-        for line, name in enumerate(names):
-            baseline = y + 17 if len(names) == 1 else y + 11 + 11 * line
-            drawing.text(x + wide / 2, baseline, name, 11, "middle", "#ffffff" if lit else "ink", lit)
+        t, f = f"t{token + 1}", f"f{feature + 1}"
+        for name, down in [(f"{t} {f}", 17)] if wide > 44 else [(t, 11), (f, 22)]:
+            drawing.text(x + wide / 2, y + down, name, 11, "middle", "#ffffff" if lit else "ink", lit)
 
 
 def words(state):
@@ -106,7 +102,7 @@ def words(state):
     else:
         owned = _listed("feature", range(index * d_k, (index + 1) * d_k)).removesuffix(" only")
         kept = f"Head {index + 1} owns {owned} of every token."
-        seen = sorted(set((wrong[index] // (h * d_k)).flatten().tolist()))
+        seen = (wrong[index] // (h * d_k)).unique().tolist()
         lost = f"head {index + 1} is filled with numbers of {_listed('token', seen)}"
     count = int((state["right"] != wrong).sum())
     if not count:

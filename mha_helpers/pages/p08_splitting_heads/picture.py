@@ -26,7 +26,8 @@ def heads_cut(q, tokens, num_heads, chosen=1):
     heads = [f"head {head + 1}" for head in range(num_heads)]
     high = max(_top(n, num_heads), _top(num_heads, n))
     figure, ax = new_figure(860, TOP + high)
-    _draw_arrows(ax, num_heads * d_k, d_k, TOP + high / 2)
+    for left, right, width in ((LEFT[0], LEFT[1], num_heads * d_k), (LEFT[1], LEFT[2], d_k)):
+        arrow(ax, (left + width * WIDE + 12, TOP + high / 2 + 8), (right - 64, TOP + high / 2 + 8))
     stages = (  # name, shape, its blocks, the rows of each, where the first block begins
         ("q", (n, num_heads * d_k), [""], tokens, (high - _top(1, n)) / 2),
         ("view", (n, num_heads, d_k), tokens, heads, 0),
@@ -55,8 +56,3 @@ def heads_cut(q, tokens, num_heads, chosen=1):
 def _top(block, rows):
     """Return where a block begins that has so many others above it, each of ``rows`` rows."""
     return block * (NAME + rows * TALL + GAP)
-
-
-def _draw_arrows(ax, columns, d_k, y):
-    for left, right, width in ((LEFT[0], LEFT[1], columns), (LEFT[1], LEFT[2], d_k)):
-        arrow(ax, (left + width * WIDE + 12, y + 8), (right - 64, y + 8))

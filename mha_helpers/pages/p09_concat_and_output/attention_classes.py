@@ -4,12 +4,11 @@ import torch
 from torch import nn
 
 from mha_helpers import attention
+from mha_helpers.masks import causal_mask
 
 COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
 ]
-
-
 _FIXED = "You divide by the same number whatever d_k is: how does the spread of a score grow?"
 
 
@@ -26,56 +25,32 @@ def _projected(layer, x):
     return layer.w_qkv(x).chunk(3, dim=-1) if fused else (layer.w_q(x), layer.w_k(x), layer.w_v(x))
 
 
-def _cut(x, num_heads):
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-
-
 def reshaped(x, num_heads):
     return x.reshape(len(x), num_heads, x.shape[1], -1)
-
-
-def _one_head(x, num_heads):
-    return x[:, None]  # (b, n, d_model) -> (b, 1, n, d_model)
 
 
 def _interleaved(x, num_heads):
     return x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
 
 
-def _dealt_back(heads):
-    return heads.permute(0, 2, 3, 1).flatten(2)
-
-
-def _merge(heads):
-    return heads.transpose(1, 2).flatten(2)
-
-
 def _scrambled(heads):
     return heads.reshape(len(heads), heads.shape[2], -1)
-
-
-def _without_later(scores):
-    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
 
 
 def _hidden(scores, mask):
     return scores.masked_fill(~mask, -torch.inf)
 
 
-def _root(d_k, d_model):
-    return d_k**0.5
-
-
 def attention_class(
     base,
-    root=_root,
-    cut=_cut,
+    root=lambda d_k, d_model: d_k**0.5,
+    cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(1, 2),
     pick=tuple,
     masked=_hidden,
     axis=-1,
     share=torch.softmax,
     weigh=torch.matmul,
-    merge=_merge,
+    merge=lambda heads: heads.transpose(1, 2).flatten(2),
     project=_projected,
     last=lambda layer, concat, x: layer.w_o(concat),
 ):
@@ -107,7 +82,7 @@ def usual_mistakes(base):
     mixes_keys = attention_class(base, pick=lambda qkv: (qkv[0], qkv[1], qkv[1]))
     times_root = attention_class(base, root=lambda d_k, d_model: d_k**-0.5)
     asks_itself = attention_class(base, pick=lambda qkv: (qkv[0], qkv[0], qkv[2]))
-    whole = attention_class(base, cut=_one_head)
+    whole = attention_class(base, cut=lambda x, num_heads: x[:, None])
     dealt_out = attention_class(base, cut=_interleaved)
     return [
         (whole, "All features stay in one head: where do you cut q, k and v into num_heads of them?"),
@@ -148,37 +123,29 @@ def layer_mistakes(base):
     ]
 
 
-def _causal_without_mask(base):
-    class Attention(attention_class(base)):
-        def forward(self, x, mask=None):
-            triangle = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
-            return super().forward(x, triangle if mask is None else mask)
-
-    return Attention
-
-
 def score_mistakes(base):
     """Return what goes wrong on the way from scores to weights, also with one head and without a mask."""
-    raw, powers, sigmoid, causal, twice, by_words = (
-        attention_class(base, root=root, share=share)
-        for root, share in (
-            (_root, lambda scores, dim: scores),
-            (_root, lambda scores, dim: scores.exp()),
-            (_root, lambda scores, dim: scores.sigmoid()),
-            (_root, lambda scores, dim: torch.softmax(_without_later(scores), dim)),
-            (_root, lambda scores, dim: torch.softmax(torch.softmax(scores, dim), dim)),
-            (lambda *_: 1, lambda scores, dim: torch.softmax(scores / scores.shape[-1] ** 0.5, dim)),
-        )
+
+    class Causal(attention_class(base)):
+        def forward(self, x, mask=None):
+            return super().forward(x, causal_mask(x.shape[1]) if mask is None else mask)
+
+    raw = attention_class(base, share=lambda scores, dim: scores)
+    powers = attention_class(base, share=lambda scores, dim: scores.exp())
+    sigmoid = attention_class(base, share=lambda scores, dim: scores.sigmoid())
+    no_later = attention_class(
+        base, share=lambda scores, dim: _hidden(scores, causal_mask(scores.shape[-1])).softmax(dim)
+    )
+    twice = attention_class(base, share=lambda scores, dim: scores.softmax(dim).softmax(dim))
+    by_words = attention_class(
+        base, root=lambda *_: 1, share=lambda scores, dim: (scores / scores.shape[-1] ** 0.5).softmax(dim)
     )
     return [
         (raw, "Your weights are scores: which step makes shares that add up to 1 of them?"),
         (powers, "The weights are powers of e, not yet shares: what must each row add up to?"),
         (sigmoid, "Each weight is made from its own score only: what must each row add up to?"),
-        (causal, "No word looks at a later one, whatever the mask says: who decides that?"),
-        (
-            _causal_without_mask(base),
-            "Without a mask no word looks at a later one: what does mask=None mean?",
-        ),
+        (no_later, "No word looks at a later one, whatever the mask says: who decides that?"),
+        (Causal, "Without a mask no word looks at a later one: what does mask=None mean?"),
         (twice, "Without a mask already, the weights have been through softmax twice."),
         (by_words, "You divide by √n, the root of the number of words: what does one score add up?"),
         *((attention_class(base, root=lambda *_, fixed=fixed: fixed), _FIXED) for fixed in (2**0.5, 2.0)),
@@ -187,14 +154,13 @@ def score_mistakes(base):
 
 def cut_mistakes(base):
     """Return what goes wrong in a cut that leaves the axis of the heads behind that of the words."""
-
-    def back_to_words(heads):
-        return heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)
-
-    not_turned = attention_class(base, cut=lambda x, h: x.unflatten(-1, (h, -1)), merge=back_to_words)
-    return [
-        (not_turned, "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?")
-    ]
+    not_turned = attention_class(
+        base,
+        cut=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
+        merge=lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1),
+    )
+    question = "Each word's heads meet one another: which two axes are left for the products q @ kᵀ?"
+    return [(not_turned, question)]
 
 
 def layers_as_matrices(base):
@@ -217,7 +183,9 @@ def layers_as_matrices(base):
 
 def head_mistakes(base):
     """Return what goes wrong with several heads of several features, in cut and merge alike."""
-    dealt_out = attention_class(base, cut=_interleaved, merge=_dealt_back)
+    dealt_out = attention_class(
+        base, cut=_interleaved, merge=lambda heads: heads.permute(0, 2, 3, 1).flatten(2)
+    )
     return [(dealt_out, "A head takes every num_heads-th feature: its features lie side by side.")]
 
 

@@ -6,13 +6,12 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.pages.p09_concat_and_output.machine import D_K, EXAMPLE, MASKS, MATRICES, Cell, machine
-from mha_helpers.panel import CLICKS, WIDTH, Panel, index_menu, offer
+from mha_helpers.panel import CLICKS, Panel, index_menu, offer
 from mha_helpers.style import head_label
-from mha_helpers.svg_marks import Marks
 
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
-HEIGHT, ROW = 366, 20  # pixels: of the picture, of a row of cells
+ROW = 20  # pixels of a row of cells
 NUMBER, LABEL = 11, 10.5  # the letters of a number, of a word
 DEEPEST = 4.0  # the vectors share one scale, and so do the scores; weights end at 1
 TOP, MIDDLE, BOTTOM = 18, 170, 284  # where the cells of the three rows of matrices begin
@@ -60,9 +59,9 @@ class _MachinePanel(Panel):
         }
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
-        title, asks = "The whole machine", "click a number to see what it was made from"
-        follow, click = self._follow, self._remember
-        super().__init__(title, controls, self._state_of, draw, words, menus, follow, click, asks)
+        asks = "click a number to see what it was made from"
+        actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": 366}
+        super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
 
     def _remember(self, values, map, row, column):
         self._clicked = self._trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
@@ -129,19 +128,25 @@ def extended(trail, cell, now):
 # --- the picture -------------------------------------------------------------------------------------------
 
 
-def draw(state):
-    drawing, now, trail = Marks(WIDTH, HEIGHT), state["machine"], state["trail"]
-    drawing.readout = (WIDTH / 2, HEIGHT - 6)
+def draw(drawing, state):
+    now, trail = state["machine"], state["trail"]
+    drawing.readout = (drawing.width / 2, drawing.height - 6)
     for matrix in MATRICES:
         _draw_matrix(drawing, now, matrix, trail)
     for top, row in LEFT_AND_WIDTH.items():
         _draw_names(drawing, now, row, top)
-    _draw_heads(drawing)
+    left, width, _ = PLACES["concat"]
+    for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
+        label, colour = head_label(head), f"head {head + 1}"
+        drawing.text(left + (2 * head + 1) * width, BOTTOM - 4, label, LABEL, "middle", colour)
+        drawing.text(592, TOP + (2 * head + 1) * ROW + 4, label, LABEL, "end", colour)
     _draw_flow(drawing, now)
     for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
         drawing.rect(*frame(list(cells)), "lit", outline=True)
-    _draw_trail(drawing, now, trail)
-    return drawing
+    for i, cell in enumerate(trail):
+        label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
+        drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
+        drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
 
 
 def frame(cells):
@@ -200,15 +205,6 @@ def _draw_names(drawing, now, row, top):
         drawing.text(left, top + i * ROW + 14, name, LABEL if top == TOP else 12, anchor)
 
 
-def _draw_heads(drawing):
-    """Draw which columns of concat and which rows of W_O belong to which head."""
-    left, width, _ = PLACES["concat"]
-    for head in range(EXAMPLE.num_heads):
-        look = {"size": LABEL, "colour": f"head {head + 1}"}
-        drawing.text(left + (2 * head + 1) * width, BOTTOM - 4, head_label(head), anchor="middle", **look)
-        drawing.text(592, TOP + (2 * head + 1) * ROW + 4, head_label(head), anchor="end", **look)
-
-
 def _draw_flow(drawing, now):
     """Draw what leads from one matrix to the next."""
     for row in LEFT_AND_WIDTH.values():
@@ -223,13 +219,6 @@ def _draw_flow(drawing, now):
     drawing.line(start, y, end, y, "label")
     drawing.line(end, y, end, y + 11, "label", arrow=True)
     drawing.text(end + 10, y + 12, "softmax", LABEL)
-
-
-def _draw_trail(drawing, now, trail):
-    for i, cell in enumerate(trail):
-        label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
-        drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
-        drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
 
 
 def words(state):

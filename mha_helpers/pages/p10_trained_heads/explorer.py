@@ -8,11 +8,9 @@ import torch
 
 from mha_helpers.masks import causal_mask
 from mha_helpers.models import tiny
-from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.svg import Drawing
+from mha_helpers.panel import Panel
 
 HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
-HEIGHT = 336
 JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
 
 
@@ -28,26 +26,24 @@ def trained_explorer():
     >>> panel.state()["accuracy"] < 0.2
     True
     """
-    steps = tiny.checkpoint_steps()
     heads = [(name, head) for head, name in enumerate(HEADS)]
     controls = {
-        "step": widgets.SelectionSlider(options=steps, value=steps[-1]),
+        "step": widgets.SelectionSlider(options=tiny.checkpoint_steps(), value=1000),
         "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
         "off": widgets.Checkbox(False, description="switch this head off", indent=False),
     }
     more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
-    return Panel("Heads while they form", controls, compute, draw, words, more)
+    return Panel("Heads while they form", controls, compute, draw, words, more, height=336)
 
 
 def compute(step, head, off, line):
     letters = tiny.as_numbers(line)
-    off_head = head if off else None
+    off_head = head if off else -1
     logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
     after_copies = tiny.positions_after_copies(letters)
     same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
     return {
         "tokens": [f"{letter} {i}" for i, letter in enumerate(tiny.as_text(letters))],
-        "step": step, "head": head, "off": off,
         "weights": torch.cat(weights, dim=1)[0],  # layers of (1, h, n, n) -> (8, n, n)
         "framed": after_copies if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
         "known": (after_copies[:-1] & same).any(dim=-1),
@@ -57,11 +53,11 @@ def compute(step, head, off, line):
 
 
 def heads_on(off):
-    return (torch.arange(len(HEADS)) != (-1 if off is None else off)).view(2, 4)
+    return (torch.arange(len(HEADS)) != off).view(2, 4)
 
 
 @functools.cache
-def measured(step, off):
+def measured(step, off=-1):
     """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
     lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
     model, on = tiny.trained_model(step=step), heads_on(off)
@@ -69,12 +65,12 @@ def measured(step, off):
     return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
 
 
-def draw(state):
-    drawing, head, tokens = Drawing(WIDTH, HEIGHT), state["head"], state["tokens"]
+def draw(drawing, state):
+    head, tokens = state["head"], state["tokens"]
     colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
     style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
     style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
-    cell = drawing.heatmap((0, 0, 440, HEIGHT), state["weights"][head], tokens, tokens, **style)
+    cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
     for row, column in state["framed"].nonzero().tolist():
         x, y, side, _ = cell(row, column)
         corners = ((x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y))
@@ -85,7 +81,6 @@ def draw(state):
         drawing.text(left, 168, f"weight: {job}", 13, bold=True)
         cells = [(i, 0, 0) for i in range(len(HEADS))]
         drawing.bars((left, 178, 195, 154), state[job], HEADS, colours, (0, 1), head, cells=cells)
-    return drawing
 
 
 def _draw_curve(drawing, state, left, top, width, height):
@@ -95,7 +90,7 @@ def _draw_curve(drawing, state, left, top, width, height):
     def place(step, accuracy):
         return left + width * step / 1000, top + height * (1 - accuracy)
 
-    curve = [(step, measured(step, None)["accuracy"]) for step in tiny.checkpoint_steps()]
+    curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
     for before, after in pairwise(curve):
         drawing.line(*place(*before), *place(*after), "output")
     for step, accuracy in curve:
@@ -109,12 +104,12 @@ def _draw_curve(drawing, state, left, top, width, height):
 
 
 def words(state):
-    known, right = state["known"].sum(), (state["right"] & state["known"]).sum()
+    head, known, right = state["head"], state["known"].sum(), (state["right"] & state["known"]).sum()
     line = f"{right} of {known} in this line" if known else "in this line none can be known"
-    previous, after = (f"{state[job][state['head']]:.2f}" for job in JOBS)
-    looks = f"puts {previous} on the previous letter and {after} after a copy"
-    framed = "the letter after an earlier copy" if state["head"] >= 4 else "the previous letter"
+    previous, after = (state[job][head] for job in JOBS)
+    looks = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
+    framed = "the letter after an earlier copy" if head >= 4 else "the previous letter"
     return [
         f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out, {line}.",
-        f"Head {HEADS[state['head']]} {'writes zeros' if state['off'] else looks}. Framed: {framed}.",
+        f"Head {HEADS[head]} {'writes zeros' if state['off'] else looks}. Framed: {framed}.",
     ]

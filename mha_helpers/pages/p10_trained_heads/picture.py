@@ -5,7 +5,7 @@ from matplotlib.patches import Rectangle
 from mha_helpers.heatmaps import draw_weights
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import Picture, arrow, axes_at, box, new_figure, words
-from mha_helpers.style import colour_of, head_colour
+from mha_helpers.style import colour_of
 
 STAGES = (  # what is in a box, what shape leaves it, and its colour
     ("letters", "(b, n)", "faint"),
@@ -54,26 +54,25 @@ def circuit_maps(head_1_3, head_2_1, tokens, framed):
     Head 1.3: 1 frame, which holds 0.50 of its row on average.
     Head 2.1: 1 frame, which holds 0.50 of its row on average.
     """
-    n, side = len(tokens), 372
+    n, side, descriptions = len(tokens), 372, []
+    labels = [f"{token} {position}" for position, token in enumerate(tokens)]
+    middles = [position + 0.5 for position in range(n)]
     figure, _ = new_figure(880, side + 70)
-    descriptions = []
-    pairs = ((head_1_3, "head 1.3: the previous letter", 2), (head_2_1, "head 2.1: after an earlier copy", 4))
-    for number, (weights, title, head) in enumerate(pairs):
-        ax = axes_at(figure, 56 + 440 * number, 26, side, side)
-        draw_weights(ax, weights, head_colour(head), causal_mask(n))
-        for row, column in framed[number].nonzero().tolist():
-            frame = {"fill": False, "edgecolor": colour_of("lit"), "linewidth": 1.6, "zorder": 5}
-            ax.add_patch(Rectangle((column, row), 1, 1, **frame))
-        labels = [f"{token} {position}" for position, token in enumerate(tokens)]
-        middles = [position + 0.5 for position in range(n)]
-        for axis, name, turned in ((ax.yaxis, "query", 0), (ax.xaxis, "key", 90)):
+    for left, weights, frames, name, job, colour in (
+        (56, head_1_3, framed[0], "head 1.3", "the previous letter", "head 3"),
+        (496, head_2_1, framed[1], "head 2.1", "after an earlier copy", "head 5"),
+    ):
+        ax = axes_at(figure, left, 26, side, side)
+        draw_weights(ax, weights, colour_of(colour), causal_mask(n))
+        for row, column in frames.nonzero().tolist():
+            style = {"fill": False, "edgecolor": colour_of("lit"), "linewidth": 1.6, "zorder": 5}
+            ax.add_patch(Rectangle((column, row), 1, 1, **style))
+        for axis, role, turned in ((ax.yaxis, "query", 0), (ax.xaxis, "key", 90)):
             axis.set_ticks(middles, labels, fontsize=9.5, rotation=turned)
-            axis.set_label_text(name, color=colour_of(name), weight="bold")
+            axis.set_label_text(role, color=colour_of(role), weight="bold")
         ax.tick_params(length=0, pad=3, labelcolor=colour_of("label"))
-        ax.set_title(title, loc="left", color=colour_of(f"head {head + 1}"), weight="bold", fontsize=12.5)
-        rows = framed[number].any(dim=-1)
-        held = (weights * framed[number]).sum(dim=-1)[rows].mean()
-        count = int(framed[number].sum())
-        frames = f"{count} frame{'s' * (count > 1)}, which hold{'s' * (count == 1)}"
-        descriptions.append(f"{title.split(':')[0].capitalize()}: {frames} {held:.2f} of its row on average.")
+        ax.set_title(f"{name}: {job}", loc="left", color=colour_of(colour), weight="bold", fontsize=12.5)
+        held = (weights * frames).sum(dim=-1)[frames.any(dim=-1)].mean()
+        count = "1 frame, which holds" if frames.sum() == 1 else f"{frames.sum()} frames, which hold"
+        descriptions.append(f"{name.capitalize()}: {count} {held:.2f} of its row on average.")
     return Picture(figure, "\n".join(descriptions))

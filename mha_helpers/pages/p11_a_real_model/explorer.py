@@ -7,10 +7,8 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.models.real import heads_off, load_minilm, sentence_vector, tendencies
-from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.svg import Drawing
+from mha_helpers.panel import Panel
 
-SENTENCE = "the cat eats the fish because it is hungry"
 MOST_TOKENS = 24  # with [CLS] and [SEP]
 KINDS = {
     "previous": "the previous word", "next": "the next word", "itself": "the word itself",
@@ -32,13 +30,14 @@ def real_model_explorer():
     """
     load_minilm()
     controls = {
-        "sentence": widgets.Text(SENTENCE),
+        "sentence": widgets.Text("the cat eats the fish because it is hungry"),
         "layer": widgets.IntSlider(1, 1, 6),
         "head": widgets.IntSlider(3, 1, 12),
         "change": widgets.Dropdown(options=["nothing", SHUFFLED, OFF]),
     }
     more = {"kind": widgets.Dropdown(options=list(KINDS), description="weight on")}
-    return Panel("The 72 heads of a real model", controls, compute, draw, words, more, click=click)
+    title = "The 72 heads of a real model"
+    return Panel(title, controls, compute, draw, words, more, click=click, height=336)
 
 
 def click(values, head, row, column):
@@ -48,42 +47,35 @@ def click(values, head, row, column):
 
 def compute(sentence, layer, head, change, kind):
     sentence = " ".join(sentence.split())
-    before = run(sentence)
-    index = (layer - 1, head - 1)
-    shown = run(shuffled(sentence) if change == SHUFFLED else sentence, index if change == OFF else None)
-    cosine = (before["vector"] @ shown["vector"]).item()
-    return {**shown, "head": index, "change": change, "kind": kind, "cosine": cosine}
-
-
-def shuffled(sentence):
-    words_of = sentence.split()
-    random.Random(3).shuffle(words_of)  # always the same order
-    return " ".join(words_of)
+    before, index = run(sentence), (layer - 1, head - 1)
+    if change == SHUFFLED:
+        spoken = sentence.split()
+        random.Random(3).shuffle(spoken)  # always the same order
+        sentence = " ".join(spoken)
+    shown = run(sentence, *([index] if change == OFF else []))
+    return {**shown, "head": index, "cosine": (before["vector"] @ shown["vector"]).item()}
 
 
 @functools.lru_cache(maxsize=16)
-def run(sentence, off=None):
+def run(sentence, *off):
     """Run the model on one sentence, perhaps with a head off."""
     tokenizer, model = load_minilm()
     batch = tokenizer(sentence, return_tensors="pt")
     tokens = tokenizer.convert_ids_to_tokens(batch["input_ids"][0])
     if not 2 < len(tokens) <= MOST_TOKENS:
         raise ValueError(f"The model takes 1 to {MOST_TOKENS - 2} tokens here; these are {len(tokens) - 2}.")
-    with torch.no_grad(), heads_off(model, *([off] if off else [])):
+    with torch.no_grad(), heads_off(model, *off):
         result = model(**batch, output_attentions=True)
     weights = torch.cat(result.attentions)  # layers of (1, h, n, n) -> (layers, h, n, n)
-    n = len(tokens)
     return {
-        "tokens": tokens,
-        "weights": weights,
-        "tendencies": tendencies(weights, tokens),
-        "even": tendencies(torch.full((n, n), 1 / n), tokens),
+        "tokens": tokens, "weights": weights, "tendencies": tendencies(weights, tokens),
+        "even": tendencies(torch.full(weights.shape[-2:], 1 / len(tokens)), tokens),
         "vector": sentence_vector(result.last_hidden_state, batch["attention_mask"])[0],
-    }
+    }  # fmt: skip
 
 
-def draw(state):
-    drawing, (layer, head), off = Drawing(WIDTH, 336), state["head"], state["change"] == OFF
+def draw(drawing, state):
+    (layer, head), off = state["head"], state["change"] == OFF
     colour = "faint" if off else "head 1"
     title = f"layer {layer + 1}, head {head + 1}{' is off' if off else ''}"
     tokens, weights = state["tokens"], state["weights"][layer, head]
@@ -95,12 +87,11 @@ def draw(state):
     drawing.text(462, 226, f"head {layer + 1}.{head + 1}: average weight of the words on", 13, bold=True)
     values = [state["tendencies"][kind][layer, head].nan_to_num() for kind in KINDS]
     drawing.bars((460, 236, 390, 98), values, list(KINDS), colour, (0, 1), list(KINDS).index(state["kind"]))
-    return drawing
 
 
 def words(state):
-    (layer, head), average = state["head"], state["tendencies"]
-    values = {kind: average[kind][layer, head].nan_to_num().item() for kind in KINDS}
+    layer, head = state["head"]
+    values = {kind: state["tendencies"][kind][layer, head].nan_to_num().item() for kind in KINDS}
     most = max(values, key=values.get)
     much = f"{values[most]:.2f} on average; even weights: {state['even'][most]:.2f}"
     lines = [f"Head {layer + 1}.{head + 1}: most on {KINDS[most]}, {much}."]

@@ -10,13 +10,13 @@ THEIRS = {
 }
 
 
-def random_state(d_model, layers=5):
+def random_state(d_model):
     """Return a state dict with the names of a BERT and random numbers."""
     sizes = dict.fromkeys(THEIRS.values(), (d_model, d_model))
     sizes |= {"intermediate.dense": (4 * d_model, d_model), "output.dense": (d_model, 4 * d_model)}
     sizes |= {"attention.output.LayerNorm": (d_model,), "output.LayerNorm": (d_model,)}
     state = {}
-    for layer in range(layers):
+    for layer in range(5):
         for index, (name, shape) in enumerate(sizes.items()):
             seed = 2 * (len(sizes) * layer + index)
             state[f"encoder.layer.{layer}.{name}.weight"] = numbers(*shape, seed=seed)

@@ -14,7 +14,6 @@ from mha_helpers.exercises.running import explain, is_stub, run
 
 PAGE_09 = "09_concat_and_output.ipynb"
 NAME = "MyAttention"
-WHAT_IS_READ = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
 def class_of_page_09(page=PAGE_09):
@@ -50,7 +49,7 @@ def _defined_on(page):
         lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
         code = "\n".join(line for line in lines if not line.startswith(("%", "!")))
         for node in run(lambda code=code: ast.parse(code).body, ()).value or []:
-            if isinstance(node, WHAT_IS_READ):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
                 run(lambda node=node: exec(compile(ast.Module([node], []), PAGE_09, "exec"), names), ())
     return names
 

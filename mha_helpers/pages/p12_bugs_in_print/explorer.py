@@ -8,10 +8,9 @@ import torch
 
 from mha_helpers.attention import attention_weights, mask_scores, merge_heads, split_heads
 from mha_helpers.masks import causal_mask
-from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.panel import Panel
 from mha_helpers.sentence import fixed_matrix, sentence_vectors
 from mha_helpers.style import number
-from mha_helpers.svg import Drawing
 
 HEADS, SIZES = 2, (1, 4, 16)
 SUSPECTS = {"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"}
@@ -32,19 +31,19 @@ def bugs_explorer():
     >>> max(panel.state()["measured"])
     0.0
     """
-    suspect = widgets.Dropdown(options=list(SUSPECTS))
-    controls = {"suspect": suspect, "experiment": widgets.Dropdown(options=list(EXPERIMENTS))}
-    return Panel("Six suspects, five experiments", controls, compute=compute, draw=draw, words=words)
+    choices = {"suspect": list(SUSPECTS), "experiment": list(EXPERIMENTS)}
+    controls = {name: widgets.Dropdown(options=names) for name, names in choices.items()}
+    return Panel("Six suspects, five experiments", controls, compute, draw, words, height=290)
 
 
 def attend(x, projections, mask=None, bug="healthy", ones=False):
     """Return the outputs ``(n, h·d_k)`` and scores ``(h, n, n)`` of two heads, with one bug or none."""
-    q, k, v = (x @ w for w in projections)  # (n, d_model) @ (d_model, h·d_k) -> (n, h·d_k)
-    v = torch.ones_like(v) if ones else v
+    features = [x @ w for w in projections]  # (n, d_model) @ (d_model, h·d_k) -> (n, h·d_k)
     if bug == "heads":  # without the transpose
-        q, k, v = (features.reshape(HEADS, len(x), -1) for features in (q, k, v))
+        q, k, v = (part.reshape(HEADS, len(x), -1) for part in features)
     else:
-        q, k, v = (split_heads(features, HEADS) for features in (q, k, v))  # -> (h, n, d_k)
+        q, k, v = (split_heads(part, HEADS) for part in features)  # -> (h, n, d_k)
+    v = torch.ones_like(v) if ones else v
     root = math.sqrt(q.shape[-1])
     scores = q @ k.transpose(-2, -1) * (root if bug == "scale" else 1 / root)
     if mask is not None and bug == "mask":
@@ -59,8 +58,7 @@ def attend(x, projections, mask=None, bug="healthy", ones=False):
 def measure(experiment, bug):
     """Return labels and one number for each."""
     tokens, x = sentence_vectors("the old cat eats fresh fish")
-    projections = _projections(x.shape[-1], d_k=8)
-    mask = causal_mask(len(x))
+    projections, mask = _projections(x.shape[-1], d_k=8), causal_mask(len(x))
     if experiment == "enlarge d_k":
         many = fixed_matrix("many words", 64, 64)
         spreads = [attend(many, _projections(64, d_k), bug=bug)[1].std().item() for d_k in SIZES]
@@ -99,19 +97,16 @@ def compute(suspect, experiment):
     measured = measure(experiment, SUSPECTS[suspect])[1]
     # One scale for all suspects, so that the bars of the healthy heads never change.
     everything = [value for bug in SUSPECTS.values() for value in measure(experiment, bug)[1]]
-    return {"suspect": suspect, "experiment": experiment, "labels": labels, "healthy": healthy,
-            "measured": measured, "limits": (min(everything), max(everything))}  # fmt: skip
+    limits = (min(everything), max(everything))
+    return {"labels": labels, "healthy": healthy, "measured": measured, "limits": limits}
 
 
-def draw(state):
-    drawing = Drawing(WIDTH, 290)
-    sides = (("healthy", "healthy heads", "output"), ("measured", f"suspect {state['suspect']}", "head 2"))
-    for side, (values, name, colour) in enumerate(sides):
-        left = side * WIDTH / 2 + 10
+def draw(drawing, state):
+    suspect = f"suspect {state['suspect']}"
+    sides = ((10, "healthy heads", "healthy", "output"), (440, suspect, "measured", "head 2"))
+    for left, name, values, colour in sides:
         drawing.text(left, 20, name, 16, bold=True)
-        box = (left, 36, WIDTH / 2 - 30, 244)
-        drawing.bars(box, state[values], state["labels"], colour, state["limits"])
-    return drawing
+        drawing.bars((left, 36, 400, 244), state[values], state["labels"], colour, state["limits"])
 
 
 def words(state):
