@@ -22,7 +22,7 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
     """Return None if ``got`` is right, else a sentence that opens with ``subject``.
 
     >>> difference([[1, 3, 0], [2, 4, 5], [6, 7, 8]], torch.tensor([[1.0, 2, 6], [3, 4, 7], [0, 5, 8]]))
-    'Your answer is transposed: its rows stand where its columns belong.'
+    'Your answer is transposed, so that its rows stand where its columns belong.'
     >>> difference([0.6, 0.1, 0.3], [0.6, 0.2, 0.2])
     'Your answer has 0.1 as its second number, which is too small; all that stands before it is right.'
     """
@@ -40,7 +40,8 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
             return f"{subject} lacks the {entry} {_quoted(lacking)}{instead}."
         got, names, right = [got[name] for name in right], list(right), list(right.values())
         return _parts_difference(got, right, names, asked, subject)
-    if _has_parts(right):
+    several = isinstance(right, tuple | list)
+    if several and (any(map(torch.is_tensor, right)) or as_numbers(right) is None):  # part by part
         if isinstance(got, torch.Tensor) and got.dim() > 1 and len(got) == len(right):
             alike = all(getattr(part, "shape", None) == got.shape[1:] for part in right)
             got = got.unbind() if alike else got  # stacked, it can be taken apart just as well
@@ -93,12 +94,6 @@ def _quoted(names):
     return ", ".join(f"“{name}”" for name in [*names][:4]) + (", …" if len(names) > 4 else "")
 
 
-def _has_parts(right):
-    """Tell whether a tuple or list is compared part by part: tensors of their own, or not numbers only."""
-    several = isinstance(right, tuple | list)
-    return several and (any(isinstance(part, torch.Tensor) for part in right) or as_numbers(right) is None)
-
-
 def _plain(choice):
     if not isinstance(choice, str):
         return as_python(choice)
@@ -117,15 +112,12 @@ def as_choices(got, right, offered=()):
     if not isinstance(got, set | frozenset | list | tuple | range):
         kind = "{}, which is an empty dict" if got == {} else kind_of(got)
         return f"is {kind}; a set in curly brackets is needed"
-    if any(entry is ... for entry in got):
-        return "still has `...` in it: put what you found in its place"
-    if nested := [entry for entry in got if isinstance(entry, list | tuple | set | dict)]:
-        return f"has {kind_of(nested[0])} inside; a set of single values is needed"
-    chosen = set(map(_plain, got))
-    if other := [choice for choice in chosen if letters and not re.fullmatch("[a-z]", str(choice))]:
-        return f"has “{min(other, key=str)}”; single letters are needed"
-    strange = chosen.difference(offered) if set(map(_plain, right)) <= set(offered) else ()
-    return f"has “{min(strange, key=str)}”, which is none of the choices" if strange else chosen
+    chosen, listed = list(map(_plain, got)), set(map(_plain, right)) <= set(offered)
+    if other := [choice for choice in chosen if not isinstance(choice, str | int | float)]:
+        return f"has {kind_of(other[0])}, which is none of the choices"
+    if strange := [choice for choice in chosen if listed and choice not in offered]:
+        return f"has “{min(strange, key=str)}”, which is none of the choices"
+    return set(chosen)
 
 
 def _choice_difference(got, right, asked, subject):
@@ -165,19 +157,6 @@ def _entries(value):
         yield from _entries(part) if type(part) in (list, tuple) else [part]
 
 
-def _holes(value):
-    return sum(entry is ... for entry in _entries(value))
-
-
-def _has_decimal_commas(got, wanted, decimals):
-    """Tell whether a list of whole numbers, two by two, would be the right numbers with points in them."""
-    entries = list(_entries(got))
-    if not entries or len(entries) != 2 * wanted.numel() or not all(type(entry) is int for entry in entries):
-        return False
-    joined = [float(f"{whole}.{abs(part)}") for whole, part in zip(entries[::2], entries[1::2], strict=True)]
-    return bool(close(torch.tensor(joined).double(), wanted.flatten(), decimals).all())
-
-
 def _numbers_difference(got, right, asked, subject):
     values, wanted = as_numbers(got), as_numbers(right)
     if wanted is None:  # what a learner's two calls returned is compared, too
@@ -185,21 +164,21 @@ def _numbers_difference(got, right, asked, subject):
     several = asked.of_function and type(got) in (list, tuple) and any(map(torch.is_tensor, got))
     if several and getattr(values, "shape", None) != wanted.shape:
         return f"{subject} is {kind_of(got)} of {len(got)}; one tensor is needed."
-    if _holes(got):
-        return f"{subject} still has `...` in {counted(_holes(got), 'place')}: put yours there."
     if isinstance(got, set | frozenset):
         return f"{subject} is a set, and a set has no order: write a list, in square brackets."
-    if _has_decimal_commas(got, wanted, asked.decimals):
-        return f"{subject} has commas for decimal points: Python takes 1,5 for the two numbers 1 and 5."
-    single = wanted.dim() == 0
+    entries, single = list(_entries(got)), wanted.dim() == 0
     flat = values is not None and wanted.dim() < 2 and not asked.of_function
+    whole = all(type(entry) is int for entry in entries) and (wanted != wanted.round()).any()
+    if flat and whole and len(entries) == 2 * wanted.numel():
+        twice = "has twice as many numbers as are needed, all of them whole"
+        return f"{subject} {twice}: Python takes 1,5 for the two numbers 1 and 5."
     if flat and values.squeeze().shape == wanted.squeeze().shape:
         values = values.reshape(wanted.shape)  # [0.5] is as good as 0.5, [[1, 2]] as [1, 2]
     shape_named = asked.of_function and not single and isinstance(got, torch.Tensor)  # below
     shapeless = values is not None and not shape_named and single != (values.dim() == 0)
-    if values is None or shapeless or (single and isinstance(got, bool)):
+    if values is None or shapeless or (single and isinstance(got, bool) != isinstance(right, bool)):
         needed = f"{counted(wanted.numel(), 'number')} {'is' if wanted.numel() == 1 else 'are'}"
-        odd = [part for part in _entries(got) if as_numbers(part) is None]
+        odd = [part for part in entries if as_numbers(part) is None]
         inside = " with rows of different lengths" if values is None and type(got) in (list, tuple) else ""
         inside = f" with {kind_of(odd[0])} in it" if odd else inside
         return f"{subject} is {kind_of(got)}{inside}; {needed} needed."
@@ -209,8 +188,7 @@ def _numbers_difference(got, right, asked, subject):
     if is_mask and not ((values == 0) | (values == 1)).all():
         return f"{subject} holds numbers; a mask holds True and False."
     if not close(values, wanted, asked.decimals).all():
-        noun = "size" if "shape" in subject else "number"
-        words = other_numbers(values, wanted, replace(asked, noun=noun), getattr(got, "dtype", None))
+        words = other_numbers(values, wanted, asked, getattr(got, "dtype", None))
         return f"{subject}{words}{'' if words.endswith('?') else '.'}"
     if single or not asked.of_function or not isinstance(right, torch.Tensor):
         return None

@@ -1,10 +1,10 @@
 """The three kinds of exercise: a value, a function, a test that the learner writes."""
 
-import functools
 import inspect
 import re
 import sys
 import time
+from collections import namedtuple
 
 import torch
 
@@ -18,18 +18,18 @@ class ValueExercise(Exercise):
     """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
 
     ``right``: it, or a function without arguments that computes it. ``decimals``: how many are asked for.
-    ``rows``: names of the rows, or of a list's entries. A text is one choice, a set several.
+    A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``; one for a set may
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
     """
 
-    def __init__(self, heading, *, right, decimals=None, rows=(), **rest):
+    def __init__(self, heading, *, right, decimals=None, **rest):
         super().__init__(heading, **rest)
-        offered = re.findall(r'`"(\w+)"`', self.task)  # a single one is an example
-        if len(offered) < 2:
+        offered = re.findall(r'`"(\w+)"`', self.task)
+        if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
-        self.right, self.asked = right, Asked(decimals, rows=tuple(rows), choices=tuple(offered))
+        self.right, self.asked = right, Asked(decimals, choices=tuple(offered))
 
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right
@@ -161,29 +161,33 @@ class FunctionExercise(Exercise):
         return sentence[0].upper() + sentence[1:]
 
 
+Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
+
+
 class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
-    ``candidates``: tuples ``(name, function, is_right)``, the right ones first, if need be with what is true
-    of this one, said where it is misjudged. They take inputs of all sizes. Each is tried ``times`` times,
-    because a test with random numbers may waver; a test that is too slow for that is asked to be faster.
+    ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
+    with what is true of it, said where it is misjudged. They take inputs of all sizes; ``takes`` gets what
+    the test hands over and returns it in order, or raises an ``AnswerError`` if the task rules it out. Each
+    is tried ``times`` times, as chance may make a test waver; a test too slow for that should be faster.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own
     seconds = 1.5  # for all candidates together
 
-    def __init__(self, heading, *, candidates, times=5, **rest):
+    def __init__(self, heading, *, right, wrong, takes=None, times=5, **rest):
         super().__init__(heading, **rest)
-        self.candidates, self.times = tuple(candidates), times
+        both = {**right, **wrong}
+        self.candidates = [Candidate(name, *both[name], is_right=name in right) for name in both]
+        self.takes, self.times = takes, times
 
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
             return hand_over(self, answer, "your test")
-        start, verdicts = time.thread_time(), []
+        verdicts = []
         for candidate in self.candidates:
-            left = start + self.seconds - time.thread_time()
-            share = left / (len(self.candidates) - len(verdicts))
-            verdicts.append(self._verdict_on(answer, candidate, share))
+            verdicts.append(self._verdict_on(answer, candidate, self.seconds / len(self.candidates)))
             if isinstance(verdicts[-1], str):
                 return verdicts[-1]
         return self._misjudged(verdicts)
@@ -193,17 +197,18 @@ class TestExercise(Exercise):
         start, values, calls = time.thread_time(), [], []
 
         def tried(function):  # a copy of the candidate: one of page 04 remembers what it met
-            @functools.wraps(function)
             def handed(*args, **named):
                 calls.append(args)
+                if self.takes:
+                    args, named = self.takes(*args, **named), {}
                 return function(*args, **named)
 
             return test(handed)
 
-        which = f"“{candidate[0]}”, which is {'right' if candidate[2] else 'wrong'}"
+        which = f"“{candidate.name}”, which is {'right' if candidate.is_right else 'wrong'}"
         while len(values) < self.times and (not values or time.thread_time() - start < seconds):
             loaded = len(sys.modules)
-            outcome = run(tried, (candidate[1],))
+            outcome = run(tried, (candidate.function,))
             if len(sys.modules) > loaded:  # its first call of torch.func takes a second
                 start = time.thread_time()
             if outcome.error:
@@ -217,23 +222,23 @@ class TestExercise(Exercise):
             return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
         if len(set(values)) > 1:
             room = "allow chance more room, or more numbers."
-            repair = room if candidate[2] else "what lets it pass by chance?"
+            repair = room if candidate.is_right else "what lets it pass by chance?"
             return f"Your test says now True, now False of {which}: {repair}"
         return values[0]
 
     def _misjudged(self, verdicts):
         pairs = zip(self.candidates, verdicts, strict=True)
-        wrong = [candidate for candidate, verdict in pairs if verdict != candidate[2]]
+        wrong = [candidate for candidate, verdict in pairs if verdict != candidate.is_right]
         if not wrong:
             return None
         for test, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
-            if [as_python(run(test, (candidate[1],)).value) for candidate in self.candidates] == verdicts:
+            said = [as_python(run(test, (candidate.function,)).value) for candidate in self.candidates]
+            if said == verdicts:
                 return sentence
         if len(wrong) == len(verdicts):
             return "Your test is upside down: it says True of every wrong one and False of every right one."
-        name, _, is_right, *fact = wrong[0]
+        name, _, fact, is_right = wrong[0]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} are judged rightly."
         count = f"Your test says {verdicts[0]} of all {len(verdicts)}." if len(set(verdicts)) == 1 else count
         example = f"“{name}” is {'right, but does not pass' if is_right else 'wrong, but passes'}"
-        more = f" The same goes for “{wrong[1][0]}”." if len(wrong) == 2 and wrong[1][2] == is_right else ""
-        return f"{count} {example}{': ' if fact else '.'}{' '.join(fact)}{more}"
+        return f"{count} {example}: {fact}"

@@ -20,19 +20,17 @@ ORDINALS += [f"{number}th" for number in range(11, 1000)]
 class Asked:
     """What the right answer is besides its value, and how a sentence names its places.
 
-    ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``rows``:
-    names, such as the words; ``axes``: what is counted along each axis, from the last, or a dict by name.
-    ``of_function``: a tensor is needed where one is right, and the number expected may be said; else it
-    would give the answer away. ``noun``: what a list holds, numbers or sizes. ``choices``: the texts offered.
+    ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``axes``:
+    what is counted along each axis, from the last, or a dict by name. ``of_function``: a tensor is needed
+    where one is right, and the number expected may be said; else it would give the answer away.
+    ``choices``: the texts offered.
     """
 
     decimals: int | None = None
     returns: tuple = ()
-    rows: tuple = ()
     axes: tuple | dict = ("batch entry", "table", "row", "column")
     of_function: bool = False
     choices: tuple = ()
-    noun: str = "number"
 
 
 def close(values, wanted, decimals=None):
@@ -44,7 +42,8 @@ def close(values, wanted, decimals=None):
     atol = RELATIVE * float(finite.abs().amax()) if finite.any() else 1e-6
     if bool((finite == finite.round()).all()):  # counts: the next whole number is wrong, however large
         atol = min(atol, 0.4)
-    return torch.isclose(values, wanted, rtol=0.0, atol=atol, equal_nan=True)
+    near = torch.isclose(values, wanted, rtol=0.0, atol=atol, equal_nan=True)
+    return near | (wanted.isnan() & (values == 0))  # a mistake's NaN where no key is left may be repaired
 
 
 def counted(number, what):
@@ -62,10 +61,9 @@ def other_shape(values, wanted, decimals):
         axis = next(axis for axis in range(wanted.dim()) if got[axis] != right[axis])
         words = f"has the size {got[axis]} along axis {axis}, and {right[axis]} is needed"
         words = "has its axes in another order, and other numbers" if sorted(got) == sorted(right) else words
-        for order in itertools.permutations(range(wanted.dim())) if wanted.dim() <= 5 else ():
-            turned = values.permute(order)
-            if turned.shape == wanted.shape and close(turned, wanted, decimals).all():
-                words = "is transposed" if wanted.dim() == 2 else "is right but for the order of its axes"
+        for turned_words, turned in _turned(wanted):
+            if turned.shape == values.shape and close(values, turned, decimals).all():
+                words = turned_words
     for larger, smaller, what in ((got, right, "has one axis more"), (right, got, "lacks one axis")):
         for axis, size in enumerate(larger):
             if larger[:axis] + larger[axis + 1 :] == smaller:
@@ -101,10 +99,7 @@ def other_numbers(values, wanted, asked, dtype):
     if not index:
         return f", {here}, is {size}"
     count, right = wrong.numel(), int((~wrong).sum())
-    if len(index) == 1 and not right and not asked.of_function:
-        both = "both" if count == 2 else f"all {count}"
-        return f" is not right: {both} {asked.noun}s differ from what is asked"
-    rest = f"{right or 'none'} of {count} {asked.noun}s {'are' if right > 1 else 'is'} right"
+    rest = f"{right or 'none'} of {count} numbers {'are' if right > 1 else 'is'} right"
     rest = "all that stands before it is right" if any(index) else rest
     rest = "the rows above are right" if len(index) == 2 and index[0] > 1 else rest
     what = f", and {there} is expected there" if asked.of_function else f", which is {size}"
@@ -113,11 +108,9 @@ def other_numbers(values, wanted, asked, dtype):
 
 def _where(index, asked):
     if len(index) == 1:
-        return f"for “{asked.rows[index[0]]}”" if asked.rows else f"as its {ORDINALS[index[0]]} {asked.noun}"
-    labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)][::-1]
-    if asked.rows:
-        labels[-2] = f"{asked.axes[-2]} “{asked.rows[index[-2]]}”"
-    return f"in the {', '.join(labels)}"
+        return f"as its {ORDINALS[index[0]]} number"
+    labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)]
+    return f"in the {', '.join(labels[::-1])}"
 
 
 def _rounded(values, wanted, asked):
@@ -159,9 +152,9 @@ def _relation(values, wanted, decimals):
     relations = [  # words, the numbers they speak of, how many sizes it takes
         ("is right but for the sign", -wanted, 2),
         ("is the exact opposite: every yes is a no, every no a yes", 1 - wanted, 100 - 99 * yes_or_no),
-        *_swapped(wanted, 1 if yes_or_no else 3),
+        *((words, turned, 1 if yes_or_no else 3) for words, turned in _turned(wanted)),
         (f"is {factor:.3g} times the right one in every number", factor * wanted, enough),
-        ("is the softmax of what is asked for: a step too many?", _softmax(wanted), enough),
+        ("is the softmax of what is asked for: a step too many?", wanted.softmax(-1), enough),
         ("has lost its signs", wanted.abs(), 3),
         (f"is shifted: {shift:.3g} was added to every number", wanted + shift, 99 if whole else 3),
     ]
@@ -175,21 +168,20 @@ def _relation(values, wanted, decimals):
     return None if whole else _sums(values, wanted, decimals)
 
 
-def _softmax(numbers):
-    return torch.softmax(numbers, -1) if numbers.dim() else numbers
-
-
-def _swapped(wanted, least):
-    for axis, other in itertools.combinations(range(wanted.dim()), 2):
-        words = "is transposed: its rows stand where its columns belong"
-        last_two = (axis, other) == (wanted.dim() - 2, wanted.dim() - 1)
-        words = words if last_two else f"has axes {axis} and {other} swapped, counted from 0"
-        yield words, wanted.transpose(axis, other), least
+def _turned(wanted):
+    """Yield the right answer with its axes in every order, each with what to say of it."""
+    for order in itertools.permutations(range(wanted.dim())) if wanted.dim() <= 5 else ():
+        moved = [axis for axis in range(wanted.dim()) if order[axis] != axis]
+        words = "is right but for the order of its axes"
+        words = "has axes {} and {} swapped, counted from 0".format(*moved) if len(moved) == 2 else words
+        if moved == [wanted.dim() - 2, wanted.dim() - 1]:
+            words = "is transposed, so that its rows stand where its columns belong"
+        yield words, wanted.permute(order)
 
 
 def _sums(values, wanted, decimals):
     """Say where numbers add up to 1 that should do so in each row."""
-    if close(_softmax(values), wanted, decimals).all():
+    if close(values.softmax(-1), wanted, decimals).all():
         return "would be right after a softmax along its last axis: is that step missing?"
     if not close(wanted.sum(-1), ONE, decimals).any():
         return None

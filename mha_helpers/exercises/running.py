@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from mha_helpers.exercises.compare import as_numbers
-from mha_helpers.exercises.relations import close
+from mha_helpers.exercises.compare import difference
+from mha_helpers.exercises.relations import Asked
 
 _NOT_THEIRS = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
 _USES = ("LOAD", "STORE", "RETURN_CONST")
@@ -28,23 +28,17 @@ _OF_STUBS = {None, ..., "self", "super", "__class__", "__init__", "NotImplemente
 # (a pattern of the message, what usually causes it), tried in order.
 _CAUSES = (
     ("AssertionError", "An assert stops the code where it fails: a test returns False there instead."),
-    ("no ellipsis was", "The tensor has more axes than the equation: begin each of its parts with `...`."),
-    ("ellipsis", "A `...` is still in the code: put something in its place."),
+    (r"['(]ellipsis|(not|type) ellipsis", "A `...` is still in the code: put something in its place."),
     ("KeyError", "The dict has no entry of this name: print its keys, and what your code builds."),
     (r"super\(\)\.__init__\(.+Error", "nn.Module takes no arguments: what is in the brackets of this line?"),
     ("and 'Linear'|not Linear", "A layer is no matrix: what do you do with a layer to apply it to x?"),
-    ("missing .* argument", "An argument is neither handed over nor has a default: compare with the task."),
-    ("positional argument", "How many arguments does the task name?"),
-    ("view size is not compatible", "After a transpose use reshape: it copies the numbers first."),
-    ("Dimension out of range", "The tensor has fewer axes than that: compare its .shape with the task's."),
+    (r"(positional|keyword\S*) arg", "Compare the arguments with those that the task, or PyTorch, names."),
     ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
-    ("index", "An index ran past the end, or is no whole number: compare it with the .shape."),
+    ("(index|Dimension).* out of|many indices", "Print the .shape: are there so many, counted from 0?"),
     ("converted to", "One number is needed there, and several came: the right argument? A job for torch?"),
     ("must be Tensor, not", "Are two arguments swapped? For a plain number math may have the same function."),
     ("is ambiguous", "if, and, or, not take one True or False: & or | in brackets, .all(), `is not None`?"),
-    ("as type .?int|of ints|as an integer", "A whole number is needed there: divide with //."),
-    ("values to unpack", "There are more or fewer values on the right of = than names on its left."),
-    ("keyword argument", "No argument has this name: is it spelt as in the task, or as in PyTorch?"),
+    ("type .?int|ints,.* float|float.* as an integer", "A whole number is needed there: divide with //."),
     ("Module.__init__", "super().__init__() must come first in __init__."),
     ("not callable", "A value is called like a function: are there brackets too many, or a name used twice?"),
     ("'torch' is not defined", "Run the set-up cell at the top of the page first: it imports torch."),
@@ -100,30 +94,18 @@ def run(call, args):
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.line for frame in frames if not frame.filename.startswith(_NOT_THEIRS)]
         return Outcome(error=error.with_traceback(None), line=(lines or [""])[-1])
-    return Outcome(value, changed=any(map(_changed, copies, args)))
+    pairs = [pair for pair in zip(copies, args, strict=True) if torch.is_tensor(pair[0])]
+    return Outcome(value, changed=not all(torch.equal(*pair) for pair in pairs))
 
 
 def agree(outcome, other):
-    """Tell whether two calls came to the same: values of one form, or one error; 0 is as good as NaN."""
+    """Tell whether a call came to what another came to: a value as good as the other's, or one error."""
     if outcome.error or other.error:
         return type(outcome.error) is type(other.error) and str(outcome.error) == str(other.error)
-    if _form(outcome.value) != _form(other.value):
-        return False
-    return _alike(outcome.value, other.value)
-
-
-def _alike(value, other):
-    """Tell whether two values of one form hold the same numbers; NaN is as good as 0."""
-    if type(value) in (list, tuple):
-        return len(value) == len(other) and all(map(_alike, value, other))
-    if type(value) is dict:
-        return value.keys() == other.keys() and all(_alike(value[name], other[name]) for name in value)
-    numbers, wanted = as_numbers(value), as_numbers(other)
-    if numbers is None or wanted is None:
-        return value == other if isinstance(value, str | set) else type(value) is type(other)
-    if numbers.shape != wanted.shape:
-        return False
-    return bool((close(numbers, wanted) | (wanted.isnan() & (numbers == 0))).all())
+    value, wanted = outcome.value, other.value
+    if isinstance(value, dict) and isinstance(wanted, dict) and value.keys() != wanted.keys():
+        return False  # an answer may have more entries than asked for, a mistake with fewer is another
+    return difference(value, wanted, Asked(of_function=True)) is None
 
 
 def explain(error, line=""):
@@ -185,18 +167,3 @@ def _each(change, value):
     if isinstance(value, torch.Tensor):
         return change(value)
     return type(value)(_each(change, part) for part in value) if type(value) in (list, tuple) else value
-
-
-def _form(value):
-    """Say whether a value is a tensor, a mask, several, or else: equal numbers may differ in form."""
-    if type(value) in (list, tuple):
-        return tuple(map(_form, value)) if any(isinstance(part, torch.Tensor) for part in value) else list
-    if isinstance(value, torch.Tensor) and value.dim():
-        return torch.bool if value.dtype == torch.bool else torch.Tensor
-    return float if isinstance(value, int | float | torch.Tensor) else type(value)
-
-
-def _changed(now, before):
-    if isinstance(before, torch.Tensor):
-        return now.shape != before.shape or not torch.equal(now.nan_to_num(), before.nan_to_num())
-    return isinstance(before, list) and now != before

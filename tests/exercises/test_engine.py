@@ -7,28 +7,45 @@ import torch
 from samples import WORDS, function, reply, value
 
 from mha_helpers.exercises import TestExercise
+from mha_helpers.exercises.engine import CORRECT
+from mha_helpers.exercises.running import AnswerError
 from tools.notebook import exercise_cells
 
 
 @pytest.fixture
 def find_the_doubler():
-    candidates = [
-        ("2x", lambda x: 2 * x, True),
-        ("x + x", lambda x: x + x, True),
-        ("x²", lambda x: x * x, False, "At 2 and at 0 it is right."),
-        ("x + 2", lambda x: x + 2, False),
-    ]
+    right = {"2x": (lambda number: 2 * number, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
+    wrong = {"x²": (lambda x: x * x, "it is right at 2."), "x + 2": (lambda x: x + 2, "it is right at 2.")}
     small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
+
+    def double(x):
+        if x == 7:
+            raise AnswerError("hands over 7: the task is about other numbers.")
+        return (x,)
+
     stub = "def my_test(double):\n    ..."
-    return TestExercise("5.3 ★ · 1 min · A test", candidates=candidates, mistakes=[small], stub=stub, **WORDS)
+    return TestExercise(
+        "5.3 ★ · 1 min · A test", right=right, wrong=wrong, takes=double, mistakes=[small], stub=stub, **WORDS
+    )
 
 
 @pytest.mark.parametrize(
     ("test", "words"),
     [
         (lambda double: True, "Your test never calls the function it is handed."),
-        (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: At 2"),
-        (lambda double: double(0) is None, "says False of all 4. “2x” is right, but does not pass"),
+        (
+            lambda double: double(0) == 0 or True,
+            "says True of all 4. “x²” is wrong, but passes: it is right at 2.",
+        ),
+        (
+            lambda double: double(0) is None,
+            "says False of all 4. “2x” is right, but does not pass: it doubles.",
+        ),
+        (lambda double: double(7) == 14, "which is right, your test hands over 7: the task is about"),
+        (
+            lambda double: double() == 14,
+            "your test raises TypeError: find_the_doubler.<locals>.double() missing",
+        ),
         (lambda double: double(3) != 6, "upside down"),
         (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
         (lambda double: (double(0), double(2)) == (0, 4), "3 of 4 are judged rightly. “x²” is wrong"),
@@ -40,13 +57,17 @@ def find_the_doubler():
         ),
         (lambda double: double(3), "Handed “2x”, which is right, your test returns a number; True or False"),
         (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
-        (lambda: True, "How many arguments"),
+        (lambda: True, "Compare the arguments"),
         (True, "hand over your test: check(my_test)"),
     ],
 )
 def test_a_test_is_told_what_it_misjudges(find_the_doubler, test, words):
     random.seed(1)
     assert words in reply(find_the_doubler, test)
+
+
+def test_a_test_may_name_the_arguments(find_the_doubler):
+    assert find_the_doubler.verdict(lambda double: double(x=3) == 6).status == CORRECT
 
 
 def test_check_prints_one_line_that_begins_with_the_verdict(capsys):

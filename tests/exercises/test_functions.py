@@ -44,7 +44,7 @@ def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
         ("def mine(x):\n    return x @ x", "print both .shape first. The line: return x @ x"),
         ("def helper(x):\n    return x @ x\ndef mine(x):\n    return helper(x)", "The line: return x @ x"),
         ("def mine(x):\n    return y", "Is the name spelt as above"),
-        ("def mine(x, y):\n    return x", "neither handed over nor has a default"),
+        ("def mine(x, y):\n    return x", "Compare the arguments with those that the task"),
         ("def mine(x):\n    exit()", "t raises SystemExit"),
         ("def mine(x):\n    return x.view(...)", "A `...` is still in the code"),
         ("def mine(x):\n    return torch.rand(2, 3)", "is random, or kept"),

@@ -70,7 +70,7 @@ class _Question(ValueExercise):
         sentence = super()._judge(answer)
         matrix = as_numbers(answer)
         ragged = matrix is None and type(answer) is list
-        for name, row in zip(self.asked.rows, answer, strict=False) if ragged else ():
+        for name, row in zip(golden_example().features, answer, strict=False) if ragged else ():
             if (single := type(row) in (int, float)) or (type(row) is list and len(row) != 2):
                 what = "one number" if single else f"a list of {len(row)}"
                 return f"Your row “{name}” is {what}: each row is a list of two, with a point for decimals."
@@ -91,7 +91,6 @@ class _Question(ValueExercise):
 own_question = _Question(
     "2.2 ★★ · 6 min · Design a question",
     right=[[0, 0], [0, 0], [0, 0.5], [0, 0], [0, 0], [0, 0]],
-    rows=golden_example().features,
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
     that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever

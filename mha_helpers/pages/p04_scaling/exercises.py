@@ -5,7 +5,7 @@ import math
 import torch
 
 from mha_helpers.exercises import ValueExercise
-from mha_helpers.pages.p04_scaling.scales import SCALES, ScaleTest
+from mha_helpers.pages.p04_scaling.scales import NOT_SCALING, SCALING, ScaleTest
 
 
 def _first(*scores):
@@ -125,7 +125,8 @@ def _spread_stays(scale):
 
 scale_test = ScaleTest(
     "4.3 ★★★ · 8 min · Write the test that catches a wrong scale",
-    candidates=SCALES,
+    right=SCALING,
+    wrong=NOT_SCALING,
     times=3,
     task="""
     Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for

@@ -28,32 +28,30 @@ def _first_only(axis):
     return scale
 
 
-SCALES = [
-    ("÷√d_k", lambda scores, d_k: scores / d_k**0.5, True, "it brings random q @ k.T to a spread near 1."),
-    ("× d_k to the power −0.5", lambda scores, d_k: scores * d_k**-0.5, True, "it divides by √d_k, too."),
-    ("no scale", lambda scores, d_k: scores, False, "its scores have the spread √d_k."),
-    ("÷d_k", lambda scores, d_k: scores / d_k, False, "its scores have the spread 1/√d_k."),
-    ("×√d_k", lambda scores, d_k: scores * d_k**0.5, False, "its scores have the spread d_k."),
-    ("÷8, whatever d_k is", lambda scores, d_k: scores / 8, False, "it is right at d_k = 64 only."),
-    ("÷√512, whatever d_k is", lambda scores, d_k: scores / 512**0.5, False, "it is right at 512 only."),
-    ("÷ the root of the first d_k that it meets", _FirstRoot(), False, "the second d_k shows it."),
-    ("÷(4 · √d_k)", lambda scores, d_k: scores / (4 * d_k**0.5), False, "its spread is 0.25 for every d_k."),
-    ("÷√(d_k + 8)", lambda scores, d_k: scores / (d_k + 8) ** 0.5, False, "at d_k = 4 its spread is 0.58."),
-    (
-        "÷ the whole part of √d_k",
+SCALING = {
+    "÷√d_k": (lambda scores, d_k: scores / d_k**0.5, "it brings random q @ k.T to a spread near 1."),
+    "× d_k to the power −0.5": (lambda scores, d_k: scores * d_k**-0.5, "it divides by √d_k, too."),
+}
+NOT_SCALING = {
+    "no scale": (lambda scores, d_k: scores, "its scores have the spread √d_k."),
+    "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k."),
+    "×√d_k": (lambda scores, d_k: scores * d_k**0.5, "its scores have the spread d_k."),
+    "÷8, whatever d_k is": (lambda scores, d_k: scores / 8, "it is right at d_k = 64 only."),
+    "÷√512, whatever d_k is": (lambda scores, d_k: scores / 512**0.5, "it is right at 512 only."),
+    "÷ the root of the first d_k that it meets": (_FirstRoot(), "the second d_k shows it."),
+    "÷(4 · √d_k)": (lambda scores, d_k: scores / (4 * d_k**0.5), "its spread is 0.25 for every d_k."),
+    "÷√(d_k + 8)": (lambda scores, d_k: scores / (d_k + 8) ** 0.5, "at d_k = 4 its spread is 0.58."),
+    "÷ the whole part of √d_k": (
         lambda scores, d_k: scores / int(d_k**0.5),
-        False,
         "it is right at square numbers only: at d_k = 3 its spread is 1.73.",
     ),
-    (
-        "÷√d_k up to 16, then ÷4",
+    "÷√d_k up to 16, then ÷4": (
         lambda scores, d_k: scores / min(d_k, 16) ** 0.5,
-        False,
         "at d_k = 64 its spread is 2.",
     ),
-    ("only the first row divided", _first_only(-2), False, "all its other rows keep their spread of √d_k."),
-    ("only the first column divided", _first_only(-1), False, "its other columns keep their spread."),
-]
+    "only the first row divided": (_first_only(-2), "all its other rows keep their spread of √d_k."),
+    "only the first column divided": (_first_only(-1), "its other columns keep their spread."),
+}
 
 
 class ScaleTest(TestExercise):

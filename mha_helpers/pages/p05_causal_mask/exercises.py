@@ -4,7 +4,7 @@ import torch
 
 from mha_helpers.exercises import case
 from mha_helpers.pages.p05_causal_mask.judges import LeakTest, MaskExercise, RowExercise
-from mha_helpers.pages.p05_causal_mask.leaks import LEAK_CANDIDATES
+from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
 
 scores_equal_to_zero = RowExercise(
     "5.1 ★ · 4 min · A mask applied as scores == 0",
@@ -120,7 +120,8 @@ def _compares_later_rows(attend):
 leak_test = LeakTest(
     "5.3 ★★★ · 9 min · Write the test that catches a leak",
     times=3,
-    candidates=LEAK_CANDIDATES,
+    right=CAUSAL,
+    wrong=NOT_CAUSAL,
     task="""
     A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
     sees a later one, else `False`; its mask is not shown. The check hands your test seventeen

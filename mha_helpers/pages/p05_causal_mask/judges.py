@@ -5,7 +5,7 @@ import torch
 from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise
 from mha_helpers.exercises.compare import as_numbers, as_python
 from mha_helpers.exercises.running import run
-from mha_helpers.pages.p05_causal_mask.leaks import LEAK_CANDIDATES
+from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL
 
 
 class RowExercise(ValueExercise):
@@ -107,7 +107,7 @@ class LeakTest(TestExercise):
     @staticmethod
     def _inputs(test):
         """Return what a test hands to a right attention: each tensor, and a copy of it as it was then."""
-        handed, attend_rightly = [], LEAK_CANDIDATES[0][1]
+        handed, attend_rightly = [], CAUSAL["causal mask"][0]
 
         def attend(x):
             handed.append((x, x.detach().clone()))

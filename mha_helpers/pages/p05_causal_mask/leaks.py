@@ -41,7 +41,7 @@ def _next_added(x):
 
 
 _NO_MASK = _leaking(lambda i, j, n: True)
-_CAUSAL = {
+CAUSAL = {
     "causal mask": (_attend(causal_mask), "no output follows a later word."),
     "causal mask with −1e9": (_attend(causal_mask, -1e9), "no output follows a later word."),
     "causal window": (
@@ -49,7 +49,7 @@ _CAUSAL = {
         "each word sees itself and the one before, no later one.",
     ),
 }
-_NOT_CAUSAL = {
+NOT_CAUSAL = {
     "no mask": (_NO_MASK, "every word sees every other."),
     "0 in place of −∞": (_attend(causal_mask, 0.0), "a score of 0 still gets a weight."),
     "triu in place of tril": (_attend(lambda n: causal_mask(n).T), "all words see later ones."),
@@ -95,7 +95,3 @@ _NOT_CAUSAL = {
         "its mask is right, but the last feature of each word holds that of the next.",
     ),
 }
-LEAK_CANDIDATES = [
-    *((name, attend, True, fact) for name, (attend, fact) in _CAUSAL.items()),
-    *((name, attend, False, fact) for name, (attend, fact) in _NOT_CAUSAL.items()),
-]

@@ -6,7 +6,7 @@ from mha_helpers.attention import split_heads
 from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case, numbers
 from mha_helpers.exercises.running import run
 from mha_helpers.golden import golden_example
-from mha_helpers.pages.p08_splitting_heads.scrambles import SPLIT_CANDIDATES
+from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING, split
 
 _AFTER_TRANSPOSE = [
     ((1, 2, 1), "is where `view` has it: what does `transpose` do?"),
@@ -175,7 +175,9 @@ class ScrambleTest(TestExercise):
 
 scramble_test = ScrambleTest(
     "8.3 ★★ · 8 min · Write the test that catches a scramble",
-    candidates=SPLIT_CANDIDATES,
+    right=SPLITTING,
+    wrong=SCRAMBLING,
+    takes=split,
     times=2,
     task="""
     Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,

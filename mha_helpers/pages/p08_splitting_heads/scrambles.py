@@ -18,29 +18,22 @@ def _one_word_late(*index):
     return split
 
 
+def split(q, num_heads):
+    """Return what a test hands over, or stop it if the task promises something else."""
+    if not isinstance(q, torch.Tensor) or q.dim() != 2:
+        raise AnswerError(f"hands over {kind_of(q)}: q is a tensor of shape (n, h·d_k)")
+    return q, num_heads
+
+
 _ONE_HEAD = "only one of its heads is scrambled."
-
-
-def _of_a_table(scramble):
-    """The same split, which takes what the task promises and says so of all else."""
-
-    def split(q, num_heads):
-        if not isinstance(q, torch.Tensor) or q.dim() != 2:
-            raise AnswerError(f"hands over {kind_of(q)}: q is a tensor of shape (n, h·d_k)")
-        return scramble(q, num_heads)
-
-    split.__qualname__ = "split"
-    return split
-
-
-_RIGHT = {
+SPLITTING = {
     "view, then transpose": (split_heads, "it is the cut of this page."),
     "slices, stacked": (
         lambda q, h: torch.stack(q.chunk(h, dim=-1)),
         "it has the same numbers, in memory of its own.",
     ),
 }
-_SCRAMBLING = {
+SCRAMBLING = {
     "view only": (
         lambda q, h: q.reshape(h, len(q), -1),
         "its shape is right, and its heads hold numbers of several words.",
@@ -86,7 +79,3 @@ _SCRAMBLING = {
         "each head is right, the last one first.",
     ),
 }
-SPLIT_CANDIDATES = [
-    *((name, _of_a_table(split), True, fact) for name, (split, fact) in _RIGHT.items()),
-    *((name, _of_a_table(split), False, fact) for name, (split, fact) in _SCRAMBLING.items()),
-]

@@ -3,7 +3,7 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
-from mha_helpers.pages.p10_trained_heads.shortcuts import GUESSERS, SHORTCUT_MISTAKES
+from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING, SHORTCUT_MISTAKES, guess
 
 _SHIFTED = "You shift the letters: for which letter does `letters` stand at each position already?"
 
@@ -179,7 +179,9 @@ class ShortcutTest(TestExercise):
 catch_the_shortcut = ShortcutTest(
     "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
-    candidates=GUESSERS,
+    right=COMPARING,
+    wrong=NOT_COMPARING,
+    takes=guess,
     mistakes=SHORTCUT_MISTAKES,
     given="from mha_helpers.models import predictable, repeated_sequences",
     task="""

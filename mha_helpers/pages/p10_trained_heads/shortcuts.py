@@ -33,10 +33,10 @@ def _by_position(letters, distances):
     return letters[:, (following - back) * (back > 0)]
 
 
-RULES = {f"always the letter {back} back": [back] for back in range(1, LENGTH)}
+_RULES = {f"always the letter {back} back": [back] for back in range(1, LENGTH)}
 for back in range(1, LENGTH // 2):
     name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
-    RULES[name] = [back * 2**times for times in range(5)]
+    _RULES[name] = [back * 2**times for times in range(5)]
 
 _NEARLY_ALL = "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22."
 _BY_12 = "on random letters it guesses, from position 12 on, the letter 12 before the next one."
@@ -44,17 +44,13 @@ _COMPARES = "it compares letters, and guesses all that can be predicted."
 _BY_POSITION = "it never compares letters, and is right only where the distance divides its own."
 
 
-def _of_a_batch(model):
-    """The same model, which takes what the task promises and says so of all else."""
-
-    def guess(letters):
-        if not isinstance(letters, torch.Tensor) or letters.dim() != 2:
-            raise AnswerError(f"hands over {kind_of(letters)}: guess takes letters of shape (b, n)")
-        if letters.is_floating_point():
-            raise AnswerError(f"hands over letters as {letters.dtype}: they are whole numbers")
-        return model(letters)
-
-    return guess
+def guess(letters):
+    """Return what a test hands over, or stop it if the task promises something else."""
+    if not isinstance(letters, torch.Tensor) or letters.dim() != 2:
+        raise AnswerError(f"hands over {kind_of(letters)}: guess takes letters of shape (b, n)")
+    if letters.is_floating_point():
+        raise AnswerError(f"hands over letters as {letters.dtype}: they are whole numbers")
+    return (letters,)
 
 
 def _by_hits(judge, guesses=slice(None, -1), wanted=slice(1, None)):
@@ -71,27 +67,16 @@ def _looks_12_back(guess):
 
 _OTHER_PLACE = "Those that compare letters fail, and a rule passes: with which letter is each guess compared?"
 
+COMPARING = {
+    "the model of many distances": (_guesses_of("varying"), _NEARLY_ALL),
+    "the letter after the earliest copy": (partial(_after_a_copy, latest=False), _COMPARES),
+    "the letter after the latest copy": (partial(_after_a_copy, latest=True), _COMPARES),
+}
+NOT_COMPARING = {"the model of distance 12": (_guesses_of("fixed"), _BY_12)}
+NOT_COMPARING |= {
+    name: (partial(_by_position, distances=back), _BY_POSITION) for name, back in _RULES.items()
+}
 
-GUESSERS = [
-    ("the model of many distances", _of_a_batch(_guesses_of("varying")), True, _NEARLY_ALL),
-    (
-        "the letter after the earliest copy",
-        _of_a_batch(partial(_after_a_copy, latest=False)),
-        True,
-        _COMPARES,
-    ),
-    (
-        "the letter after the latest copy",
-        _of_a_batch(partial(_after_a_copy, latest=True)),
-        True,
-        _COMPARES,
-    ),
-    ("the model of distance 12", _of_a_batch(_guesses_of("fixed")), False, _BY_12),
-    *(
-        (name, _of_a_batch(partial(_by_position, distances=distances)), False, _BY_POSITION)
-        for name, distances in RULES.items()
-    ),
-]
 SHORTCUT_MISTAKES = [
     (
         _looks_12_back,
