@@ -7,9 +7,11 @@
 the code handed out, whose last name at the left margin is checked; ``mistakes``, at most twelve pairs
 ``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
 ``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
-solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already). A mistake is named if
-the answer does the same up to the first input that fails. A sentence says only what was seen: a candidate of
-a test that the learner writes comes with what is true of it, not with a guess at why the test misjudges it.
+solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already); ``says``, a function of
+wrong numbers and the right ones that returns what to say of them, "adds up to 0.9", or None. A mistake is
+named if the answer does the same up to the first input that fails. A sentence says only what was seen: a
+candidate of a test that the learner writes comes with what is true of it, not with a guess at why the test
+misjudges it.
 
 **What needs no mistake**, because ``compare.py``, ``relations.py`` and ``running.py`` say it: type, holes,
 entries, choices, shape, NaN, rounding, a factor, sums, the first wrong number, exceptions, a missing return.
@@ -35,13 +37,13 @@ Verdict = namedtuple("Verdict", "status sentence")  # what ``check`` prints afte
 class Exercise:
     """One exercise. ``_judge`` of its kind returns a sentence if the answer is wrong, else None."""
 
-    def __init__(self, heading, *, task, stub, praise, hints, solution, mistakes=(), given=""):
+    def __init__(self, heading, *, task, stub, praise, hints, solution, mistakes=(), given="", says=None):
         self.heading, (self.number, stars) = f"Exercise {heading}", heading.split()[:2]
         self.stars = len(stars)
         self.task, self.stub, self.given, self.solution_code = (
             textwrap.dedent(text).strip() for text in (task, stub, given, solution)
         )
-        self.praise, self.hints, self.mistakes = praise, tuple(hints), tuple(mistakes)
+        self.praise, self.hints, self.mistakes, self.says = praise, tuple(hints), tuple(mistakes), says
         self._hints_given = 0
         self.stub_words = "Write yours in place of the `...`, then run the cell again."
         if "..." not in self.stub:

@@ -21,15 +21,17 @@ class ValueExercise(Exercise):
     A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``; one for a set may
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
+    ``rows``: names of a list's entries.
     """
 
-    def __init__(self, heading, *, right, decimals=None, **rest):
+    def __init__(self, heading, *, right, decimals=None, rows=(), **rest):
         super().__init__(heading, **rest)
         offered = re.findall(r'`"(\w+)"`', self.task)
         if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
-        self.right, self.asked = right, Asked(decimals, choices=tuple(offered))
+        self.right = right
+        self.asked = Asked(decimals, choices=tuple(offered), rows=rows, says=self.says)
 
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right
@@ -85,7 +87,7 @@ class FunctionExercise(Exercise):
         self.reference, self.cases = reference, cases
         self.without, self.once = set(without), once
         returns = tuple(axes) if isinstance(axes, dict) else tuple(returns)
-        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True)
+        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True, says=self.says)
 
     def _run(self, answer, case):
         return run(answer, case.args)
@@ -190,7 +192,7 @@ class TestExercise(Exercise):
             verdicts.append(self._verdict_on(answer, candidate, self.seconds / len(self.candidates)))
             if isinstance(verdicts[-1], str):
                 return verdicts[-1]
-        return self._misjudged(verdicts)
+        return self._misjudged(answer, verdicts)
 
     def _verdict_on(self, test, candidate, seconds):
         """Return True or False, or a sentence if the test says neither, or now this, now that."""
@@ -226,19 +228,24 @@ class TestExercise(Exercise):
             return f"Your test says now True, now False of {which}: {repair}"
         return values[0]
 
-    def _misjudged(self, verdicts):
+    def _misjudged(self, test, verdicts):
         pairs = zip(self.candidates, verdicts, strict=True)
         wrong = [candidate for candidate, verdict in pairs if verdict != candidate.is_right]
         if not wrong:
             return None
-        for test, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
-            said = [as_python(run(test, (candidate.function,)).value) for candidate in self.candidates]
+        for mistake, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
+            said = [as_python(run(mistake, (candidate.function,)).value) for candidate in self.candidates]
             if said == verdicts:
                 return sentence
         if len(wrong) == len(verdicts):
             return "Your test is upside down: it says True of every wrong one and False of every right one."
+        if sentence := self._slip(test, verdicts, wrong[0]):
+            return sentence
         name, _, fact, is_right = wrong[0]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} are judged rightly."
         count = f"Your test says {verdicts[0]} of all {len(verdicts)}." if len(set(verdicts)) == 1 else count
         example = f"“{name}” is {'right, but does not pass' if is_right else 'wrong, but passes'}"
         return f"{count} {example}: {fact}"
+
+    def _slip(self, test, verdicts, candidate):
+        """Say why a test misjudges, this candidate first, if the exercise can tell it; else return None."""

@@ -5,6 +5,7 @@ stands there, where it is and what is expected there.
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -23,7 +24,8 @@ class Asked:
     ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``axes``:
     what is counted along each axis, from the last, or a dict by name. ``of_function``: a tensor is needed
     where one is right, and the number expected may be said; else it would give the answer away.
-    ``choices``: the texts offered.
+    ``choices``: the texts offered. ``rows``: names of a list's entries, such as the words.
+    ``says``: what an exercise says of wrong numbers in place of the first one.
     """
 
     decimals: int | None = None
@@ -31,6 +33,8 @@ class Asked:
     axes: tuple | dict = ("batch entry", "table", "row", "column")
     of_function: bool = False
     choices: tuple = ()
+    rows: tuple = ()
+    says: Callable | None = None
 
 
 def close(values, wanted, decimals=None):
@@ -86,6 +90,7 @@ def other_numbers(values, wanted, asked, dtype):
     percent = torch.isclose(values, 100 * wanted, rtol=5e-3, atol=0.0)
     if percent.all() and wanted.any() and not asked.of_function:
         words = "is 100 times too large: is it in per cent?"
+    words = words or (asked.says(values, wanted) if asked.says else None)
     if words:
         return f" {words}"
     index = tuple(wrong.nonzero()[0].tolist())
@@ -108,7 +113,7 @@ def other_numbers(values, wanted, asked, dtype):
 
 def _where(index, asked):
     if len(index) == 1:
-        return f"as its {ORDINALS[index[0]]} number"
+        return f"for “{asked.rows[index[0]]}”" if asked.rows else f"as its {ORDINALS[index[0]]} number"
     labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)]
     return f"in the {', '.join(labels[::-1])}"
 

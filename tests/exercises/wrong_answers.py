@@ -75,8 +75,8 @@ def my_test(scale):
     # nearer to the right row than to that of a mistake
     ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
-    ("5.2", "words too far away are seen (row 4, column 2)"): {"back <= window": "back <= 2"},
-    ("5.2", "words of the window are hidden (row 6, column 2)"): {"back <= window": "back <= min(window, 3)"},
+    ("5.2", "shows words too far away (row 4, column 2)"): {"back <= window": "back <= 2"},
+    ("5.2", "hides words of the window (row 6, column 2)"): {"back <= window": "back <= min(window, 3)"},
     ("5.2", "in another shape: its shape is () instead of (1, 1)"): {
         "(back >= 0) & (near | first)": "((back >= 0) & (near | first)).squeeze()"
     },

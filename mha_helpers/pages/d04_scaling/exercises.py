@@ -1,7 +1,5 @@
 """The exercise of the deeper page on scaling: where a head stops answering."""
 
-import re
-
 import torch
 
 from mha_helpers.exercises import ValueExercise
@@ -17,24 +15,15 @@ _MISTAKES = [
 ]
 
 
-def _at(found):
-    """Say in place of “too large” which answer the match has at the d_k that was found."""
-    name, d_k = found[1], float(found[2])
-    weight = torch.sigmoid(torch.tensor(d_k if name == "no scale" else d_k**0.5).double())
+def _answer_there(d_k, wanted):
+    """Say which answer the match has at a wrong d_k; without the scale 5 is wanted, with it 22."""
+    weight = torch.sigmoid(d_k if wanted == 5 else d_k**0.5)
     match = weight * (1 - weight)
-    verdict = "not yet below 0.01." if match >= 0.01 else "but is this the first whole d_k below 0.01?"
-    return f"“{name}”: at d_k = {d_k:g} the answer is {match:.4g}, {verdict}"
+    verdict = "not yet below 0.01" if match >= 0.01 else "but is this the first whole d_k below 0.01?"
+    return f"is {d_k:g}, where the answer is {match:.4g}, {verdict}"
 
 
-class _StillHead(ValueExercise):
-    """Says of a wrong d_k which answer the match has there."""
-
-    def _judge(self, answer):
-        sentence = super()._judge(answer)
-        return sentence and re.sub(r"“([^”]+)”, ([\d.]+), is too \w+\.", _at, sentence)
-
-
-still_head = _StillHead(
+still_head = ValueExercise(
     "D4.1 ★★ · 6 min · Where a head falls still",
     right={"no scale": 5, "÷ √d_k": 22},
     task="""
@@ -48,6 +37,7 @@ still_from = {
     "÷ √d_k": ...,
 }
 """,
+    says=_answer_there,
     mistakes=_MISTAKES,
     praise="The scale moves the place where a head that knows falls still from 5 to 22: later, not never.",
     hints=[

@@ -5,7 +5,6 @@ import itertools
 import torch
 
 from mha_helpers.exercises import ValueExercise
-from mha_helpers.exercises.compare import as_numbers
 
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
@@ -13,27 +12,23 @@ WORDS, SHARES = ("cat", "eats", "fish"), FISH[:, None] * V
 WAYS = [*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3)]
 
 
-class _Shares(ValueExercise):
-    """Says of the first wrong number which shares it leaves out, or takes with the wrong sign."""
-
-    def _judge(self, answer):
-        sentence, numbers = super()._judge(answer), as_numbers(answer)
-        if not sentence or not (", which is too " in sentence or " differ from what " in sentence):
-            return sentence
-        for name, number, shares in zip(("first", "second"), numbers.flatten(), SHARES.T, strict=True):
-            way = next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
-            if way is None:
-                return sentence
-            if words := [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]:
-                slip = "leaves out" if 0 in way else "turns the sign of"
-                return f"Your {name} number {slip} the share of {' and '.join(words)}."
-        return sentence
+def _shares(numbers, _):
+    """Say of the first wrong number which shares it leaves out, or takes with the wrong sign."""
+    for name, number, shares in zip(("first", "second"), numbers, SHARES.T, strict=True):
+        way = next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
+        if way is None:
+            return None
+        if words := [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]:
+            slip = "leaves out" if 0 in way else "turns the sign of"
+            return f"{slip} the share of {' and '.join(words)} in its {name} number"
+    return None
 
 
-fish_brings_home = _Shares(
+fish_brings_home = ValueExercise(
     "0.1 ★ · 3 min · What “fish” brings home",
     right=FISH @ V,
     decimals=2,
+    says=_shares,
     task="""
     In head 1 the row of “fish” is 0.576, 0.140, 0.284. The values are those of the table above: (2, 2)
     from “cat”, (0, −1) from “eats” and (−1, 1) from “fish” itself. Which two numbers does “fish” bring

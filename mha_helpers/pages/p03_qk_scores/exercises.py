@@ -10,6 +10,7 @@ _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found can
 new_key = ValueExercise(
     "3.1 ★ · 3 min · A fourth word answers",
     right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
+    rows=("cat", "eats", "fish"),
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
     (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). Which numbers stand in its row and its column? Leave out

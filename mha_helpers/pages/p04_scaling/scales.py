@@ -57,17 +57,16 @@ NOT_SCALING = {
 class ScaleTest(TestExercise):
     """If a wrong scale passes, say where the sizes that a test tries cannot tell it from a right one."""
 
-    def _judge(self, answer):
-        sentence = super()._judge(answer)
-        sizes = self._sizes(answer) if sentence and "wrong, but passes" in sentence else []
+    def _slip(self, test, verdicts, candidate):
+        sizes = [] if candidate.is_right else self._sizes(test)
         if len(sizes) == 1:
             return f"Handed a right scale, your test tries d_k = {sizes[0]:g} only: are there others?"
-        for size in sizes[:1] + sizes[-1:] if sizes and " of all " not in sentence else ():
-            if all(self._sizes(answer, size, wrong) for wrong in (100, 0.01)):
+        for size in sizes[:1] + sizes[-1:] if len(set(verdicts)) > 1 else ():
+            if all(self._sizes(test, size, wrong) for wrong in (100, 0.01)):
                 return f"Your test passes what is right at d_k = {size:g} only: does every size count?"
         if sizes and all((size**0.5).is_integer() for size in sizes):
             return f"Your test tries square numbers only, such as d_k = {sizes[0]:g}: there √d_k is whole."
-        return sentence
+        return None
 
     @staticmethod
     def _sizes(test, only=None, wrong=1):

@@ -2,14 +2,16 @@
 
 import torch
 
-from mha_helpers.exercises import case
-from mha_helpers.pages.p05_causal_mask.judges import LeakTest, MaskExercise, RowExercise
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case
+from mha_helpers.pages.p05_causal_mask.judges import LeakTest, rule_of_softmax, rules_of_the_window
 from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
 
-scores_equal_to_zero = RowExercise(
+scores_equal_to_zero = ValueExercise(
     "5.1 ★ · 4 min · A mask applied as scores == 0",
     right=[0.670, 0.0, 0.330],
     decimals=3,
+    rows=("cat", "eats", "fish"),
+    says=rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
     Take the row “fish” of this page: its scaled scores are [1.414, 0, 0.707], the causal mask forbids
@@ -53,16 +55,14 @@ def _by_slices(n, window):
     return mask
 
 
-window_mask = MaskExercise(
+window_mask = FunctionExercise(
     "5.2 ★★ · 6 min · A window, and the first word",
     reference=_mask,
     cases=lambda: [
-        case(5, 1),
-        case(6, 2),
-        case(7, 0),
-        case(9, 6),
-        case(1, 2),
+        case(n, window, label=f"with n = {n} and a window of {window}")
+        for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
     ],
+    says=rules_of_the_window,
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
     heads often leave spare weight there (an *attention sink*). Nobody sees a later word. Return this

@@ -2,48 +2,35 @@
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise
-from mha_helpers.exercises.compare import as_numbers, as_python
+from mha_helpers.exercises import TestExercise
+from mha_helpers.exercises.compare import as_python
 from mha_helpers.exercises.running import run
 from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL
 
 
-class RowExercise(ValueExercise):
-    """Of three wrong weights, of which the second is hidden, say which rule of softmax they break."""
-
-    def _judge(self, answer):
-        sentence, row = super()._judge(answer), as_numbers(answer)
-        if not sentence or not (", which is too " in sentence or " differ from what " in sentence):
-            return sentence
-        row = row.flatten()
-        if row[1]:
-            return f"“eats” has the weight {row[1]:.3g}: what does the code do with its score?"
-        if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
-            return f"Your weights add up to {row.sum():.3g}: to how much should those of a row?"
-        ratio = f"The weight of “cat” is {row[0] / row[2]:.3g} times that of “fish”"
-        return f"{ratio}: which ratio does softmax keep?"
+def rule_of_softmax(row, _):
+    """Say of three wrong weights, of which the second is hidden, which rule of softmax they break."""
+    if row[1]:
+        return f"gives “eats” the weight {row[1]:.3g}: what does the code do with its score?"
+    if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
+        return f"adds up to {row.sum():.3g}: to how much should the weights of a row?"
+    ratio = f"has a weight of “cat” {row[0] / row[2]:.3g} times that of “fish”"
+    return f"{ratio}: which ratio does softmax keep?"
 
 
-class MaskExercise(FunctionExercise):
-    """Of a mask with wrong cells, say which rules of the task it breaks, and where first."""
-
-    def _words(self, answer, cases, outcomes, first, difference):
-        words = super()._words(answer, cases, outcomes, first, difference)
-        if " is expected there; " not in words:
-            return words
-        n, window = cases[first].args
-        seen, key = as_numbers(outcomes[first].value) != 0, torch.arange(n)
-        back = key[:, None] - key
-        rules = {
-            "later words are seen": seen & (back < 0),
-            "not every word sees itself": ~seen & (back == 0),
-            "not every word sees the first": ~seen & (back > 0) & (key == 0),
-            "words of the window are hidden": ~seen & (back > 0) & (back <= window) & (key > 0),
-            "words too far away are seen": seen & (back > window) & (key > 0),
-        }
-        broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
-        broken = ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
-        return f"With n = {n} and a window of {window}, {broken}."
+def rules_of_the_window(seen, wanted):
+    """Say of a mask with wrong cells which rules of the task it breaks, and where first."""
+    seen, wanted, key = seen != 0, wanted != 0, torch.arange(len(seen))
+    back = key[:, None] - key
+    rules = {
+        "shows later words": seen & (back < 0),
+        "hides a word from itself": ~seen & (back == 0),
+        "hides the first word": ~seen & (back > 0) & (key == 0),
+        "hides words of the window": ~seen & wanted & (back > 0) & (key > 0),
+        "shows words too far away": seen & ~wanted & (back > 0),
+    }
+    broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
+    return ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
 
 
 def _to_the_last_digit(x):
@@ -79,30 +66,26 @@ _NO_COPY = (
 class LeakTest(TestExercise):
     """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
 
-    def _judge(self, answer):
-        sentence = super()._judge(answer)
-        telling = sentence and (" of all " in sentence or "wrong, but passes" in sentence)
-        return self._slip(answer, sentence) if telling else sentence
-
-    def _slip(self, test, sentence):
-        inputs, of_all = self._inputs(test), " of all " in sentence
+    def _slip(self, test, verdicts, candidate):
+        of_all, passes = len(set(verdicts)) == 1, not candidate.is_right
+        inputs = self._inputs(test) if of_all or passes else []
         if not inputs or inputs[0][0].dim() != 2:
-            return sentence
+            return None
         alike = [now for _, now in inputs if now.shape == inputs[0][1].shape]
         changed = torch.stack([(now != alike[0]).any(dim=1) for now in alike]).any(dim=0)
         one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
-        if of_all and one_place and (changed.any() or "says True" in sentence):
+        if of_all and one_place and (changed.any() or verdicts[0]):
             return _NO_COPY
         if of_all and any(now.isnan().any() for _, now in inputs):
             return _NAN
-        for probe, verdict, meant in _SLIPS if "says False of all" in sentence else ():
+        for probe, verdict, meant in _SLIPS if not passes else ():
             if as_python(run(test, (probe,)).value) is verdict:
                 return meant
         kept = [f"{word + 1}" for word in range(1, len(changed)) if not changed[word]]
-        if kept and changed.any() and len(alike) == len(inputs) and "wrong, but passes" in sentence:
+        if kept and changed.any() and len(alike) == len(inputs) and passes:
             kept = f"these of its {len(changed)} words as they are: {', '.join(kept)}"
             return f"Handed a right attention, your test leaves {kept}."
-        return sentence
+        return None
 
     @staticmethod
     def _inputs(test):

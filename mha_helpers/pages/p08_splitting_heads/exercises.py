@@ -163,11 +163,11 @@ def _after_split(judge):
 class ScrambleTest(TestExercise):
     """Says of a test that takes every split for right what it does not see."""
 
-    def _judge(self, answer):
-        sentence, handed = super()._judge(answer), []
-        if not sentence or "True of all" not in sentence:
-            return sentence
-        run(answer, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
+    def _slip(self, test, verdicts, candidate):
+        handed = []
+        if not all(verdicts):
+            return None
+        run(test, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
         if all(len(q.unique()) == 1 for q in handed):
             return "All numbers of your q are the same: could you see two of them change places?"
         return "Every split passes that has the right shape and all numbers of q: which belongs where?"

@@ -169,11 +169,9 @@ def circuit_scores(letter):
 class ShortcutTest(TestExercise):
     """Says of a test that nobody passes why those fail who compare letters."""
 
-    def _judge(self, answer):
-        sentence = super()._judge(answer)
-        if not sentence or "False of all" not in sentence:
-            return sentence
-        return "Nobody passes, not even who guesses all that can be predicted: which places do you count?"
+    def _slip(self, test, verdicts, candidate):
+        nobody = "Nobody passes, not even who guesses all that can be predicted: which places do you count?"
+        return None if any(verdicts) else nobody
 
 
 catch_the_shortcut = ShortcutTest(
