@@ -112,29 +112,12 @@ def test_nothing_is_changed_in_place():
 # Masks: True = may attend
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_causal_mask_lets_a_token_see_itself_and_the_past(n):
-    mask = causal_mask(n)
-    assert mask.dtype == torch.bool
-    assert mask.tolist() == [[key <= query for key in range(n)] for query in range(n)]
-
-
 @pytest.mark.parametrize("as_given", [list, torch.tensor, numpy.array])
 def test_padding_mask_blocks_columns_for_every_head_and_query(as_given):
     mask = padding_mask(as_given([3, 0, 1]), n=3)
     assert mask.dtype == torch.bool
     assert mask.tolist() == [[[[True, True, True]]], [[[False, False, False]]], [[[True, False, False]]]]
-
-
-def test_padding_mask_of_no_sentences_is_empty():
-    assert padding_mask([], 3).shape == (0, 1, 1, 3)
-
-
-@pytest.mark.parametrize("window", [0, 1, 2, 9])
-def test_sliding_window_mask_reaches_both_ways(window):
-    mask = sliding_window_mask(5, window)
-    assert mask.dtype == torch.bool
-    assert mask.tolist() == [[abs(query - key) <= window for key in range(5)] for query in range(5)]
+    assert padding_mask(as_given([]), 3).shape == (0, 1, 1, 3)
 
 
 # Many heads
@@ -164,11 +147,11 @@ def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask,
 def test_trace_holds_every_step_under_its_name():
     attention, x, mask = MultiHeadAttention(24, 4), numbers(3, 7, 24), causal_mask(7)
     trace = attention.trace(x, mask)
-    for name, layer in (("q", attention.w_q), ("k", attention.w_k), ("v", attention.w_v)):
-        heads = [layer(x)[..., 6 * head : 6 * head + 6] for head in range(4)]
-        torch.testing.assert_close(getattr(trace, name), torch.stack(heads, dim=1))
     expected = {
         "x": x,
+        "q": split_heads(attention.w_q(x), 4),
+        "k": split_heads(attention.w_k(x), 4),
+        "v": split_heads(attention.w_v(x), 4),
         "scores": torch.einsum("bhqd,bhkd->bhqk", trace.q, trace.k),
         "scaled": trace.scores / 6**0.5,
         "masked": torch.where(mask, trace.scaled, -math.inf),
@@ -276,7 +259,6 @@ def refused(call, error, words):
         refused(lambda: mask_scores(A, None), TypeError, "mask must be a torch.Tensor, got NoneType. Without a mask, leave the step out."),
         refused(lambda: mask_scores(A, SQUARE), ValueError, "mask (3, 3) does not fit the scores (3, 4). Give it the 2 axes (n_q, n_k) or all 2, each 1 or as long as theirs."),
         refused(lambda: mask_scores(A, torch.ones(1, 1, 1, 4).bool()), ValueError, "Take mask[0, 0]."),
-        refused(lambda: attention_weights(A[0]), ValueError, "scores must have shape (…, n_q, n_k): at least 2 axes"),
         refused(lambda: attention_weights(A.int()), TypeError, "scores must hold floating-point numbers, got torch.int32"),
         refused(lambda: weighted_values(A, A), ValueError, "weights has 4 keys, v has 3 (weights (3, 4), v (3, 4))."),
         refused(lambda: weighted_values(torch.zeros(2, 3, 3), torch.zeros(5, 3, 4)), ValueError, "weights (2, 3, 3), v (5, 3, 4)."),
@@ -291,7 +273,6 @@ def refused(call, error, words):
         refused(lambda: mha((2, 3, 8), SQUARE.expand(2, 3, 3)), ValueError, "mask (2, 3, 3) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4, each 1 or as long as theirs. If its first axis is the sentence, take mask[:, None]."),
         refused(lambda: mha((5, 3, 8), SQUARE[:1].expand(5, 3)), ValueError, "If its first axis is the sentence, take mask[:, None, None]."),
         refused(lambda: mha((2, 3, 8), SQUARE[0]), ValueError, "mask (3,) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4"),
-        refused(lambda: mha((2, 3, 8), torch.ones(1, 1, 4, 4).bool()), ValueError, "(n_q, n_k) or all 4, each 1 or as long as theirs."),
         refused(lambda: mha((2, 3, 8), torch.ones(4, 4).bool(), need_weights=False), ValueError, "mask (4, 4) does not fit"),
         refused(lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "module must be a torch.nn.MultiheadAttention, got Linear."),
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, kdim=4)), ValueError, "module uses kdim, vdim, add_bias_kv or add_zero_attn"),
@@ -306,7 +287,6 @@ def refused(call, error, words):
         refused(lambda: padding_mask([True], 4), TypeError, "lengths[0] must be a whole number such as 2, got True."),
         refused(lambda: padding_mask(3, 4), TypeError, "one length for each sentence, got 3."),
         refused(lambda: padding_mask("34", 4), TypeError, "one length for each sentence, got '34'."),
-        refused(lambda: mha((2, 3, 8), SQUARE[None]), ValueError, "Take mask[0]."),
     ],
 )  # fmt: skip
 def test_bad_input_is_answered_in_the_learners_words(call, error, words):

@@ -5,7 +5,6 @@ import torch
 
 from mha_helpers.pages.p03_qk_scores import scores_explorer
 from mha_helpers.sentence import hand_made_heads, sentence_vectors
-from mha_helpers.style import number
 
 
 @pytest.mark.parametrize("head", range(4))
@@ -47,14 +46,3 @@ def test_best_scores_that_tie_are_counted():
     assert "“cat” with 16, 13.7 more than the next" in panel.description()
     panel.set(d_k=1)
     assert "Best score in the row of “sat”: 3 words tie with 4." in panel.description()
-
-
-@pytest.mark.parametrize("d_k", [1, 2, 5, 16])
-@pytest.mark.parametrize("head", range(4))
-def test_every_bar_fits_its_zone_and_says_what_was_multiplied(d_k, head):
-    panel = scores_explorer()
-    panel.set(d_k=d_k, head=head)
-    state = panel.state()
-    assert ((state["q"][:, None] * state["k"]).abs() <= 8 / d_k**0.5 + 1e-4).all()
-    query, key = state["q"][2, 0], state["k"][state["chosen"][1], 0]
-    assert f"{number(query)} times {number(key)} is {number(query * key)}<" in panel.svg()

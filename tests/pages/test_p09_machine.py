@@ -122,18 +122,6 @@ def test_clicks_lead_from_the_output_of_eats_to_a_word_and_back(way):
     assert panel.state()["trail"] == [START, way[0]]
 
 
-def test_menus_alone_lead_from_the_output_of_eats_to_cat():
-    panel = machine_explorer()
-    for i, (matrix, *_) in enumerate(WAY_TO_CAT):
-        panel.controls["matrix"].value = matrix
-        assert panel.state()["trail"] == [START, *WAY_TO_CAT[: i + 1]]
-    panel.controls["column"].value = 3  # another number that went into the same key
-    assert panel.state()["trail"] == [START, *WAY_TO_CAT[:-1], ("x", 0, 3)]
-    assert panel.controls["row"].label == "1 cat" and panel.controls["column"].label == "4 1st"
-    panel.controls["matrix"].value = "weights"
-    assert panel.state()["trail"] == [START, *WAY_TO_CAT[:3]]
-
-
 def ways_from(now, cell):
     """Return every way from a number to one that is given, one for each choice of matrices."""
     nexts = {source.matrix: source for source in reversed(now.sources(cell))}
