@@ -224,6 +224,7 @@ def refused(call, error, words):
         refused(lambda: mask_scores(A, None), TypeError, "mask must be a torch.Tensor, got NoneType. Without a mask, leave the step out."),
         refused(lambda: mask_scores(A, SQUARE), ValueError, "mask (3, 3) does not fit the scores (3, 4). Give it the 2 axes (n_q, n_k) or all 2, each 1 or as long as theirs."),
         refused(lambda: mask_scores(A, torch.ones(1, 1, 1, 4).bool()), ValueError, "Take mask[0, 0]."),
+        refused(lambda: attention_weights(A[0]), ValueError, "scores must have shape (…, n_q, n_k): at least 2 axes"),
         refused(lambda: attention_weights(A.int()), TypeError, "scores must hold floating-point numbers, got torch.int32"),
         refused(lambda: weighted_values(A, A), ValueError, "weights has 4 keys, v has 3 (weights (3, 4), v (3, 4))."),
         refused(lambda: weighted_values(torch.zeros(2, 3, 3), torch.zeros(5, 3, 4)), ValueError, "weights (2, 3, 3), v (5, 3, 4)."),
