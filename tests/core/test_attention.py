@@ -237,6 +237,7 @@ def refused(call, error, words):
         refused(lambda: mha(torch.zeros(3, 8).double()), TypeError, "weight is torch.float32, x is torch.float64. Try x.to(torch.float32)."),
         # With as many sentences as heads, (b, n, n) would fit as (h, n, n) and give wrong numbers.
         refused(lambda: mha((2, 3, 8), SQUARE.expand(2, 3, 3)), ValueError, "mask (2, 3, 3) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4, each 1 or as long as theirs. If its first axis is the sentence, take mask[:, None]."),
+        refused(lambda: mha((5, 3, 8), SQUARE[:1].expand(5, 3)), ValueError, "If its first axis is the sentence, take mask[:, None, None]."),
         refused(lambda: mha((2, 3, 8), SQUARE[0]), ValueError, "mask (3,) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4"),
         refused(lambda: mha((2, 3, 8), torch.ones(4, 4).bool(), need_weights=False), ValueError, "mask (4, 4) does not fit"),
         refused(lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "module must be a torch.nn.MultiheadAttention, got Linear."),
@@ -249,6 +250,7 @@ def refused(call, error, words):
         refused(lambda: padding_mask([-1], 4), ValueError, "lengths[0] must be at least 0, got -1."),
         refused(lambda: padding_mask([1.5], 4), TypeError, "lengths[0] must be a whole number such as 2, got 1.5."),
         refused(lambda: padding_mask([True], 4), TypeError, "lengths[0] must be a whole number such as 2, got True."),
+        refused(lambda: padding_mask(3, 4), TypeError, "one length for each sentence, got 3."),
         refused(lambda: padding_mask("34", 4), TypeError, "one length for each sentence, got '34'."),
     ],
 )  # fmt: skip
