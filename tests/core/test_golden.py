@@ -73,17 +73,6 @@ def test_a_key_is_largest_where_its_name_holds_and_never_negative_there():
             assert numbers.argmax() == holds.argmax() and (numbers[holds > 0] > 0).all()
 
 
-def test_the_output_can_be_read_by_the_names_of_the_features():
-    acts, happens, is_eaten, *previous = TRACE.output.T
-    assert (acts > 1).all()  # every word found somebody who acts, "eats" most
-    assert acts.argmax() == EATS
-    assert is_eaten[EATS] > 1 and is_eaten[CAT] < 0 and is_eaten[FISH] < 0
-    assert happens.argmin() == EATS  # both of its heads bring home things
-    position = torch.stack(previous, dim=-1)
-    assert torch.equal(position[CAT], torch.zeros(3))  # no previous word
-    assert position[EATS].argmax() == 0 and position[FISH].argmax() == 1
-
-
 def attention(scores=TRACE.scores, divisor=ROOT, dim=-1, v=TRACE.v):
     weights = torch.softmax(scores / divisor, dim)
     return {"weights": weights, "heads": weights @ v}

@@ -56,3 +56,11 @@ def test_equal_words_get_equal_weights_in_the_head_of_the_same_word():
     torch.testing.assert_close(same[first, first], same[first, second])
     assert torch.equal(word_vectors(["The"]), word_vectors(["the"]))
     assert same.argmax(dim=-1).tolist() == [i if i != second else first for i in range(10)]
+
+
+def test_a_wider_matrix_begins_with_the_columns_of_the_narrower():
+    wide_q, wide_k, _, _ = hand_made_heads(6, 32)
+    for d_k in range(2, 32, 2):
+        w_q, w_k, _, _ = hand_made_heads(6, d_k)
+        assert torch.equal(w_k, wide_k[..., :d_k])
+        assert torch.equal(w_q[4:], wide_q[4:, :, :d_k])  # random heads keep their scale

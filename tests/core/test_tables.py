@@ -30,9 +30,9 @@ def test_a_row_a_column_or_a_cell_is_lit(chosen, expected):
 
 
 def test_masked_cells_hold_no_number():
-    table = matrix_table(Q, mask=torch.tensor([[True, False]]))
+    table = matrix_table(Q, mask=torch.tensor([[True, False]]), shape=False)
     assert table.text.count("—") == table.html.count("—") == 3
-    assert "−1" not in table.text
+    assert "−1" not in table.text and "(3, 2)" not in table.text
 
 
 def test_labels_are_text_and_never_markup():
@@ -49,7 +49,8 @@ def test_a_product_lights_what_goes_into_one_cell_and_adds_it_up():
     table = product_table(Q, K.T, 1, 0, rows=TOKENS, columns=TOKENS)
     assert lit(table) == ["2", "−1", "2", "0", "4"]
     assert table.text.endswith("scores[eats, cat] = 2·2 + (−1)·0 = 4")
-    assert "scores[eats, cat] = 2·2 + (−1)·0 = 4</p>" in table.html
+    assert "scores[eats, cat] = 2·2 + (−1)·0 = 4</p>" in table.html and ">·</div>" in table.html
+    assert product_table(Q, K.T, 1, 0, scale=2**0.5).text.endswith(" = (2·2 + (−1)·0) ÷ 1.414 ≈ 2.828")
 
 
 def test_a_rounded_sum_says_so_and_a_long_one_is_cut():

@@ -19,18 +19,6 @@ def test_scores_are_queries_times_keys_and_the_products_add_up_to_one_of_them(he
     torch.testing.assert_close(panel.state()["products"].sum(), scores[3, 1])
 
 
-def test_with_more_features_the_previous_word_stands_out():
-    """What the page promises whoever moves d_k: the lead over the next best score grows."""
-    panel, leads = scores_explorer(), []
-    for d_k in (1, 4, 8, 16):
-        panel.set(d_k=d_k)
-        scores = panel.state()["scores"]
-        previous = scores.diagonal(-1)
-        others = scores.diagonal_scatter(torch.full((5,), -torch.inf), -1)[1:].amax(dim=-1)
-        leads.append(float((previous - others).min()))
-    assert leads[0] < 0 < leads[1] < leads[2] < leads[3]
-
-
 def test_a_click_chooses_query_and_key_and_the_words_tell_their_sum():
     panel = scores_explorer()
     panel.click(0, 2, 3)
