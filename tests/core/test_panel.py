@@ -10,12 +10,9 @@ from mha_helpers.svg import Drawing
 
 
 @pytest.fixture
-def drawings():
-    return []
+def panel():
+    drawings = []
 
-
-@pytest.fixture
-def panel(drawings):
     def compute(size, head, query, key):
         if size == 4:
             raise ValueError("four is too many")
@@ -28,7 +25,7 @@ def panel(drawings):
         drawing.heatmap((0, 0, 300, 200), state["weights"], names, names, chosen=state["chosen"][1:])
         return drawing
 
-    return Panel(
+    panel = Panel(
         "A title",
         {"size": widgets.IntSlider(3, 1, 5)},
         compute,
@@ -39,11 +36,13 @@ def panel(drawings):
             offer(controls[name], "abcde"[: values["size"]]) for name in ("head", "query", "key")
         ],
     )
+    panel.drawings = drawings
+    return panel
 
 
-def test_set_redraws_once_and_names_what_it_does_not_know(panel, drawings):
+def test_set_redraws_once_and_names_what_it_does_not_know(panel):
     panel.set(size=5, key=1)
-    assert len(drawings) == 2
+    assert len(panel.drawings) == 2
     assert panel.state()["chosen"] == (0, 0, 1)
     panel.set(size=3, query=2)
     panel.set(size=5, query=4)  # a query that there is only since size is 5
