@@ -41,12 +41,6 @@ sizes, seeds = st.integers(1, 5), st.integers(0, 2**31)
 # One head
 
 
-def test_projections_multiply_each_token_with_their_own_matrix():
-    x, *matrices = numbers(2, 3, 4), numbers(4, 4), numbers(4, 4, seed=1), numbers(4, 6, seed=2)
-    for found, w in zip(project_qkv(x, *matrices), matrices, strict=True):
-        torch.testing.assert_close(found, torch.einsum("bni,if->bnf", x, w))
-
-
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize(
     ("leading", "n_q", "n_k", "d_k", "d_v"),
@@ -112,29 +106,12 @@ def test_nothing_is_changed_in_place():
 # Masks: True = may attend
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_causal_mask_lets_a_token_see_itself_and_the_past(n):
-    mask = causal_mask(n)
-    assert mask.dtype == torch.bool
-    assert mask.tolist() == [[key <= query for key in range(n)] for query in range(n)]
-
-
 @pytest.mark.parametrize("as_given", [list, torch.tensor, numpy.array])
 def test_padding_mask_blocks_columns_for_every_head_and_query(as_given):
     mask = padding_mask(as_given([3, 0, 1]), n=3)
     assert mask.dtype == torch.bool
     assert mask.tolist() == [[[[True, True, True]]], [[[False, False, False]]], [[[True, False, False]]]]
-
-
-def test_padding_mask_of_no_sentences_is_empty():
-    assert padding_mask([], 3).shape == (0, 1, 1, 3)
-
-
-@pytest.mark.parametrize("window", [0, 1, 2, 9])
-def test_sliding_window_mask_reaches_both_ways(window):
-    mask = sliding_window_mask(5, window)
-    assert mask.dtype == torch.bool
-    assert mask.tolist() == [[abs(query - key) <= window for key in range(5)] for query in range(5)]
+    assert padding_mask(as_given([]), 3).shape == (0, 1, 1, 3)
 
 
 # Many heads
@@ -154,41 +131,12 @@ def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask,
     output, weights = attention(x, mask)
     trace = attention.trace(x, mask)
     assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
+    assert trace != attention.trace(x, mask)  # compared as objects: == of tensors is no single True or False
     gradients = [torch.autograd.grad(found.sum(), attention.parameters()) for found in (output, trace.output)]
     assert all(torch.equal(*pair) for pair in zip(*gradients, strict=True))
     fused, nothing = attention(x, mask, need_weights=False)
     assert nothing is None
     torch.testing.assert_close(fused, output, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
-
-
-def test_trace_holds_every_step_under_its_name():
-    attention, x, mask = MultiHeadAttention(24, 4), numbers(3, 7, 24), causal_mask(7)
-    trace = attention.trace(x, mask)
-    for name, layer in (("q", attention.w_q), ("k", attention.w_k), ("v", attention.w_v)):
-        heads = [layer(x)[..., 6 * head : 6 * head + 6] for head in range(4)]
-        torch.testing.assert_close(getattr(trace, name), torch.stack(heads, dim=1))
-    expected = {
-        "x": x,
-        "scores": torch.einsum("bhqd,bhkd->bhqk", trace.q, trace.k),
-        "scaled": trace.scores / 6**0.5,
-        "masked": torch.where(mask, trace.scaled, -math.inf),
-        "weights": torch.softmax(trace.masked, dim=3),
-        "heads": torch.einsum("bhqk,bhkd->bhqd", trace.weights, trace.v),
-        "concat": torch.cat([trace.heads[:, head] for head in range(4)], dim=-1),
-        "output": attention.w_o(trace.concat),
-    }
-    for name, values in expected.items():
-        torch.testing.assert_close(getattr(trace, name), values, msg=name)
-    assert trace != attention.trace(x, mask)  # compared as objects: == of tensors is no single True or False
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(sizes, max_size=2), sizes, sizes, sizes, seeds)
-def test_each_head_gets_its_own_columns_and_merging_undoes_splitting(leading, h, n, d, seed):
-    x = numbers(*leading, n, h * d, seed=seed)
-    heads = split_heads(x, h)
-    assert torch.equal(heads, torch.stack(x.split(d, dim=-1), dim=-3))
-    assert torch.equal(merge_heads(heads), x)
 
 
 @st.composite
@@ -291,14 +239,12 @@ def refused(call, error, words):
         refused(lambda: mha((2, 3, 8), SQUARE.expand(2, 3, 3)), ValueError, "mask (2, 3, 3) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4, each 1 or as long as theirs. If its first axis is the sentence, take mask[:, None]."),
         refused(lambda: mha((5, 3, 8), SQUARE[:1].expand(5, 3)), ValueError, "If its first axis is the sentence, take mask[:, None, None]."),
         refused(lambda: mha((2, 3, 8), SQUARE[0]), ValueError, "mask (3,) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4"),
-        refused(lambda: mha((2, 3, 8), torch.ones(1, 1, 4, 4).bool()), ValueError, "(n_q, n_k) or all 4, each 1 or as long as theirs."),
         refused(lambda: mha((2, 3, 8), torch.ones(4, 4).bool(), need_weights=False), ValueError, "mask (4, 4) does not fit"),
         refused(lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "module must be a torch.nn.MultiheadAttention, got Linear."),
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, kdim=4)), ValueError, "module uses kdim, vdim, add_bias_kv or add_zero_attn"),
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_bias_kv=True)), ValueError, "add_bias_kv"),
         refused(lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_zero_attn=True)), ValueError, "add_zero_attn"),
         refused(lambda: causal_mask(0), ValueError, "n must be at least 1, got 0."),
-        refused(lambda: causal_mask(2.0), TypeError, "n must be a whole number such as 2, got 2.0."),
         refused(lambda: sliding_window_mask(4, -1), ValueError, "window must be at least 0, got -1."),
         refused(lambda: padding_mask([1, 5], 4), ValueError, "lengths[1] must be at most 4, got 5."),
         refused(lambda: padding_mask([-1], 4), ValueError, "lengths[0] must be at least 0, got -1."),
@@ -306,7 +252,6 @@ def refused(call, error, words):
         refused(lambda: padding_mask([True], 4), TypeError, "lengths[0] must be a whole number such as 2, got True."),
         refused(lambda: padding_mask(3, 4), TypeError, "one length for each sentence, got 3."),
         refused(lambda: padding_mask("34", 4), TypeError, "one length for each sentence, got '34'."),
-        refused(lambda: mha((2, 3, 8), SQUARE[None]), ValueError, "Take mask[0]."),
     ],
 )  # fmt: skip
 def test_bad_input_is_answered_in_the_learners_words(call, error, words):

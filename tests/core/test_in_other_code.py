@@ -1,7 +1,6 @@
 """The class in code of other people: each time beside plain torch, written out in the same test."""
 
 import copy
-import io
 import math
 import pickle
 import warnings
@@ -99,26 +98,6 @@ def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overfl
     torch.testing.assert_close(output, F.scaled_dot_product_attention(q, k, v))
 
 
-class LowRank(nn.Module):
-    """What LoRA puts in a layer's place: no ``weight`` of its own."""
-
-    def __init__(self, base, rank=2):
-        super().__init__()
-        self.base = base
-        self.down = nn.Linear(base.in_features, rank, bias=False)
-        self.up = nn.Linear(rank, base.out_features, bias=False)
-
-    def forward(self, x):
-        return self.base(x) + self.up(self.down(x))
-
-
-def test_parts_may_be_replaced_by_low_rank_ones():
-    attention, x = layer(), batch()
-    for name in ("w_q", "w_k", "w_v", "w_o"):
-        setattr(attention, name, LowRank(getattr(attention, name)))
-    assert_plain(attention(x, MASK), plain(attention, x, MASK))
-
-
 def test_parts_may_be_quantised():
     from torch.ao.quantization import quantize_dynamic
 
@@ -197,15 +176,9 @@ def pickled(thing):
     return pickle.loads(pickle.dumps(thing))
 
 
-def saved(thing):
-    file = io.BytesIO()
-    torch.save(thing, file)
-    return torch.load(io.BytesIO(file.getvalue()), weights_only=False)
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, pickled, saved])
+@pytest.mark.parametrize("again", [copy.deepcopy, pickled])
 @torch.no_grad()  # PyTorch copies no tensor that has a history
-def test_copied_pickled_and_saved(again):
+def test_copied_and_pickled(again):
     attention, x = layer(), batch()
     trace, other = attention.trace(x), again(attention)
     assert torch.equal(again(trace).weights, trace.weights)
@@ -218,17 +191,7 @@ def test_the_biases_of_q_k_v_apart_from_that_of_the_output(bias, qkv_bias):
     attention, x = layer(bias=bias, qkv_bias=qkv_bias), batch()
     wanted = [bias if qkv_bias is None else qkv_bias] * 3 + [bias]
     assert [part.bias is not None for part in parts(attention)] == wanted
-    q, k, v, o = (part.weight for part in parts(attention))
-    module = nn.MultiheadAttention(12, 3, batch_first=True).eval()  # biases of zero
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.cat([q, k, v]))
-        module.out_proj.weight.copy_(o)
-        for name, part in zip("qkvo", parts(attention), strict=True):
-            if part.bias is not None:
-                own = module.out_proj.bias if name == "o" else module.in_proj_bias.chunk(3)["qkv".index(name)]
-                own.copy_(part.bias)
-    expected = module(x, x, x, average_attn_weights=False)
-    assert_plain(attention(x), expected)
+    assert_plain(attention(x), plain(attention, x))
 
 
 def test_from_torch_refuses_a_subclass_that_computes_something_else_and_takes_another():
@@ -243,21 +206,14 @@ def test_from_torch_refuses_a_subclass_that_computes_something_else_and_takes_an
         MultiHeadAttention.from_torch(quantizable)
 
 
-def alibi(n):
-    distance = torch.arange(n)[:, None] - torch.arange(n)
-    return (-0.5 * distance.abs()).expand(3, n, n)
-
-
 @pytest.mark.parametrize(
     "bias",
     [
-        alibi(5)[None],
-        alibi(5)[None] + torch.zeros(5, 5).masked_fill(~causal_mask(5), -math.inf),
-        torch.randn(1, 3, 5, 5, generator=torch.Generator().manual_seed(2)),
+        -torch.rand(1, 3, 5, 5).masked_fill(~causal_mask(5), math.inf),
         nn.Parameter(torch.zeros(1, 3, 5, 5)),  # before training
-        alibi(5)[None].half(),
+        -torch.rand(1, 3, 5, 5).half(),
     ],
-    ids=["ALiBi", "ALiBi and causal", "T5", "T5 that starts with zeros", "in half precision"],
+    ids=["ALiBi and causal", "T5 that starts with zeros", "in half precision"],
 )
 def test_a_bias_that_is_added_is_never_told_to_become_a_mask(bias):
     with pytest.raises(TypeError, match="a bias that is added to the scores") as caught:

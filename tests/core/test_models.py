@@ -18,8 +18,6 @@ from mha_helpers.models.tiny import (
     as_text,
     checkpoint_steps,
     new_model,
-    positions_after_copies,
-    predictable,
     repeated_sequences,
     train,
     trained_model,
@@ -48,25 +46,8 @@ def test_impossible_distances_are_refused(distances):
         repeated_sequences(1, distances, seed=0)
 
 
-def test_text_becomes_numbers_and_numbers_text():
-    for letters in ("KQWM", "AB", "AB" * 12):
-        assert as_text(as_numbers(letters)) == letters
+def test_small_letters_and_spaces_may_be_typed():
     assert as_text(as_numbers("kq wm")) == "KQWM"
-    for text, words in (("A1", "letters A to Z only, not 1"), ("A", "2 to 24"), ("AB" * 13, "2 to 24")):
-        with pytest.raises(ValueError, match=words):
-            as_numbers(text)
-
-
-def test_positions_after_copies_agree_with_loops_and_with_what_is_predictable():
-    letters = as_numbers("AABCABDDA")
-    loops = [
-        [0 < j <= i and bool(letters[j - 1] == letters[i]) for j in range(len(letters))]
-        for i in range(len(letters))
-    ]
-    assert positions_after_copies(letters).tolist() == loops
-    lines, distance = repeated_sequences(30, range(6, 17), seed=8)
-    # In a block of different letters, an earlier copy exists exactly from the second block on.
-    assert torch.equal(positions_after_copies(lines).any(dim=-1)[:, :-1], predictable(lines, distance))
 
 
 # --- the model --------------------------------------------------------------------------------------------
@@ -102,11 +83,8 @@ def test_switching_off_is_zeroing_the_rows_of_w_o():
 def test_files_hold_small_plain_tensors_and_every_step_loads():
     assert sum(path.stat().st_size for path in CHECKPOINTS.iterdir()) < 500_000
     for run in RUNS:
-        steps = checkpoint_steps(run)
-        assert steps[0] == 0 and list(steps) == sorted(steps)
-        models = [trained_model(run, step) for step in steps]
-        assert all(parameter.isfinite().all() for model in models for parameter in model.parameters())
-        assert not torch.equal(models[0].positions, models[-1].positions)
+        for step in checkpoint_steps(run):
+            assert all(parameter.isfinite().all() for parameter in trained_model(run, step).parameters())
     with pytest.raises(ValueError, match="after 0, 50"):
         trained_model("varying", 7)
     with pytest.raises(ValueError, match="varying, fixed"):

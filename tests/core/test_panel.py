@@ -9,12 +9,9 @@ from mha_helpers.panel import Panel, index_menu, offer
 
 
 @pytest.fixture
-def drawings():
-    return []
+def panel():
+    drawings = []
 
-
-@pytest.fixture
-def panel(drawings):
     def compute(size, head, query, key):
         if size == 4:
             raise ValueError("four is too many")
@@ -25,7 +22,7 @@ def panel(drawings):
         names = [str(i) for i in range(len(state["weights"]))]
         drawing.heatmap((0, 0, 300, 200), state["weights"], names, names, chosen=state["chosen"][1:])
 
-    return Panel(
+    panel = Panel(
         "A title",
         {"size": widgets.IntSlider(3, 1, 5)},
         compute,
@@ -36,19 +33,13 @@ def panel(drawings):
             offer(controls[name], "abcde"[: values["size"]]) for name in ("head", "query", "key")
         ],
     )
+    panel.drawings = drawings
+    return panel
 
 
-def test_a_moved_slider_redraws_once(panel, drawings):
-    before = panel.svg()
-    panel.controls["size"].value = 5
-    assert len(drawings) == 2
-    assert panel.svg() != before
-    assert panel.description() == "5 words"
-
-
-def test_set_redraws_once_and_names_what_it_does_not_know(panel, drawings):
+def test_set_redraws_once_and_names_what_it_does_not_know(panel):
     panel.set(size=5, key=1)
-    assert len(drawings) == 2
+    assert len(panel.drawings) == 2
     assert panel.state()["chosen"] == (0, 0, 1)
     panel.set(size=3, query=2)
     panel.set(size=5, query=4)  # a query that there is only since size is 5

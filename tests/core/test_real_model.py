@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mha_helpers import MultiHeadAttention
-from mha_helpers.models import attention_of_layer, heads_off, load_minilm, sentence_vector, tendencies
+from mha_helpers.models import attention_of_layer, heads_off, load_minilm
 from mha_helpers.pages.p09_concat_and_output.exercises import the_class
 from mha_helpers.pages.p11_a_real_model import exercises
 
@@ -88,28 +88,6 @@ def test_a_head_that_is_off_is_rows_of_w_o_that_are_zero(padded):
     assert torch.allclose(again, result.last_hidden_state, atol=1e-6)  # outside the with all heads are on
     with pytest.raises(ValueError, match="from 0 to 11, got 12"), heads_off(model, (0, 12)):
         pass
-
-
-def test_a_sentence_has_one_vector_alone_and_in_a_batch(padded):
-    model, batch, result, _ = padded
-    tokenizer, _ = load_minilm()
-    alone = tokenizer(SENTENCES[1], return_tensors="pt")
-    with torch.no_grad():
-        hidden = model(**alone).last_hidden_state
-    vector = sentence_vector(hidden, alone["attention_mask"])[0]
-    in_the_batch = sentence_vector(result.last_hidden_state, batch["attention_mask"])[1]
-    assert torch.allclose(vector, in_the_batch, atol=1e-5)
-
-
-def test_head_1_3_looks_at_the_previous_word_of_every_sentence(padded):
-    model, _, _, _ = padded
-    tokenizer, _ = load_minilm()
-    for sentence in SENTENCES[1:]:
-        ids = tokenizer(sentence, return_tensors="pt")
-        with torch.no_grad():
-            weights = model(**ids, output_attentions=True).attentions[0][0]
-        average = tendencies(weights, tokenizer.convert_ids_to_tokens(ids["input_ids"][0]))
-        assert average["previous"][2] > 0.95 and average["previous"].argmax() == 2
 
 
 def test_a_layer_that_is_not_there_is_refused(padded):

@@ -122,14 +122,6 @@ def test_it_says_what_a_page_needs(exercise):
     assert len(exercise.task.split()) > 10
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_page_has_at_most_three_exercises_one_of_them_hard(module):
-    exercises = list(exercises_of(importlib.import_module(f"mha_helpers.pages.{module}.exercises")).values())
-    assert len({exercise.number.split(".")[0] for exercise in exercises}) == 1
-    assert 1 <= len(exercises) <= 3
-    assert sum(exercise.stars == 3 for exercise in exercises) <= 1
-
-
 @pytest.mark.parametrize("page", sorted({module[:3] for module in MODULES}))
 def test_the_exercises_of_a_page_are_counted_from_1(page):
     """Those of the folder deeper/, d09_…, have a D in front, and pages that lead on from one page count on."""

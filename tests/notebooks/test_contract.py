@@ -5,8 +5,8 @@
 `python -m tools.page` prints the sizes that are measured here.
 """
 
-import ast
 import copy
+import dis
 import re
 
 import pytest
@@ -125,7 +125,7 @@ def test_a_page_asks_the_exercises_of_its_module(page):
     for exercise in exercises:
         starts = [cell.source.startswith(f"### {exercise.heading}\n") for cell in page.cells]
         above = [cell.source for cell in page.cells[: starts.index(True)] if cell.cell_type == "code"]
-        missing = names_given_by(exercise.given) - names_given_by("\n\n".join(above))
+        missing = names_made_by(exercise.given) - names_made_by("\n\n".join(above))
         assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
 
 
@@ -224,20 +224,5 @@ def test_cells_of_the_sitting_may_run_in_any_order(page):
 
 
 def names_made_by(source):
-    """The functions, classes and variables that a cell leaves behind: what its top level assigns."""
-    names, nodes = set(), list(ast.parse(source).body)
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif not isinstance(node, (ast.GeneratorExp, ast.ListComp)):
-            nodes += ast.iter_child_nodes(node)
-    return names
-
-
-def names_given_by(source):
-    """The names that can be used below some code: what it makes, and what it imports."""
-    imports = (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom)))
-    return names_made_by(source) | {name.asname or name.name for node in imports for name in node.names}
+    """The functions, classes, variables and imported names that a cell leaves behind."""
+    return {step.argval for step in dis.get_instructions(source) if step.opname == "STORE_NAME"}

@@ -1,11 +1,11 @@
-"""The explorers of pages 00 and 09: heads made by hand, and the three heads of "cat eats fish"."""
+"""The explorer of page 00: heads made by hand, with the weights of plain torch."""
 
 import math
 
 import torch
 
-from mha_helpers import causal_mask, golden_example
-from mha_helpers.pages.p00_start_here import attention_explorer, cat_eats_fish_heads
+from mha_helpers import causal_mask
+from mha_helpers.pages.p00_start_here import attention_explorer
 
 
 def test_its_weights_are_those_of_plain_softmax():
@@ -26,12 +26,3 @@ def test_the_frame_is_on_the_strongest_cell_until_a_click_chooses_another():
     assert panel.state()["chosen"] == (0, 3, 2)  # still “cat”
     panel.click(1, 4, 0)
     assert panel.state()["chosen"] == (1, 4, 0) and panel.controls["head"].label == "2 same word"
-
-
-def test_the_three_heads_of_page_00_are_those_of_the_example():
-    panel = cat_eats_fish_heads()
-    example = golden_example()
-    expected = example.attention()(example.x)[1]
-    assert torch.equal(panel.state()["weights"], expected.detach())
-    panel.click(1, 1, 2)
-    assert panel.description().startswith("Head 2: what is eaten. “eats” gives “cat” 0.028")

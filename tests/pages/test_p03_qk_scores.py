@@ -5,7 +5,6 @@ import torch
 
 from mha_helpers.pages.p03_qk_scores import scores_explorer
 from mha_helpers.sentence import hand_made_heads, sentence_vectors
-from mha_helpers.style import number
 
 
 @pytest.mark.parametrize("head", range(4))
@@ -18,18 +17,6 @@ def test_scores_are_queries_times_keys_and_the_products_add_up_to_one_of_them(he
     scores = (x @ w_q[head]) @ (x @ w_k[head]).T
     torch.testing.assert_close(panel.state()["scores"], scores)
     torch.testing.assert_close(panel.state()["products"].sum(), scores[3, 1])
-
-
-def test_with_more_features_the_previous_word_stands_out():
-    """What the page promises whoever moves d_k: the lead over the next best score grows."""
-    panel, leads = scores_explorer(), []
-    for d_k in (1, 4, 8, 16):
-        panel.set(d_k=d_k)
-        scores = panel.state()["scores"]
-        previous = scores.diagonal(-1)
-        others = scores.diagonal_scatter(torch.full((5,), -torch.inf), -1)[1:].amax(dim=-1)
-        leads.append(float((previous - others).min()))
-    assert leads[0] < 0 < leads[1] < leads[2] < leads[3]
 
 
 def test_a_click_chooses_query_and_key_and_the_words_tell_their_sum():
@@ -47,14 +34,3 @@ def test_best_scores_that_tie_are_counted():
     assert "“cat” with 16, 13.7 more than the next" in panel.description()
     panel.set(d_k=1)
     assert "Best score in the row of “sat”: 3 words tie with 4." in panel.description()
-
-
-@pytest.mark.parametrize("d_k", [1, 2, 5, 16])
-@pytest.mark.parametrize("head", range(4))
-def test_every_bar_fits_its_zone_and_says_what_was_multiplied(d_k, head):
-    panel = scores_explorer()
-    panel.set(d_k=d_k, head=head)
-    state = panel.state()
-    assert ((state["q"][:, None] * state["k"]).abs() <= 8 / d_k**0.5 + 1e-4).all()
-    query, key = state["q"][2, 0], state["k"][state["chosen"][1], 0]
-    assert f"{number(query)} times {number(key)} is {number(query * key)}<" in panel.svg()

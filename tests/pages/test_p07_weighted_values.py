@@ -32,15 +32,6 @@ def test_other_values_move_the_output_and_no_weight():
     torch.testing.assert_close(panel.state()["output"], torch.ones(2))
 
 
-def test_temperature_leads_from_the_middle_of_the_hull_to_a_corner():
-    panel = values_explorer()
-    v = panel.state()["v"]
-    panel.set(temperature=10)
-    assert (panel.state()["output"] - v.mean(dim=0)).norm() < 0.2
-    panel.set(temperature=0.1)
-    assert (panel.state()["output"] - v[0]).norm() < 0.01
-
-
 def test_a_click_lets_a_word_ask_and_thickens_one_piece():
     panel = values_explorer()
     panel.click(0, 1, 2)
