@@ -31,7 +31,7 @@ from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
 
 from course import FIRST_PAGE
-from tools.lab import READY, chromium, error_outputs, free_port, served, start_all, wait_for, wait_for_all
+from tools.lab import ERRORS, READY, chromium, free_port, served, start_all, wait_for, wait_for_all
 from tools.notebook import ROOT, WIDGET_VIEW
 
 PASSWORD = "eight letters"
@@ -133,10 +133,10 @@ def learner_in_browser(address, name, begin):
         page.wait_for_function(f"() => {READY}")
         ready = time.monotonic() - start
         start_all(page)
-        page.wait_for_selector(".mha-panel svg.mha")
+        page.wait_for_function(f"() => document.querySelector('.mha-panel svg.mha') || {ERRORS}.length")
         first = time.monotonic() - start - ready
         wait_for_all(page, PATIENCE * 1000)
-        return ready, first, time.monotonic() - start - ready, error_outputs(page)
+        return ready, first, time.monotonic() - start - ready, page.evaluate(f"() => {ERRORS}")
 
 
 def usage(hub_process):
