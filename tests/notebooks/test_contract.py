@@ -151,7 +151,8 @@ def test_the_minutes_stated_are_those_measured(page):
 def test_the_table_of_readme_has_the_page_and_its_minutes(page):
     row = rf"^\| \[{page.number} .*\]\(notebooks/{page.name}\.ipynb\) \|.*\| {{}} \+ {{}} \|$"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert re.search(row.format(*page.stated_minutes()), readme, re.MULTILINE)
+    row = row.format(*page.stated_minutes())
+    assert re.search(row, readme, re.MULTILINE), f"no row of the README's table is like {row}"
 
 
 @of(STEPS)

@@ -63,6 +63,17 @@ def test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_
     assert all(control.description for control in panel.controls.values())
 
 
+def test_a_click_on_a_cell_changes_what_is_shown(panel):
+    cells = [
+        mark.get("data-cell") for mark in ElementTree.fromstring(panel.svg()).iter() if mark.get("data-cell")
+    ]
+    before = panel.svg()
+    for cell in cells[::-1]:  # the first is often chosen already
+        if panel.svg() == before:
+            panel.click(*map(int, cell.split(",")))
+    assert not cells or panel.svg() != before, "needs a control “query” or “key”, or a click"
+
+
 def test_what_a_learner_types_is_no_markup_and_what_does_not_fit_is_told(panel):
     control = panel.controls.get("sentence")
     refused = {"": "fish”.", "word " * 65: "shorten it."}
