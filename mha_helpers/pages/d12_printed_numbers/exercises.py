@@ -2,7 +2,16 @@
 
 from math import log, log10, sqrt
 
+import torch
+
 from mha_helpers.exercises import ValueExercise
+
+
+def _weight_of_cat(a, _):
+    """Say which weight a wrong a gives to “cat”, beside two scores of 0."""
+    weight = torch.stack([a / sqrt(2), 0 * a, 0 * a]).softmax(dim=-1)[0]
+    return f"gives “cat” a weight of {weight:.3g}, and 0.8 is wanted: is it the ratio, the logarithm or the root?"
+
 
 query_of_eats = ValueExercise(
     "D12.1 ★★ · 4 min · A question for “eats”",
@@ -14,13 +23,13 @@ query_of_eats = ValueExercise(
     which a does “eats” give “cat” a weight of 0.8? Give two decimals.
     """,
     stub="my_a = ...",
+    says=_weight_of_cat,
     mistakes=[
         (log(8), "That is the scaled score: what was it before the division by √d_k?"),
         (log(8) / sqrt(2), "You scale once more; is the raw score larger than the scaled, or smaller?"),
         (sqrt(2) * log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
         (2 * log(8), "You undo a division by d_k: what does page 04 divide by?"),
         (log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),
-        (log(4) / sqrt(2), "You scale once more, and compare “cat” with all the rest: how many share 0.2?"),
         (4.0, "4 is the ratio of “cat” to all the rest: how many words share the 0.2?"),
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
         (sqrt(2) * log10(8), "Softmax raises e to the power of a score: of which base is your logarithm?"),

@@ -46,6 +46,13 @@ my_weights = [power / sum(powers) for power in powers]
 """,
 )
 
+
+def _larger_weight(factor, _):
+    """Say which weight a wrong factor makes of scores of 5 and 3."""
+    weight = torch.sigmoid(2 * factor)
+    return f"makes the scores differ by {2 * factor:.3g}, and so the larger weight {weight:.3f}, not 0.900"
+
+
 how_sharp = ValueExercise(
     "6.2 ★★ · 5 min · How sharp does a factor make it?",
     right=round(log(9) / 2, 2),  # which the exact one rounds to, and 1.094 does not
@@ -56,11 +63,11 @@ how_sharp = ValueExercise(
     it fits; give two decimals.
     """,
     stub="my_factor = ...",
+    says=_larger_weight,
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
         (0.9 / 0.881, "That factor makes the new weight of the old one: here the scores are multiplied."),
-        (log(9) - 2, "So far must the difference of the scores grow: by adding, or by multiplying?"),
         (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores multiply it?"),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
         (2 * log(9), "You multiply by the difference of the scores: what does a factor make of it?"),
