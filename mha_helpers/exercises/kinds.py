@@ -41,7 +41,8 @@ class ValueExercise(Exercise):
         rounded = ROUNDED in sentence
         for wrong, meant in self.mistakes:
             if self._matches(answer, wrong, right, rough=not rounded):
-                meant = f"{sentence} If nothing was rounded: {meant}" if rounded else meant
+                if rounded:
+                    return f"{sentence} If nothing was rounded: {meant}"
                 names = right if isinstance(right, dict) else ()
                 bad = [name for name in names if difference(answer.get(name), right[name], self.asked)]
                 good = [name for name in names if name not in bad]

@@ -125,7 +125,7 @@ def _rounded(values, wanted, asked):
     fewest = 0 if len(values.unique()) > 3 else 1  # a few whole numbers are near by chance
     for places in range(5 if decimals is None else decimals, fewest - 1, -1):
         digits = values.nan_to_num() * 10.0**places
-        short = digits.any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
+        short = digits.round().any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
         if short and off <= 0.51 * 10.0**-places:
             return f"{ROUNDED} {counted(places, 'decimal')}: {more}"
     if decimals is not None and wanted.isfinite().all():

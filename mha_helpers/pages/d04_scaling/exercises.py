@@ -6,11 +6,11 @@ from mha_helpers.exercises import ValueExercise
 
 _MISTAKES = [
     ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k has it first?"),
-    ({"no scale": 3}, "“no scale”: at 3 the answer falls below 0.1: which limit has the task?"),
+    ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit has the task?"),
     ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
     ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
     ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
-    ({"no scale": 7}, "“no scale”: at 7 the answer falls below 0.001: which limit has the task?"),
+    ({"no scale": 7, "÷ √d_k": 48}, "At both the answer falls below 0.001: which limit has the task?"),
     ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
 ]
 

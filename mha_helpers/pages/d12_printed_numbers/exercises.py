@@ -10,7 +10,7 @@ from mha_helpers.exercises import ValueExercise
 def _weight_of_cat(a, _):
     """Say which weight a wrong a gives to “cat”, beside two scores of 0."""
     weight = torch.stack([a / sqrt(2), 0 * a, 0 * a]).softmax(dim=-1)[0]
-    return f"gives “cat” a weight of {weight:.3g}, and 0.8 is wanted: is it the ratio, the logarithm or the root?"
+    return f"gives “cat” a weight of {weight:.3g}, not 0.8: is it the ratio, the logarithm or the root?"
 
 
 query_of_eats = ValueExercise(

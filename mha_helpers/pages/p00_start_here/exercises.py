@@ -14,10 +14,11 @@ WAYS = [*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0)
 
 def _shares(numbers, _):
     """Say of the first wrong number which shares it leaves out, or takes with the wrong sign."""
-    for name, number, shares in zip(("first", "second"), numbers, SHARES.T, strict=True):
-        way = next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
-        if way is None:
-            return None
+    ways = [
+        next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
+        for number, shares in zip(numbers, SHARES.T, strict=True)
+    ]
+    for name, way in zip(("first", "second"), ways if None not in ways else (), strict=False):
         if words := [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]:
             slip = "leaves out" if 0 in way else "turns the sign of"
             return f"{slip} the share of {' and '.join(words)} in its {name} number"

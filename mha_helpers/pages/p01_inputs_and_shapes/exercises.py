@@ -158,7 +158,7 @@ mix_up = {
     mistakes=[
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (
-            {_LOOKING: "tokens"},
+            {"shape": (7, 5, 5), _LOOKING: "tokens"},
             "The tokens are what should look at each other: see which axis is twice there.",
         ),
         ({_LOOKING: "heads"}, f"{_NOT_LOOKING} the module averages its heads away."),

@@ -58,6 +58,8 @@ class ScaleTest(TestExercise):
     """If a wrong scale passes, say where the sizes that a test tries cannot tell it from a right one."""
 
     def _slip(self, test, verdicts, candidate):
+        if not any(verdicts):
+            return self._other_scores(test)
         sizes = [] if candidate.is_right else self._sizes(test)
         if len(sizes) == 1:
             return f"Handed a right scale, your test tries d_k = {sizes[0]:g} only: are there others?"
@@ -66,6 +68,18 @@ class ScaleTest(TestExercise):
                 return f"Your test passes what is right at d_k = {size:g} only: does every size count?"
         if sizes and all((size**0.5).is_integer() for size in sizes):
             return f"Your test tries square numbers only, such as d_k = {sizes[0]:g}: there √d_k is whole."
+        return None
+
+    @staticmethod
+    def _other_scores(test):
+        """Say where a test that nobody passes hands over scores unlike those of random queries and keys."""
+        handed = []
+        run(test, (lambda scores, d_k: handed.append((scores, d_k)) or scores / d_k**0.5,))
+        for scores, d_k in handed:
+            spread = torch.as_tensor(scores).float().std()
+            if not 0.6 < spread / d_k**0.5 < 1.6:
+                words = f"With d_k = {d_k:g} your test hands over scores with a spread of {spread:.3g}"
+                return f"{words}, and random queries and keys make √d_k = {d_k**0.5:.3g}: how were they made?"
         return None
 
     @staticmethod

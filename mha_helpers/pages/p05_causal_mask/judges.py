@@ -53,7 +53,7 @@ _SLIPS = [
     (
         _without_any_word,
         True,
-        "Your test also compares rows that may change: that of the changed word, or a later one.",
+        "Your test compares rows that may change: which words differ, and which rows come before them all?",
     ),
     (_without_any_word, False, "Your test says False even where no output changes: what lets it say True?"),
 ]

@@ -40,6 +40,11 @@ def _next_added(x):
     return torch.cat([x[..., :-1], x[..., -1:] + F.pad(x[..., 1:, -1:], (0, 0, 0, 1))], dim=-1)
 
 
+def _hidden_late(x):
+    weights = attention_weights(x @ x.transpose(-2, -1) / x.shape[-1] ** 0.5)
+    return (weights * causal_mask(x.shape[-2])) @ x
+
+
 _NO_MASK = _leaking(lambda i, j, n: True)
 CAUSAL = {
     "causal mask": (_attend(causal_mask), "no output follows a later word."),
@@ -51,7 +56,7 @@ CAUSAL = {
 }
 NOT_CAUSAL = {
     "no mask": (_NO_MASK, "every word sees every other."),
-    "0 in place of −∞": (_attend(causal_mask, 0.0), "a score of 0 still gets a weight."),
+    "mask after the softmax": (_hidden_late, "each sum of powers still counts the later words."),
     "triu in place of tril": (_attend(lambda n: causal_mask(n).T), "all words see later ones."),
     "one word ahead": (_leaking(lambda i, j, n: j == i + 1), "each word sees the next."),
     "two words ahead, not one": (
