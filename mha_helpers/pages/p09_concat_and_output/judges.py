@@ -89,12 +89,14 @@ class ModuleExercise(FunctionExercise):
 class BugHunt(ModuleExercise):
     """A class to repair: the check counts the bugs found, and says of the first that is left what it does.
 
-    ``planted``: the class as it is handed out; cases with ``bug="…"`` isolate one of its bugs each.
+    Its bugs are those of the stub; cases with ``bug="…"`` isolate one of them each.
     """
 
-    def __init__(self, *names, planted, **rest):
+    def __init__(self, *names, **rest):
         super().__init__(*names, **rest)
-        self.planted = planted
+        handed_out = {"torch": torch, "nn": nn, "__name__": __name__}
+        exec(f"{self.given}\n\n{self.stub}", handed_out)
+        self.planted = handed_out[self.variable]
 
     def _untouched(self, answer):
         cases = self.cases() if callable(answer) else ()
