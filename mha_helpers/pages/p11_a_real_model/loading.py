@@ -24,11 +24,11 @@ def random_state(d_model):
     return state
 
 
-def layer_of(state, layer, names=THEIRS):
+def layer_of(state, layer):
     """Return the eight tensors of one layer under our names."""
     return {
         f"{ours}.{kind}": state[f"encoder.layer.{layer}.{theirs}.{kind}"]
-        for ours, theirs in names.items()
+        for ours, theirs in THEIRS.items()
         for kind in ("weight", "bias")
     }
 
