@@ -227,7 +227,7 @@ def compares_letters(guess):
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell
-    ("12.1", "says True of all 13. “keys in place of values” is wrong, but passes"): {
+    ("12.1", "says True of all 9. “keys in place of values” is wrong, but passes"): {
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
     },
     ("12.1", "“features shifted up and down”"): {"k, v), v": "k, v).sum(-1), v.sum(-1)"},
