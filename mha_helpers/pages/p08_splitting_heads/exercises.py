@@ -126,10 +126,6 @@ def my_cut(q, num_heads):
             lambda q, num_heads: torch.cat(q.chunk(num_heads, dim=-1), dim=1),
             "Your heads stand below each other on the axis of the words: they need an axis of their own.",
         ),
-        (
-            lambda q, num_heads: q.reshape(len(q), num_heads, q.shape[1], -1),
-            "Your heads mix numbers of several words: each word keeps its row in every head.",
-        ),
     ],
     praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
     hints=[

@@ -6,17 +6,7 @@ from mha_helpers import attention
 from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises import case, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
-from mha_helpers.pages.p09_concat_and_output.attention_classes import (
-    LAYERS,
-    MASKS,
-    PLANTED,
-    REPAIRED,
-    SCORES,
-    STEPS,
-    Layers,
-    attention_class,
-    mistakes_of,
-)
+from mha_helpers.pages.p09_concat_and_output import attention_classes as classes
 from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise
 from mha_helpers.pages.p09_concat_and_output.pruning import PRUNING_MISTAKES, Pruning, pruned
 
@@ -63,7 +53,7 @@ def _input(sizes, *mask, n=5, **rest):
 
 
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
-_STEPS_OF_THE_COURSE = [
+_COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
 ]
 
@@ -71,12 +61,12 @@ the_class = ModuleExercise(
     "9.2 ★★★ · 15 min · The class, from a blank cell",
     reference=MultiHeadAttention,
     axes=_AXES,
-    without=[*_STEPS_OF_THE_COURSE, "forward", "multi_head_attention_forward"],
+    without=[*_COURSE_STEPS, "forward", "multi_head_attention_forward"],
     cases=lambda: [
         _input(
             (6, 1),
             label="with one head, without a mask",
-            mistakes=mistakes_of(MultiHeadAttention, SCORES | LAYERS),
+            mistakes=classes.mistakes_of(MultiHeadAttention, classes.SCORES | classes.LAYERS),
         ),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask"),
@@ -85,7 +75,7 @@ the_class = ModuleExercise(
             causal_mask(4),
             n=4,
             label="with a mask",
-            mistakes=mistakes_of(MultiHeadAttention, MASKS),
+            mistakes=classes.mistakes_of(MultiHeadAttention, classes.MASKS),
         ),
         _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
@@ -104,7 +94,7 @@ class MyAttention(nn.Module):
         # -> output (b, n, d_model), weights (b, h, n, n)
         ...
 """,
-    mistakes=mistakes_of(MultiHeadAttention, STEPS | PLANTED),
+    mistakes=classes.mistakes_of(MultiHeadAttention, classes.STEPS | classes.PLANTED),
     praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
     hints=[
         "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
@@ -148,19 +138,19 @@ _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
     "9.3 ★★ · 10 min · Three bugs in a colleague's class",
-    reference=attention_class(Layers),
+    reference=classes.attention_class(classes.Layers),
     axes=_AXES,
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=mistakes_of(Layers, SCORES | _BY_WORDS),
+            mistakes=classes.mistakes_of(classes.Layers, classes.SCORES | _BY_WORDS),
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         _input(
             (1, 1),
             _NEAR,
-            mistakes=mistakes_of(Layers, MASKS),
+            mistakes=classes.mistakes_of(classes.Layers, classes.MASKS),
             bug="The mask allows neighbours: who gets the weight, they or the others?",
         ),
         _input((12, 3), _NEAR),
@@ -182,13 +172,13 @@ class Suspect(Layers):
         concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
         return self.w_o(concat), weights
 """,
-    given=inspect.getsource(Layers),
-    mistakes=mistakes_of(Layers, STEPS),
+    given=inspect.getsource(classes.Layers),
+    mistakes=classes.mistakes_of(classes.Layers, classes.STEPS),
     praise="You found all three by what they do: no error message pointed at any of them.",
     hints=[
         "Go through the steps of the pages with a finger: which one is missing here?",
         "One bug is in how the heads are cut: which axis must stay whole in the first cut?",
         "One shows only with a mask: give it a causal mask and look at the first row of the weights.",
     ],
-    solution=REPAIRED,
+    solution=classes.REPAIRED,
 )

@@ -17,10 +17,10 @@ def random_state(d_model):
     sizes |= {"attention.output.LayerNorm": (d_model,), "output.LayerNorm": (d_model,)}
     state = {}
     for layer in range(5):
-        for index, (name, shape) in enumerate(sizes.items()):
-            seed = 2 * (len(sizes) * layer + index)
-            state[f"encoder.layer.{layer}.{name}.weight"] = numbers(*shape, seed=seed)
-            state[f"encoder.layer.{layer}.{name}.bias"] = numbers(shape[0], seed=seed + 1)
+        for name, shape in sizes.items():
+            start = f"encoder.layer.{layer}.{name}"
+            state[f"{start}.weight"] = numbers(*shape, seed=len(state))
+            state[f"{start}.bias"] = numbers(shape[0], seed=len(state))
     return state
 
 
