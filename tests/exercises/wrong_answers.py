@@ -223,7 +223,9 @@ def compares_letters(guess):
     ("10.3", "hands over a tensor of shape (24,): guess takes"): {
         "guess(letters)": "guess(letters[0])[None]"
     },
-    ("10.3", "not even who guesses all that can be predicted"): {"[predictable(letters, distance)]": ""},
+    ("10.3", "it guesses all that can be predicted: the other places nobody can know"): {
+        "[predictable(letters, distance)]": ""
+    },
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell

@@ -3,6 +3,8 @@
 import torch
 from torch import nn
 
+from mha_helpers.attention import MultiHeadAttention
+
 
 class Layers(nn.Module):
     def __init__(self, d_model, num_heads):
@@ -40,7 +42,7 @@ def attention_class(base, changes=()):
     return names["Suspect"]
 
 
-def mistakes_of(base, changed):
+def mistakes_of(changed, base=MultiHeadAttention):
     """Return the mistakes of a dict from what is said of one to the changes that make it."""
     return [(attention_class(base, changes), sentence) for sentence, changes in changed.items()]
 
@@ -69,9 +71,6 @@ STEPS = {
         "q.shape[-1] **": "d_model **"
     },
     "You divide the scores by d_k: how does their spread grow with d_k?": {"** 0.5": ""},
-    "The scores grow in the scale: should they be multiplied by √d_k, or divided?": {
-        "/ q.shape": "* q.shape"
-    },
     "The weights are right, but they mix the keys: what does a word bring home?": {"s @ v": "s @ k"},
 }
 
@@ -95,18 +94,11 @@ SCORES = {
     },
 }
 
-# What goes wrong, with one head and without a mask, where the class is written from a blank cell, too.
-LAYERS = {
+# The same where the class is written from a blank cell.
+BLANK_CELL = SCORES | {
     "The weights are too sharp: what happens to the scores first?": {" / q.shape[-1] ** 0.5": ""},
     "You multiply by the weights yourself, without biases: what more does a layer do when called?": {
-        f"self.w_{part}(x)": f"x @ self.w_{part}.weight.T" for part in "qkv"
-    },
-    "You multiply by the weights as they are: what does a layer do with them, and what else, when called?": {
         f"self.w_{part}(x)": f"x @ self.w_{part}.weight" for part in "qkv"
-    },
-    "You cut d_k heads of num_heads features.": {
-        _CUT: "(b, n, -1, self.num_heads).transpose(1, 2)",
-        "q.shape[-1] **": "(d_model // self.num_heads) **",
     },
     "The queries meet themselves: which of the three projections answers them?": {
         "k.transpose": "q.transpose"

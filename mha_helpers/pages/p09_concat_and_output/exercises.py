@@ -7,6 +7,7 @@ from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises import case, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.pages.p09_concat_and_output import attention_classes as classes
+from mha_helpers.pages.p09_concat_and_output.attention_classes import mistakes_of
 from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise
 from mha_helpers.pages.p09_concat_and_output.pruning import PRUNING_MISTAKES, Pruning, pruned
 
@@ -63,20 +64,10 @@ the_class = ModuleExercise(
     axes=_AXES,
     without=[*_COURSE_STEPS, "forward", "multi_head_attention_forward"],
     cases=lambda: [
-        _input(
-            (6, 1),
-            label="with one head, without a mask",
-            mistakes=classes.mistakes_of(MultiHeadAttention, classes.SCORES | classes.LAYERS),
-        ),
+        _input((6, 1), label="with one head, without a mask", mistakes=mistakes_of(classes.BLANK_CELL)),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask"),
-        _input(
-            (8, 2),
-            causal_mask(4),
-            n=4,
-            label="with a mask",
-            mistakes=classes.mistakes_of(MultiHeadAttention, classes.MASKS),
-        ),
+        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mistakes_of(classes.MASKS)),
         _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
@@ -94,7 +85,7 @@ class MyAttention(nn.Module):
         # -> output (b, n, d_model), weights (b, h, n, n)
         ...
 """,
-    mistakes=classes.mistakes_of(MultiHeadAttention, classes.STEPS | classes.PLANTED),
+    mistakes=mistakes_of(classes.STEPS | classes.PLANTED),
     praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
     hints=[
         "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
@@ -143,14 +134,14 @@ three_bugs = BugHunt(
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=classes.mistakes_of(classes.Layers, classes.SCORES | _BY_WORDS),
+            mistakes=mistakes_of(classes.SCORES | _BY_WORDS, classes.Layers),
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         _input(
             (1, 1),
             _NEAR,
-            mistakes=classes.mistakes_of(classes.Layers, classes.MASKS),
+            mistakes=mistakes_of(classes.MASKS, classes.Layers),
             bug="The mask allows neighbours: who gets the weight, they or the others?",
         ),
         _input((12, 3), _NEAR),
@@ -173,7 +164,7 @@ class Suspect(Layers):
         return self.w_o(concat), weights
 """,
     given=inspect.getsource(classes.Layers),
-    mistakes=classes.mistakes_of(classes.Layers, classes.STEPS),
+    mistakes=mistakes_of(classes.STEPS, classes.Layers),
     praise="You found all three by what they do: no error message pointed at any of them.",
     hints=[
         "Go through the steps of the pages with a finger: which one is missing here?",

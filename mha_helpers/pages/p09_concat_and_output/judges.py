@@ -101,10 +101,8 @@ class BugHunt(ModuleExercise):
 
     def _as_planted(self, outcome, case):
         """Tell whether the weights are those of the class as handed out: each bug shows in them."""
-        planted = self._run(self.planted, case)
-        if not isinstance(outcome.value, tuple | list) or len(outcome.value) != 2:
-            return agree(outcome, planted)
-        return agree(Outcome(outcome.value[1]), Outcome(planted.value[1]))
+        pair, planted = outcome.value, self._run(self.planted, case).value
+        return isinstance(pair, tuple | list) and agree(Outcome(pair[1:]), Outcome(planted[1:]))
 
     def _mistake(self, cases, outcomes, failing):
         first = failing[0]
@@ -112,13 +110,10 @@ class BugHunt(ModuleExercise):
         return super()._mistake(cases, outcomes, failing) or bug
 
     def _failure(self, answer, cases, outcomes, sentences):
-        words = super()._failure(answer, cases, outcomes, sentences)
-        return self._bugs_found(cases, outcomes, sentences) + words
-
-    def _bugs_found(self, cases, outcomes, sentences):
         """Count the planted bugs: found where the input that isolates one comes out right, left where it does
         as planted; else something new hides it. One known mistake that explains the rest leaves none of it.
         """
+        words = super()._failure(answer, cases, outcomes, sentences)
         explained = any(
             all(map(agree, outcomes, self._runs(mistake, cases)))
             for mistake, _ in (*cases[0].mistakes, *self.mistakes)
@@ -128,7 +123,7 @@ class BugHunt(ModuleExercise):
         hidden = set() if explained else {index for index in isolated - left if sentences[index]}
         found = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
         if hidden and left | hidden == isolated:
-            return "Something new is wrong, so that the bugs cannot be counted yet. "
+            return f"Something new is wrong, so that the bugs cannot be counted yet. {words}"
         if hidden:
-            return f"At least {found}, and something new is wrong. "
-        return f"{found}. " if left else f"{found}, but something new is wrong. "
+            return f"At least {found}, and something new is wrong. {words}"
+        return f"{found}{'' if left else ', but something new is wrong'}. {words}"

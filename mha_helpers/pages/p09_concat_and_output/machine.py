@@ -3,7 +3,7 @@
 import functools
 import math
 import operator
-from typing import NamedTuple
+from collections import namedtuple
 
 import torch
 
@@ -26,14 +26,7 @@ MATRICES = (  # from the output back to x; a click names them by their index
 )  # fmt: skip
 SINGULAR = {"Q": "query", "K": "key", "V": "value", "weights": "weight", "head": "output"}
 SINGULAR |= {"scores": "score", "scaled": "scaled score", "masked": "masked score"}
-
-
-class Cell(NamedTuple):
-    """One number: its matrix, its row and its column, counted from 0."""
-
-    matrix: str
-    row: int
-    column: int
+Cell = namedtuple("Cell", "matrix row column")  # one number; row and column are counted from 0
 
 
 class Machine:

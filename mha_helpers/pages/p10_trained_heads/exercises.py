@@ -158,15 +158,7 @@ def circuit_scores(letter):
 )
 
 
-class ShortcutTest(TestExercise):
-    """Says of a test that nobody passes why those fail who compare letters."""
-
-    def _slip(self, test, verdicts, candidate):
-        nobody = "Nobody passes, not even who guesses all that can be predicted: which places do you count?"
-        return None if any(verdicts) else nobody
-
-
-catch_the_shortcut = ShortcutTest(
+catch_the_shortcut = TestExercise(
     "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
     right=COMPARING,

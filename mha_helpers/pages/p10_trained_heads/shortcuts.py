@@ -42,11 +42,14 @@ def _by_position(distances):
 
 
 COMPARING = {
+    "the letter after the latest copy": (
+        _latest_copy,
+        "it guesses all that can be predicted: the other places nobody can know.",
+    ),
     "the model of many distances": (
         _guesses_of("varying"),
         "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22.",
     ),
-    "the letter after the latest copy": (_latest_copy, "it guesses all that can be predicted."),
 }
 NOT_COMPARING = {
     "the model of distance 12": (

@@ -47,10 +47,9 @@ class Loading(FunctionExercise):
     def _words(self, answer, cases, outcomes, first, difference):
         """Say of the first wrong tensor under which name it stands in the state dict."""
         (state, layer), got = cases[first].args, outcomes[first].value
-        for ours, right in layer_of(state, layer).items() if isinstance(got, dict) else ():
-            if ours in got and compare.difference(got[ours], right):
-                names = [name for name, tensor in state.items() if not compare.difference(got[ours], tensor)]
-                if names:
-                    return f"For layer {layer}, “{ours}” holds {names[0]}: is that the tensor it needs?"
-                break
+        rights = layer_of(state, layer).items() if isinstance(got, dict) else ()
+        wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
+        for name, tensor in state.items() if wrong else ():
+            if not compare.difference(got[wrong[0]], tensor):
+                return f"For layer {layer}, “{wrong[0]}” holds {name}: is that the tensor it needs?"
         return super()._words(answer, cases, outcomes, first, difference)
