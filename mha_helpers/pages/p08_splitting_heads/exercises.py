@@ -152,16 +152,13 @@ def _asking(judge=lambda heads, right, q: torch.equal(heads, right), n=4, num_he
 
 
 class ScrambleTest(TestExercise):
-    """Says of a test that takes every split for right what it does not see."""
+    """Says of a test that takes every split for right whether its input could tell them apart."""
 
     def _slip(self, test, verdicts, candidate):
-        if not all(verdicts):
-            return None
         handed = []
         run(test, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
-        if all(len(q.unique()) == 1 for q in handed):
+        if all(verdicts) and all(len(q.unique()) == 1 for q in handed):
             return "All numbers of your q are the same: could you see two of them change places?"
-        return "Every split passes that has the right shape and all numbers of q: which belongs where?"
 
 
 scramble_test = ScrambleTest(
