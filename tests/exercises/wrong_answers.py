@@ -129,7 +129,7 @@ def my_window_mask(n, window):
         "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
     },
     ("8.3", "All numbers of your q are the same"): {"torch.arange(24)": "torch.ones(24)"},
-    ("8.3", "has the right shape and all numbers of q"): {
+    ("8.3", "True of all 15. “view only” is wrong, but passes: its shape is right"): {
         "not torch.equal(heads[head], own_columns)": "heads[head].shape != own_columns.shape"
     },
     ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {

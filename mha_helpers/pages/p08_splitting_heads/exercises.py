@@ -62,12 +62,6 @@ indices = {
 """,
 )
 
-RELATIVES_OF_VIEW = (
-    *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"),
-    *("as_strided", "view_as", "reshape_as", "unfold", "numpy", "mT", "mH", "T", "H", "t", "adjoint"),
-    *("einsum", "split_heads"),
-)
-
 
 def _heads(columns):
     """Make a cut whose head i holds the slice ``columns(i, d_k, h)``; right is i · d_k to (i + 1) · d_k."""
@@ -88,7 +82,11 @@ cut_from_slices = FunctionExercise(
         case((golden_example().x @ golden_example().w_q)[None], 3, label="with “cat eats fish”"),
         case(numbers(4, 3, 6), 1, label="with one head"),
     ],
-    without=RELATIVES_OF_VIEW,
+    without=(  # the relatives of view
+        *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim"),
+        *("moveaxis", "as_strided", "view_as", "reshape_as", "unfold", "numpy", "einsum", "split_heads"),
+        *("mT", "mH", "T", "H", "t", "adjoint"),
+    ),
     axes=("sentence", "head", "word", "number"),
     task="""
     A colleague does not trust `view` and `transpose`. Write the cut for a batch, (b, n, h·d_k) →
@@ -152,16 +150,13 @@ def _asking(judge=lambda heads, right, q: torch.equal(heads, right), n=4, num_he
 
 
 class ScrambleTest(TestExercise):
-    """Says of a test that takes every split for right what it does not see."""
+    """Says of a test that takes every split for right whether its input could tell them apart."""
 
     def _slip(self, test, verdicts, candidate):
-        if not all(verdicts):
-            return None
         handed = []
         run(test, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
-        if all(len(q.unique()) == 1 for q in handed):
+        if all(verdicts) and all(len(q.unique()) == 1 for q in handed):
             return "All numbers of your q are the same: could you see two of them change places?"
-        return "Every split passes that has the right shape and all numbers of q: which belongs where?"
 
 
 scramble_test = ScrambleTest(

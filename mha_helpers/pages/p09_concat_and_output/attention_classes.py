@@ -47,17 +47,15 @@ def mistakes_of(changed, base=MultiHeadAttention):
     return [(attention_class(base, changes), sentence) for sentence, changes in changed.items()]
 
 
+# What stands in the code above.
 _CUT, _MERGE = "(b, n, self.num_heads, -1).transpose(1, 2)", "v).transpose(1, 2)"
+_ROOT, _FILL, _AXIS = " / q.shape[-1] ** 0.5", ".masked_fill(~mask, -torch.inf)", "scores, dim=-1)"
 _UNCUT = {_CUT: "(b, self.num_heads, n, -1)"}  # as the class of exercise 9.3 is handed out
 
 # What goes wrong in either class, also without a mask.
 STEPS = {
-    "The weights add up to 1 for each key: on which axis are a query's keys?": {
-        "scores, dim=-1": "scores, dim=-2"
-    },
-    "softmax(dim=1) compares heads with one another: on which axis are the keys?": {
-        "scores, dim=-1": "scores, dim=1"
-    },
+    "The weights add up to 1 for each key: on which axis are a query's keys?": {_AXIS: "scores, dim=-2)"},
+    "softmax(dim=1) compares heads with one another: on which axis are the keys?": {_AXIS: "scores, dim=1)"},
     "Cut and merge fit each other, but a head mixes numbers of several words.": {**_UNCUT, _MERGE: "v)"},
     "The weights are right, the output is not: whose numbers are in one row of your concat?": {_MERGE: "v)"},
     "A head takes every num_heads-th feature: its features lie side by side.": {
@@ -68,9 +66,10 @@ STEPS = {
         _CUT: "(b, n, self.num_heads, -1)"
     },
     "You divide by √d_model: how many products does one score of one head add up?": {
-        "q.shape[-1] **": "d_model **"
+        _ROOT: " / d_model**0.5"
     },
-    "You divide the scores by d_k: how does their spread grow with d_k?": {"** 0.5": ""},
+    "You divide the scores by d_k: how does their spread grow with d_k?": {_ROOT: " / q.shape[-1]"},
+    "The scores grow in the scale: should they be multiplied by √d_k, or divided?": {"/ q.s": "* q.s"},
     "The weights are right, but they mix the keys: what does a word bring home?": {"s @ v": "s @ k"},
 }
 
@@ -86,17 +85,15 @@ SCORES = {
         "x.shape\n": "x.shape\n        mask = torch.ones(n, n).tril().bool() if mask is None else mask\n"
     },
     "You divide weights by √d_k, not scores: what must each row of weights add up to?": {
-        " / q.shape[-1] ** 0.5": "",
-        "scores, dim=-1)": "scores, dim=-1) / q.shape[-1] ** 0.5",
+        _ROOT: "",
+        _AXIS: _AXIS + _ROOT,
     },
-    "You divide by √n, the root of the number of words: what does one score add up?": {
-        "q.shape[-1] **": "n **"
-    },
+    "You divide by √n, the root of the number of words: what does one score add up?": {_ROOT: " / n**0.5"},
 }
 
 # The same where the class is written from a blank cell.
 BLANK_CELL = SCORES | {
-    "The weights are too sharp: what happens to the scores first?": {" / q.shape[-1] ** 0.5": ""},
+    "The weights are too sharp: what happens to the scores first?": {_ROOT: ""},
     "You multiply by the weights yourself, without biases: what more does a layer do when called?": {
         f"self.w_{part}(x)": f"x @ self.w_{part}.weight" for part in "qkv"
     },
@@ -124,15 +121,11 @@ MASKS = {
         "scores = scores.masked_fill(~mask, -torch.inf)": "pass",
         "concat =": "weights = weights if mask is None else weights * mask\n        concat =",
     },
-    "The mask is added, so True adds 1 to a score: what takes a word out?": {
-        ".masked_fill(~mask, -torch.inf)": " + mask"
-    },
+    "The mask is added, so True adds 1 to a score: what takes a word out?": {_FILL: " + mask"},
     "A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?": {
         "-torch.inf": "0"
     },
-    "The mask changes nothing: words look where they may not. Which step uses it?": {
-        ".masked_fill(~mask, -torch.inf)": ""
-    },
+    "The mask changes nothing: words look where they may not. Which step uses it?": {_FILL: ""},
     "Forbidden scores become the highest: which score gives no weight?": {"-torch.inf": "1e9"},
     "Forbidden scores become the highest, or +∞: which score gives no weight?": {"-torch.inf": "torch.inf"},
 }

@@ -3,7 +3,6 @@
 import inspect
 
 from mha_helpers import attention
-from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises import case, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.pages.p09_concat_and_output import attention_classes as classes
@@ -60,7 +59,7 @@ _COURSE_STEPS = [
 
 the_class = ModuleExercise(
     "9.2 ★★★ · 15 min · The class, from a blank cell",
-    reference=MultiHeadAttention,
+    reference=attention.MultiHeadAttention,
     axes=_AXES,
     without=[*_COURSE_STEPS, "forward", "multi_head_attention_forward"],
     cases=lambda: [

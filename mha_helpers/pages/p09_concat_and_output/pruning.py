@@ -69,10 +69,6 @@ PRUNING_MISTAKES = [
         "You begin at number `head` of concat: how many numbers have the heads before it?",
     ),
     (
-        pruned(width=lambda num_heads, w_o: num_heads),
-        "You take out num_heads numbers: how many numbers of concat belong to one head?",
-    ),
-    (
         pruned(width=lambda num_heads, w_o: w_o.shape[1] // num_heads),
         "Your d_v comes from d_model: which width is shared out among the heads here?",
     ),

@@ -87,10 +87,6 @@ def _before(letter):
     return torch.cat([torch.zeros_like(letter[:1]), letter[:-1]])
 
 
-def _with_keys(keys):
-    return lambda letter: letter @ keys(letter).T
-
-
 _COLUMNS = "You shift the columns, which are the letters from A to F: which axis counts the positions?"
 _OTHER_KEYS = [
     (lambda letter: letter, "Your keys hold their own letter: what did head 1.3 write there?"),
@@ -123,7 +119,7 @@ def circuit_scores(letter):
     ...
 """,
     mistakes=[
-        *((_with_keys(keys), sentence) for keys, sentence in _OTHER_KEYS),
+        *((lambda letter, keys=keys: letter @ keys(letter).T, words) for keys, words in _OTHER_KEYS),
         (
             lambda letter: _before(letter) @ letter.T,
             "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",

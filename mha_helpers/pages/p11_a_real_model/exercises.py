@@ -42,10 +42,6 @@ def my_layer(state, layer):
 )
 
 
-def _parts(weight):
-    return tuple(part.T for part in weight.chunk(3, dim=1))
-
-
 # What is said of another cut, whether its parts are turned or not.
 _OTHER_CUTS = {
     "You took every third column. The columns of one part stand side by side.": (
@@ -61,7 +57,7 @@ _OTHER_CUTS = {
 
 fused = FunctionExercise(
     "11.2 ★★ · 8 min · GPT-2 keeps Q, K and V in one matrix",
-    reference=_parts,
+    reference=lambda weight: tuple(part.T for part in weight.chunk(3, dim=1)),
     returns=("w_q", "w_k", "w_v"),
     cases=lambda: [case(numbers(6, 18)), case(numbers(4, 12, seed=1)), case(numbers(9, 27, seed=2))],
     task="""
@@ -109,7 +105,6 @@ def _by(length):
     return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
 
 
-_LONG = "How long are these vectors? Each is asked for with length 1."
 _EACH = "Each token's vector has length 1 before the average: the task makes only the average that long."
 
 _FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
@@ -150,8 +145,7 @@ def my_vectors(hidden, attention_mask):
             lambda hidden, mask: F.normalize(hidden.mean(dim=1), dim=-1),
             "The average counts padding, too: the same sentence gets another vector in another batch.",
         ),
-        (_average, _LONG),
-        (lambda hidden, mask: (hidden * mask[..., None]).sum(dim=1), _LONG),
+        (_average, "How long are these vectors? Each is asked for with length 1."),
         (lambda hidden, mask: F.normalize(hidden[:, 0], dim=-1), _FIRST),
         (lambda hidden, mask: F.normalize(_average(F.normalize(hidden, dim=-1), mask), dim=-1), _EACH),
         (lambda hidden, mask: _average(F.normalize(hidden, dim=-1), mask), _EACH),
