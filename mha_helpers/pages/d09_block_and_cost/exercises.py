@@ -4,6 +4,16 @@ from mha_helpers.exercises import ValueExercise
 
 FFN = 2 * 100 * 512 * 2048
 
+
+def _counted(number, right):
+    """Say what a wrong number would count."""
+    if right == FFN:
+        return f"would be {2 * number / FFN:.4g} matrices for each word: how many has the FFN?"
+    return (
+        f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost with so many words?"
+    )
+
+
 whole_block = ValueExercise(
     "D9.1 ★★ · 6 min · What a whole block costs",
     right={"FFN": FFN, "equal at n": 6 * 512},
@@ -18,6 +28,7 @@ block = {
     "equal at n": ...,
 }
 """,
+    says=_counted,
     mistakes=[
         (
             {"FFN": FFN // 2},
@@ -32,7 +43,6 @@ block = {
             "“equal at n”: the FFN is missing, or counted for one word: how many words go through it?",
         ),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
-        ({"FFN": 2 * 100 * 512**2}, "“FFN” takes d_ff to be as wide as d_model."),
         ({"equal at n": 307200}, "“equal at n” has 100 words in the rest, n in scores: how many are there?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
         ({"FFN": 512 * 2048}, "“FFN” counts one matrix and one word: how many are there of both?"),

@@ -54,6 +54,7 @@ _WITHOUT_PADDING = [
     (_cross(1, 0, lambda is_pad, _: is_pad[..., None]), _SOURCE_ASKS),
     (_cross(hidden=lambda is_pad, _: is_pad[..., None]), "Your mask lies along words that ask, not answer."),
     (_cross(hidden=lambda is_pad, _: is_pad), "Your mask has sentences where words ask: an axis is missing."),
+    (lambda *inputs: _cross()(*inputs[:3], inputs[4], inputs[3], inputs[5]), "W_Q and W_K are exchanged."),
     (_cross(values=0), "Your values come from the target: who answers gives keys and values."),
     (_cross(root=lambda d_k: d_k**-0.5), "You multiply by √d_k: should the scores grow, or shrink?"),
     (_cross(root=lambda _: 8**0.5), "You divide by √d_v: do the values take part in a score?"),

@@ -33,7 +33,7 @@ row_by_hand = ValueExercise(
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
         ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
         ([0.212, 0.576, 0, 0.212], "The smallest score has the largest weight: what is e to the power of 1?"),
-        ([1 / 3, 1 / 3, 0, 1 / 3], "You share out equally: which of the three scored less?"),
+        (_weights(0.5, 0, -inf, 0.5), "You halve the scores first: softmax takes them as they stand here."),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
     hints=[
@@ -184,6 +184,10 @@ def my_softmax(scores):
         (_shares, "You divide the scores by their sum: which step makes them positive first?"),
         (lambda s: _shares(s - s.amin(dim=-1, keepdim=True)), _NO_POWER),
         (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
+        (
+            lambda s: _softmax(s - s.amax(dim=-2, keepdim=True)),
+            "You take the largest score of each column from it: which scores share one sum?",
+        ),
         (lambda s: s.exp() / s.exp().sum(-1), "A sum or maximum has lost its axis, and meets columns."),
     ],
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",

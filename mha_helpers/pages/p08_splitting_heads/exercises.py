@@ -8,18 +8,17 @@ from mha_helpers.exercises.running import run
 from mha_helpers.golden import golden_example
 from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING, split
 
-_AFTER_TRANSPOSE = [
-    ((1, 2, 1), "is where `view` has it: what does `transpose` do?"),
-    ((3, 2, 2), "counts from 1: Python counts from 0."),
-    ((2, 1, 9), "ends with the column of q: how many numbers has a row of a head?"),
-    ((2, 1, 2), "has the right head and word: at which column of q does this head begin?"),
-]
-_VIEW_ONLY = [
-    ((2, 1, 1), "is where `transpose` brings it: how many numbers come before it in q?"),
-    ((0, 4, 1), "has the right head and number: how many full rows of 4 come before it?"),
-    ((0, 2, 1), "counts the 9 numbers before it in its own row: does q begin there?"),
-    ((1, 2, 1), "is where view(6, 3, 4) has it: here heads are first."),
-]
+
+def _held_there(place, right):
+    """Say which number of q a wrong place of three indices holds."""
+    if len(place) == 3:
+        head, word, number = (int(index) for index in place)
+        if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
+            return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
+        after_transpose, view_only = (word, 4 * head + number), divmod(24 * head + 4 * word + number, 12)
+        row, column = after_transpose if right[0] == 2 else view_only
+        return f"is the place of q[{row}, {column}], not of q[1, 9]"
+
 
 where_it_goes = ValueExercise(
     "8.1 ★ · 5 min · Where does this number go?",
@@ -38,13 +37,14 @@ indices = {
     "view only": ...,  # (head, word, number)
 }
 """,
+    says=_held_there,
     mistakes=[
         ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
         ({"columns": [5, 6, 7, 8]}, "“columns” are one too far: Python counts columns from 0."),
         ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
-        *(({"after transpose": wrong}, f"“after transpose” {words}") for wrong, words in _AFTER_TRANSPOSE),
-        *(({"view only": wrong}, f"“view only” {words}") for wrong, words in _VIEW_ONLY),
+        ({"after transpose": (0, 5, 1)}, "“after transpose” is where `view` has it."),
+        ({"view only": (2, 1, 1)}, "“view only” is where `transpose` brings it: what stands before it in q?"),
     ],
     praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
     hints=[
@@ -181,6 +181,10 @@ def my_test(split):
         (
             _asking(lambda heads, right, q: torch.allclose(heads.sum((1, 2)), right.sum((1, 2)))),
             "Wrong splits pass that give each head its own numbers: do you look at the place of each?",
+        ),
+        (
+            _asking(lambda heads, right, q: (heads == right).any()),
+            "Splits pass of which few numbers are in place: must one be right, or all?",
         ),
         (
             _asking(lambda heads, right, q: torch.equal(heads.reshape(q.shape), q)),

@@ -84,6 +84,9 @@ SCORES = {
     "Without a mask no word looks at a later one: what does mask=None mean?": {
         "x.shape\n": "x.shape\n        mask = torch.ones(n, n).tril().bool() if mask is None else mask\n"
     },
+    "Each word's numbers meet one another: which two axes are left for the products q @ kᵀ?": {
+        _CUT: "(b, n, self.num_heads, -1).transpose(2, 3)"
+    },
     "You divide weights by √d_k, not scores: what must each row of weights add up to?": {
         _ROOT: "",
         _AXIS: _AXIS + _ROOT,
@@ -97,6 +100,10 @@ BLANK_CELL = SCORES | {
     "You multiply by the weights yourself, without biases: what more does a layer do when called?": {
         f"self.w_{part}(x)": f"x @ self.w_{part}.weight" for part in "qkv"
     },
+    "Queries, keys and values come from one layer: what are the other two for?": {
+        "self.w_k(x), self.w_v(x)": "self.w_q(x), self.w_q(x)"
+    },
+    "Three heads work where one is asked for: which argument says how many?": {"self.num_heads": "3"},
     "The queries meet themselves: which of the three projections answers them?": {
         "k.transpose": "q.transpose"
     },

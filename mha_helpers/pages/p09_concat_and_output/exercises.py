@@ -8,14 +8,14 @@ from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.pages.p09_concat_and_output import attention_classes as classes
 from mha_helpers.pages.p09_concat_and_output.attention_classes import mistakes_of
 from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise
-from mha_helpers.pages.p09_concat_and_output.pruning import PRUNING_MISTAKES, Pruning, pruned
+from mha_helpers.pages.p09_concat_and_output.pruning import LAST_HEAD, PRUNING_MISTAKES, Pruning, pruned
 
 take_out = Pruning(
     "9.1 ★★ · 6 min · Take one head out",
     reference=pruned(),
     returns=("concat", "w_o"),
     cases=lambda: [
-        case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
+        case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1, mistakes=LAST_HEAD),
         case(numbers(4, 12, seed=2), numbers(12, 9, seed=3), 4, 0),
         case(numbers(5, 8, seed=4), numbers(8, 3, seed=5), 2, 1),
     ],
@@ -52,6 +52,7 @@ def _input(sizes, *mask, n=5, **rest):
     return case(x, *mask, build={"d_model": d_model, "num_heads": num_heads}, **rest)
 
 
+_MASK_HAS_AXES = "You put axes in front of the mask: a mask for each sentence has them already."
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
 _COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
@@ -67,7 +68,11 @@ the_class = ModuleExercise(
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask"),
         _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mistakes_of(classes.MASKS)),
-        _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+        _input(
+            *((6, 3), padding_mask([5, 3, 4], n=5)),
+            label="with a mask for each sentence",
+            mistakes=mistakes_of({_MASK_HAS_AXES: {"~mask": "~mask[None, None]"}}),
+        ),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four

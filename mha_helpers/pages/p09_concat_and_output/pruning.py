@@ -34,6 +34,8 @@ def pruned(
 
 
 _COLUMNS = "You take columns out of both: which axis of W_O is as long as concat is wide?"
+_LAST = "The last head is gone: is it the one asked for?"
+LAST_HEAD = [(pruned(lambda owner, head: owner != owner[-1]), _LAST)]
 PRUNING_MISTAKES = [
     (
         pruned(lambda owner, head: owner != head - 1),

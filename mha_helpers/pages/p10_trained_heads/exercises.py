@@ -54,16 +54,19 @@ def my_direct_path(parts, w_guess, letters):
             "You return the number of a letter: the task asks what each part adds to a logit.",
         ),
         (
-            lambda parts, w_guess, letters: (parts * w_guess[letters]).mean(dim=-1),
-            "You take a mean over d_model: what does a dot product do with its products?",
+            lambda parts, w_guess, letters: parts @ w_guess[letters[0]],
+            "Every position gets the first of the letters: each has a next letter of its own.",
         ),
         (
             lambda parts, w_guess, letters: parts @ w_guess[:, letters],
             "`letters` picks features there, of which there are d_model: what has w_guess for each letter?",
         ),
-        (
-            lambda parts, w_guess, letters: (parts * w_guess[letters.roll(-1)]).sum(dim=-1),
-            "You shift the letters: for which letter does `letters` stand at each position already?",
+        *(
+            (
+                lambda parts, w, letters, shift=shift: (parts * w[letters.roll(shift)]).sum(dim=-1),
+                "You shift the letters: for which letter does `letters` stand at each position already?",
+            )
+            for shift in (-1, 1)
         ),
     ],
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
@@ -87,18 +90,14 @@ def _before(letter):
     return torch.cat([torch.zeros_like(letter[:1]), letter[:-1]])
 
 
-_COLUMNS = "You shift the columns, which are the letters from A to F: which axis counts the positions?"
-_OTHER_KEYS = [
-    (lambda letter: letter, "Your keys hold their own letter: what did head 1.3 write there?"),
-    (lambda letter: letter + _before(letter), "Your keys hold their own letter, too: did head 1.3 write it?"),
-    (lambda letter: letter.roll(1, dims=0), "Position 0 gets the last letter: does any come before it?"),
-    (
-        lambda letter: _before(letter.flip(0)).flip(0),
-        "Your head 1.3 brings the letter after: which of its weights are 1, above or below the diagonal?",
-    ),
-    (lambda letter: letter.roll(1, dims=1), _COLUMNS),
-    (lambda letter: torch.cat([torch.zeros(1, 6), letter[1:].roll(1, dims=1)]), _COLUMNS),
-]
+def _held(scores, right):
+    """Say what the first wrong key holds if the queries A B C A have such scores."""
+    if scores.shape == (4, 4) and torch.equal(scores[0], scores[3]) and (scores == scores.bool()).all():
+        position = int((scores != right).any(dim=0).nonzero()[0])
+        held = [letter for letter, score in zip("ABC", scores[:3, position], strict=True) if score]
+        holds = " and ".join(held) or "none of the three"
+        return f"fits a key of position {position} that holds {holds}: which letter comes before it, if any?"
+
 
 circuit_by_hand = FunctionExercise(
     "10.2 ★★ · 8 min · The circuit by hand",
@@ -118,25 +117,31 @@ def circuit_scores(letter):
     # (n, 6) -> (n, n)
     ...
 """,
+    says=_held,
     mistakes=[
-        *((lambda letter, keys=keys: letter @ keys(letter).T, words) for keys, words in _OTHER_KEYS),
         (
             lambda letter: _before(letter) @ letter.T,
             "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",
         ),
-        (
-            lambda letter: _before(letter) @ _before(letter).T,
-            "Your queries take from head 1.3 as well: does a query look for its own letter or another?",
+        *(
+            (
+                lambda letter, own=own: (own * letter + _before(letter)) @ _before(letter).T,
+                "Your queries take from head 1.3 as well: does a query look for its own letter or another?",
+            )
+            for own in (0, 1)
         ),
         (
             lambda letter: letter @ _before(letter),
             "Each query meets each key, and both are rows: which of the two tables is turned for that?",
         ),
-        (
-            lambda letter: (letter @ _before(letter).T).where(
-                torch.ones(2 * letter.shape[:1]).tril() > 0, -torch.inf
-            ),
-            "The right scores behind a causal mask: the task asks for them without one.",
+        *(
+            (
+                lambda letter, hidden=hidden: (letter @ _before(letter).T).where(
+                    torch.ones(2 * letter.shape[:1]).tril() > 0, hidden
+                ),
+                "The right scores behind a causal mask: the task asks for them without one.",
+            )
+            for hidden in (-torch.inf, 0.0)
         ),
     ],
     praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
@@ -154,7 +159,15 @@ def circuit_scores(letter):
 )
 
 
-catch_the_shortcut = TestExercise(
+class ShortcutTest(TestExercise):
+    def _slip(self, test, verdicts, candidate):
+        names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
+        rules = [name for name in names if name.startswith("always")]
+        if len(rules) > 1:
+            return f"“{rules[0]}” passes, “{rules[-1]}” too: how much must be right, at how many distances?"
+
+
+catch_the_shortcut = ShortcutTest(
     "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
     right=COMPARING,

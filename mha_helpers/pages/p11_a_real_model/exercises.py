@@ -74,6 +74,7 @@ def my_parts(weight):
             lambda weight: weight.chunk(3, dim=1),
             "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
         ),
+        (lambda weight: 3 * _parts(weight)[:1], "All three are Q: which columns hold K, and which V?"),
         *(
             (lambda weight, cut=cut, turn=turn: tuple(map(turn, cut(weight))), sentence)
             for sentence, cut in _OTHER_CUTS.items()
@@ -105,6 +106,11 @@ def _by(length):
     return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
 
 
+def _length(vectors, _):
+    length = vectors[0].norm()
+    return f"has a first vector of length {length:.3g}; 1 is needed" if abs(length - 1) > 1e-3 else None
+
+
 _EACH = "Each token's vector has length 1 before the average: the task makes only the average that long."
 
 _FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
@@ -125,6 +131,7 @@ one_vector = FunctionExercise(
     "11.3 ★★ · 6 min · One vector for each sentence",
     reference=sentence_vector,
     axes=("sentence", "number"),
+    says=_length,
     without=["sentence_vector"],
     cases=lambda: [
         case(numbers(2, 3, 4), torch.ones(2, 3).long(), label="without padding", mistakes=_WITHOUT_PADDING),
@@ -165,10 +172,6 @@ def my_vectors(hidden, attention_mask):
         (
             _by(lambda average: average.norm(dim=0)),
             "You made the columns length 1: along which axis does the vector of one sentence lie?",
-        ),
-        (
-            lambda hidden, mask: F.normalize(_average(hidden, 1 - mask), dim=-1),
-            "You average the padding and leave the real tokens out: what does a 1 in the mask stand for?",
         ),
     ],
     praise="A sentence has the same vector alone and in any batch, as a search engine needs it.",

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises import TestExercise, ValueExercise, numbers
-from mha_helpers.exercises.compare import kind_of
-from mha_helpers.exercises.running import AnswerError
+from mha_helpers.exercises.compare import as_python, kind_of
+from mha_helpers.exercises.running import AnswerError, run
 from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
 
@@ -20,7 +20,8 @@ def attend(q, k, v):
     """Return what a test hands over, or stop it if the task promises something else."""
     for name, part in {"q": q, "k": k, "v": v}.items():
         if not isinstance(part, torch.Tensor) or part.dim() != 2:
-            raise AnswerError(f"hands over {kind_of(part)} for {name}: one row a token is needed, (n, d_k)")
+            rows = f"(n, {'d_v' if name == 'v' else 'd_k'})"
+            raise AnswerError(f"hands over {kind_of(part)} for {name}: one row a token is needed, {rows}")
     return q, k, v
 
 
@@ -63,10 +64,10 @@ _NOT_MIXING = {
 }
 
 
-def _test(q, k, v=None, right=lambda out: torch.allclose(out, torch.ones(()), atol=1e-5)):
-    """Make a test of what ``right`` says of the outputs for one input, where every token gives 1."""
+def _test(q, k):
+    """Make the right test of one input."""
     ones = torch.ones(len(q), 4)
-    return lambda attend: bool(right(attend(q, k, ones if v is None else v)))
+    return lambda attend: torch.allclose(attend(q, k, ones), ones, atol=1e-5)
 
 
 _ONES = "Your keys are ones, too: are values mixed, or keys?"
@@ -77,7 +78,33 @@ def _compared(attend):
     return torch.allclose(attend(*qkv), scaled_dot_product_attention(*qkv)[0], atol=1e-5)
 
 
-test_with_ones = TestExercise(
+_OUTPUTS = [  # the first, all others, and what is said of a test that misjudges them
+    (1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
+    (0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
+    (1.0, 3.0, "Outputs pass of which only the first number is 1: must one be, or all?"),
+]
+
+
+class OnesTest(TestExercise):
+    """Says which outputs a test misjudges, also where chance decides about a candidate."""
+
+    def _verdict_on(self, test, candidate, seconds):
+        verdict = super()._verdict_on(test, candidate, seconds)
+        return (self._slip(test) if "now True" in str(verdict) else None) or verdict
+
+    def _slip(self, test, *_):
+        for first, others, sentence in _OUTPUTS:
+
+            def attend(q, k, v, first=first, others=others):
+                outputs = torch.full((len(q), v.shape[-1]), others)
+                outputs[0, 0] = first
+                return outputs
+
+            if as_python(run(test, (attend,)).value) is (others != 1):
+                return sentence
+
+
+test_with_ones = OnesTest(
     "12.1 ★★ · 6 min · A test that needs no reference",
     right=_MIXING,
     wrong=_NOT_MIXING,
@@ -100,18 +127,6 @@ def my_test(attend):
         ),
         *((_test(q, torch.ones(5, 4)), _ONES) for q in (torch.ones(5, 4), numbers(5, 4))),
         (_test(*numbers(2, 1, 4)), "A test with a single token judges like this: how many has yours?"),
-        (
-            _test(*numbers(2, 4, 4), right=lambda out: (out.sum() - 16).abs() < 1e-4),
-            "Wrong outputs pass whose sum is right: do you look at each number by itself?",
-        ),
-        (
-            _test(*numbers(2, 5, 4), right=lambda out: out.max() - 1 < 1e-4),
-            "Outputs of 1/2 pass: how far below 1 may an output lie for your test?",
-        ),
-        (
-            _test(*numbers(2, 5, 4), torch.zeros(5, 4), lambda out: out.abs().max() < 1e-4),
-            "A test with values of 0 judges like this: which weights would give another output?",
-        ),
         (_compared, "It demands PyTorch's scores: must a head score like that to mix rightly?"),
     ],
     praise="The average of ones is 1, whatever the scores: seven bugs cannot pass, without any reference.",
