@@ -246,7 +246,10 @@ def compares_letters(guess):
         "return (total * output + power * value) / new_total": "return output + power / total * (value - output)"
     },
     ("11.3", "has a first vector of length"): {"norm(dim": "norm(p=1, dim"},
-    ("D9.1", "“FFN” would be 3 matrices for each word"): 'block = {"FFN": 314572800, "equal at n": 3072}',
+    (
+        "D9.1",
+        "“FFN” is 3 · one matrix for each of 100 words",
+    ): 'block = {"FFN": 314572800, "equal at n": 3072}',
     ("12.1", "Outputs of 0 pass: how far from 1"): {
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
     },

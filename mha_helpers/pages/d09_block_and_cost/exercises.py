@@ -8,10 +8,8 @@ FFN = 2 * 100 * 512 * 2048
 def _counted(number, right):
     """Say what a wrong number would count."""
     if right == FFN:
-        return f"would be {2 * number / FFN:.4g} matrices for each word: how many has the FFN?"
-    return (
-        f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost with so many words?"
-    )
+        return f"is {2 * number / FFN:.4g} · one matrix for each of 100 words: how many has the FFN?"
+    return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
 
 
 whole_block = ValueExercise(
@@ -30,10 +28,6 @@ block = {
 """,
     says=_counted,
     mistakes=[
-        (
-            {"FFN": FFN // 2},
-            "“FFN” counts one of two matrices, or projections: a word goes to d_ff and back.",
-        ),
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
         ({"FFN": 2 * FFN}, "“FFN” is twice as much: is a multiply-add two, or d_ff taken for d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),

@@ -185,8 +185,8 @@ def my_softmax(scores):
         (lambda s: _shares(s - s.amin(dim=-1, keepdim=True)), _NO_POWER),
         (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
         (
-            lambda s: _softmax(s - s.amax(dim=-2, keepdim=True)),
-            "You take the largest score of each column from it: which scores share one sum?",
+            lambda s: _softmax(s - s.amax(-2, True)),
+            "You take each column's largest: which scores share a sum?",
         ),
         (lambda s: s.exp() / s.exp().sum(-1), "A sum or maximum has lost its axis, and meets columns."),
     ],

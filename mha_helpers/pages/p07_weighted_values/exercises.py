@@ -204,10 +204,6 @@ def my_update(output, total, score, value):
             "You weigh with the score itself: what does softmax make of a score first?",
         ),
         (_new(lambda o, t, p, v: t * o + p * v), "That is a sum, not yet a mix: by what must it be divided?"),
-        (
-            _new(lambda o, t, p, v: (o + p * v) / (t + p)),
-            "The old output has been divided by the old total: undo that before you add to it.",
-        ),
         (_new(total=lambda t, s: t), "The output is right; does the total still hold all words?"),
         (_new(total=lambda t, s: t + s), "The output is right; the total is a sum of powers, not of scores."),
         (_new(lambda o, t, p, v: o + p * v), _WHOLE),

@@ -3,7 +3,10 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
+from mha_helpers.masks import causal_mask
 from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING, SHORTCUT_MISTAKES, guess
+
+_SHIFTED = "You shift the letters: for which letter does `letters` stand at each position already?"
 
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
@@ -61,13 +64,7 @@ def my_direct_path(parts, w_guess, letters):
             lambda parts, w_guess, letters: parts @ w_guess[:, letters],
             "`letters` picks features there, of which there are d_model: what has w_guess for each letter?",
         ),
-        *(
-            (
-                lambda parts, w, letters, shift=shift: (parts * w[letters.roll(shift)]).sum(dim=-1),
-                "You shift the letters: for which letter does `letters` stand at each position already?",
-            )
-            for shift in (-1, 1)
-        ),
+        *((lambda parts, w, letters, n=n: (parts * w[letters.roll(n)]).sum(-1), _SHIFTED) for n in (-1, 1)),
     ],
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
     hints=[
@@ -99,6 +96,9 @@ def _held(scores, right):
         return f"fits a key of position {position} that holds {holds}: which letter comes before it, if any?"
 
 
+_QUERIES = "Your queries take from head 1.3 as well: does a query look for its own letter or another?"
+_MASKED = "The right scores behind a causal mask: the task asks for them without one."
+
 circuit_by_hand = FunctionExercise(
     "10.2 ★★ · 8 min · The circuit by hand",
     reference=lambda letter: letter @ _before(letter).T,
@@ -123,25 +123,18 @@ def circuit_scores(letter):
             lambda letter: _before(letter) @ letter.T,
             "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",
         ),
-        *(
-            (
-                lambda letter, own=own: (own * letter + _before(letter)) @ _before(letter).T,
-                "Your queries take from head 1.3 as well: does a query look for its own letter or another?",
-            )
-            for own in (0, 1)
-        ),
+        (lambda letter: _before(letter) @ _before(letter).T, _QUERIES),
+        (lambda letter: (letter + _before(letter)) @ _before(letter).T, _QUERIES),
         (
             lambda letter: letter @ _before(letter),
             "Each query meets each key, and both are rows: which of the two tables is turned for that?",
         ),
-        *(
-            (
-                lambda letter, hidden=hidden: (letter @ _before(letter).T).where(
-                    torch.ones(2 * letter.shape[:1]).tril() > 0, hidden
-                ),
-                "The right scores behind a causal mask: the task asks for them without one.",
-            )
-            for hidden in (-torch.inf, 0.0)
+        (lambda letter: (letter @ _before(letter).T).tril(), _MASKED),
+        (
+            lambda letter: (letter @ _before(letter).T).masked_fill(
+                causal_mask(len(letter)) == 0, -torch.inf
+            ),
+            _MASKED,
         ),
     ],
     praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",

@@ -74,7 +74,10 @@ def my_parts(weight):
             lambda weight: weight.chunk(3, dim=1),
             "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
         ),
-        (lambda weight: 3 * _parts(weight)[:1], "All three are Q: which columns hold K, and which V?"),
+        (
+            lambda weight: 3 * (weight.chunk(3, dim=1)[0].T,),
+            "All three are Q: which columns hold K, and which V?",
+        ),
         *(
             (lambda weight, cut=cut, turn=turn: tuple(map(turn, cut(weight))), sentence)
             for sentence, cut in _OTHER_CUTS.items()
@@ -111,6 +114,7 @@ def _length(vectors, _):
     return f"has a first vector of length {length:.3g}; 1 is needed" if abs(length - 1) > 1e-3 else None
 
 
+_PADDING = "You average the padding and leave the real tokens out: what does a 1 in the mask stand for?"
 _EACH = "Each token's vector has length 1 before the average: the task makes only the average that long."
 
 _FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
@@ -152,7 +156,7 @@ def my_vectors(hidden, attention_mask):
             lambda hidden, mask: F.normalize(hidden.mean(dim=1), dim=-1),
             "The average counts padding, too: the same sentence gets another vector in another batch.",
         ),
-        (_average, "How long are these vectors? Each is asked for with length 1."),
+        (lambda hidden, mask: F.normalize(_average(hidden, 1 - mask), dim=-1), _PADDING),
         (lambda hidden, mask: F.normalize(hidden[:, 0], dim=-1), _FIRST),
         (lambda hidden, mask: F.normalize(_average(F.normalize(hidden, dim=-1), mask), dim=-1), _EACH),
         (lambda hidden, mask: _average(F.normalize(hidden, dim=-1), mask), _EACH),

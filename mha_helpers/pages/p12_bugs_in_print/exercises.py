@@ -78,10 +78,11 @@ def _compared(attend):
     return torch.allclose(attend(*qkv), scaled_dot_product_attention(*qkv)[0], atol=1e-5)
 
 
-_OUTPUTS = [  # the first, all others, and what is said of a test that misjudges them
-    (1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
-    (0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
-    (1.0, 3.0, "Outputs pass of which only the first number is 1: must one be, or all?"),
+_OUTPUTS = [  # the first, the last, the others, and what is said of a test that misjudges them
+    (1.0, 1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
+    (0.0, 0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
+    (1.0, 3.0, 3.0, "Outputs pass of which only the first number is 1: must one be, or all?"),
+    (3.0, -1.0, 1.0, "Outputs pass whose first number is 3, the last −1: do you look at each by itself?"),
 ]
 
 
@@ -93,14 +94,14 @@ class OnesTest(TestExercise):
         return (self._slip(test) if "now True" in str(verdict) else None) or verdict
 
     def _slip(self, test, *_):
-        for first, others, sentence in _OUTPUTS:
+        for first, last, others, sentence in _OUTPUTS:
 
-            def attend(q, k, v, first=first, others=others):
+            def attend(q, k, v, first=first, last=last, others=others):
                 outputs = torch.full((len(q), v.shape[-1]), others)
-                outputs[0, 0] = first
+                outputs[-1, -1], outputs[0, 0] = last, first
                 return outputs
 
-            if as_python(run(test, (attend,)).value) is (others != 1):
+            if as_python(run(test, (attend,)).value) is ((first, last) != (1, 1)):
                 return sentence
 
 
