@@ -228,7 +228,8 @@ def compares_letters(guess):
     },
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
-    # tests that look at less than every number, or with limits too loose to tell
+    # what a wrong number or a test comes to, where no mistake is listed
+    ("7.2", "is 0 everywhere"): {"torch.eye(k.shape[-2])": "torch.zeros(k.shape[-2], k.shape[-2])"},
     ("12.1", "Outputs pass of which only the first number is 1"): {
         "torch.allclose": "torch.any(torch.isclose",
         "-5)": "-5))",
@@ -250,6 +251,7 @@ def compares_letters(guess):
         "D9.1",
         "“FFN” is 3 · one matrix for each of 100 words",
     ): 'block = {"FFN": 314572800, "equal at n": 3072}',
+    # tests that look at less than every number, or with limits too loose to tell
     ("12.1", "Outputs of 0 pass: how far from 1"): {
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
     },

@@ -39,7 +39,6 @@ block = {
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"equal at n": 307200}, "“equal at n” has 100 words in the rest, n in scores: how many are there?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
-        ({"FFN": 512 * 2048}, "“FFN” counts one matrix and one word: how many are there of both?"),
         ({"equal at n": 6144}, "“equal at n” counts the scores or the values: both need n² · d_model."),
     ],
     praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",

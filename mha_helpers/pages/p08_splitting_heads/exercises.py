@@ -11,7 +11,7 @@ from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTIN
 
 def _held_there(place, right):
     """Say which number of q a wrong place of three indices holds."""
-    if len(place) == 3:
+    if len(place) == 3 and (place == place.round()).all():
         head, word, number = (int(index) for index in place)
         if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
             return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
@@ -43,7 +43,7 @@ indices = {
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
         ({"columns": [5, 6, 7, 8]}, "“columns” are one too far: Python counts columns from 0."),
         ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
-        ({"after transpose": (0, 5, 1)}, "“after transpose” is where `view` has it."),
+        ({"after transpose": (1, 2, 1)}, "“after transpose” is where `view` has it: which step comes next?"),
         ({"view only": (2, 1, 1)}, "“view only” is where `transpose` brings it: what stands before it in q?"),
     ],
     praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",

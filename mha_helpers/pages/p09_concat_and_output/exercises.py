@@ -52,7 +52,8 @@ def _input(sizes, *mask, n=5, **rest):
     return case(x, *mask, build={"d_model": d_model, "num_heads": num_heads}, **rest)
 
 
-_MASK_HAS_AXES = "You put axes in front of the mask: a mask for each sentence has them already."
+_IN_FRONT = {"You put axes before the mask, which has them already.": {"~mask": "~mask[None, None]"}}
+_FRONT = mistakes_of(_IN_FRONT)
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
 _COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
@@ -68,11 +69,7 @@ the_class = ModuleExercise(
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask"),
         _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mistakes_of(classes.MASKS)),
-        _input(
-            *((6, 3), padding_mask([5, 3, 4], n=5)),
-            label="with a mask for each sentence",
-            mistakes=mistakes_of({_MASK_HAS_AXES: {"~mask": "~mask[None, None]"}}),
-        ),
+        _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence", mistakes=_FRONT),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four

@@ -1,9 +1,10 @@
 """The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
 
+from math import inf
+
 import torch
 
 from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
-from mha_helpers.masks import causal_mask
 from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING, SHORTCUT_MISTAKES, guess
 
 _SHIFTED = "You shift the letters: for which letter does `letters` stand at each position already?"
@@ -130,12 +131,7 @@ def circuit_scores(letter):
             "Each query meets each key, and both are rows: which of the two tables is turned for that?",
         ),
         (lambda letter: (letter @ _before(letter).T).tril(), _MASKED),
-        (
-            lambda letter: (letter @ _before(letter).T).masked_fill(
-                causal_mask(len(letter)) == 0, -torch.inf
-            ),
-            _MASKED,
-        ),
+        (lambda letter: letter @ _before(letter).T + torch.full([len(letter)] * 2, -inf).triu(1), _MASKED),
     ],
     praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
     hints=[
@@ -153,6 +149,8 @@ def circuit_scores(letter):
 
 
 class ShortcutTest(TestExercise):
+    """Says which rules pass if several do."""
+
     def _slip(self, test, verdicts, candidate):
         names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
         rules = [name for name in names if name.startswith("always")]

@@ -74,10 +74,7 @@ def my_parts(weight):
             lambda weight: weight.chunk(3, dim=1),
             "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
         ),
-        (
-            lambda weight: 3 * (weight.chunk(3, dim=1)[0].T,),
-            "All three are Q: which columns hold K, and which V?",
-        ),
+        (lambda weight: 3 * (weight[:, : len(weight)].T,), "All three are Q: which columns hold K and V?"),
         *(
             (lambda weight, cut=cut, turn=turn: tuple(map(turn, cut(weight))), sentence)
             for sentence, cut in _OTHER_CUTS.items()
