@@ -64,9 +64,10 @@ def test_any_way_to_write_the_numbers_is_right_where_no_tensor_is_asked_for(answ
 
 
 def test_numbers_rounded_as_asked_are_right_and_others_are_told_to_be_rounded():
-    exercise = value([0.919, 0.027, 0.054], decimals=2)
-    assert exercise.verdict([0.92, 0.03, 0.05]).status == CORRECT
+    exercise = value([0.919, -0.027, 0.054], decimals=2)
+    assert exercise.verdict([0.92, -0.03, 0.05]).status == CORRECT
     assert "rounded to 1 decimal: give 2" in reply(exercise, [0.9, 0.0, 0.1])
+    assert "is cut off after 2 decimals, not rounded" in reply(exercise, [0.91, -0.02, 0.05])
 
 
 def test_what_is_hidden_has_a_weight_of_exactly_0():

@@ -24,6 +24,9 @@ WRONG_ANSWERS = {
     ("2.2", "Your row “1st” is (0, 2), so the head reads this place"): (
         "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]"
     ),
+    ("2.2", "Your row “1st” is (0, −2), so the head reads this place"): (
+        "my_w_q = [[0, 1], [0, 2], [0, 1], [0, -2], [0, -2], [0, -2]]"
+    ),
     ("2.2", "what does its feature 2 make of your row “what is eaten”"): (
         "my_w_q = [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]]"
     ),

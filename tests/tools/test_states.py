@@ -107,3 +107,21 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
     with pytest.raises(ValueError, match="400 states"):
         combined(Panel("large", menus, *parts))
     assert states.combinations(combined(Panel("thinned", sliders, *parts))) < 240
+
+
+def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
+    monkeypatch.setattr(states, "ENOUGH", 2)
+
+    def draw(drawing, state):
+        for map in (0, 1):
+            drawing.heatmap((200 * map, 0, 200, 200), [[1.0, 0.0]] * 2, "ab", "ab", map=map)
+
+    def click(values, map, row, column):
+        return {"d": 2} if map else {}
+
+    def two_maps():
+        slider = {"d": widgets.IntSlider(1, 1, 2)}
+        return Panel("two maps", slider, lambda d: {}, draw, lambda state: [], click=click)
+
+    clicked = {name for name in States(two_maps).shown if " " in name}
+    assert clicked == {f"0 1,{row},{column}" for row in (0, 1) for column in (0, 1)}
