@@ -132,7 +132,7 @@ def my_window_mask(n, window):
         "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
     },
     ("8.3", "All numbers of your q are the same"): {"torch.arange(24)": "torch.ones(24)"},
-    ("8.3", "has the right shape and all numbers of q"): {
+    ("8.3", "True of all 15. “view only” is wrong, but passes: its shape is right"): {
         "not torch.equal(heads[head], own_columns)": "heads[head].shape != own_columns.shape"
     },
     ("8.3", "hands over a tensor of shape (1, 4, 6): q is"): {
@@ -226,11 +226,13 @@ def compares_letters(guess):
     ("10.3", "hands over a tensor of shape (24,): guess takes"): {
         "guess(letters)": "guess(letters[0])[None]"
     },
-    ("10.3", "not even who guesses all that can be predicted"): {"[predictable(letters, distance)]": ""},
+    ("10.3", "it guesses all that can be predicted: the other places nobody can know"): {
+        "[predictable(letters, distance)]": ""
+    },
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # tests that look at less than every number, or with limits too loose to tell
-    ("12.1", "says True of all 13. “keys in place of values” is wrong, but passes"): {
+    ("12.1", "says True of all 9. “keys in place of values” is wrong, but passes"): {
         "torch.allclose(attend(q, k, v), v, atol=1e-5)": "attend(q, k, v).shape == v.shape"
     },
     ("12.1", "“features shifted up and down”"): {"k, v), v": "k, v).sum(-1), v.sum(-1)"},

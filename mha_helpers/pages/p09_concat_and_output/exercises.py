@@ -2,25 +2,11 @@
 
 import inspect
 
-import torch
-
-from mha_helpers.attention import MultiHeadAttention
+from mha_helpers import attention
 from mha_helpers.exercises import case, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
-from mha_helpers.pages.p09_concat_and_output.attention_classes import (
-    COURSE_STEPS,
-    Layers,
-    attention_class,
-    cut_mistakes,
-    head_mistakes,
-    layer_mistakes,
-    layers_as_matrices,
-    mask_mistakes,
-    reshaped,
-    score_mistakes,
-    upside_down,
-    usual_mistakes,
-)
+from mha_helpers.pages.p09_concat_and_output import attention_classes as classes
+from mha_helpers.pages.p09_concat_and_output.attention_classes import mistakes_of
 from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise
 from mha_helpers.pages.p09_concat_and_output.pruning import PRUNING_MISTAKES, Pruning, pruned
 
@@ -43,17 +29,7 @@ def my_pruned(concat, w_o, num_heads, head):
     # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
     ...
 """,
-    mistakes=[
-        *PRUNING_MISTAKES,
-        (
-            pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o[:, kept[: w_o.shape[1]]])),
-            "You take columns out of both: which axis of W_O is as long as concat is wide?",
-        ),
-        (
-            pruned(lambda owner, head: (torch.arange(len(owner)) - head) // (owner == 0).sum() != 0),
-            "You begin at number `head` of concat: how many numbers have the heads before it?",
-        ),
-    ],
+    mistakes=PRUNING_MISTAKES,
     praise="A head owns columns of concat and rows of W_O; real layers are pruned in this way.",
     hints=[
         "d_v = concat.shape[-1] // num_heads. At which number does this head begin, and where does it end?",
@@ -77,31 +53,20 @@ def _input(sizes, *mask, n=5, **rest):
 
 
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
-_NO_SCALE = (
-    attention_class(MultiHeadAttention, root=lambda d_k, d_model: 1),
-    "The weights are too sharp: what happens to the scores first?",
-)
+_COURSE_STEPS = [
+    name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
+]
 
 the_class = ModuleExercise(
     "9.2 ★★★ · 15 min · The class, from a blank cell",
-    reference=MultiHeadAttention,
+    reference=attention.MultiHeadAttention,
     axes=_AXES,
-    without=[*COURSE_STEPS, "forward", "multi_head_attention_forward"],
+    without=[*_COURSE_STEPS, "forward", "multi_head_attention_forward"],
     cases=lambda: [
-        _input(
-            (6, 1),
-            label="with one head, without a mask",
-            mistakes=[
-                *layer_mistakes(MultiHeadAttention),
-                *score_mistakes(MultiHeadAttention),
-                *cut_mistakes(MultiHeadAttention),
-                *layers_as_matrices(MultiHeadAttention),
-                _NO_SCALE,
-            ],
-        ),
+        _input((6, 1), label="with one head, without a mask", mistakes=mistakes_of(classes.BLANK_CELL)),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
-        _input((12, 3), label="with three heads, without a mask", mistakes=head_mistakes(MultiHeadAttention)),
-        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mask_mistakes(MultiHeadAttention)),
+        _input((12, 3), label="with three heads, without a mask"),
+        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mistakes_of(classes.MASKS)),
         _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
@@ -119,13 +84,7 @@ class MyAttention(nn.Module):
         # -> output (b, n, d_model), weights (b, h, n, n)
         ...
 """,
-    mistakes=[
-        *usual_mistakes(MultiHeadAttention),
-        (
-            attention_class(MultiHeadAttention, cut=reshaped),
-            "A head mixes numbers of several words: does your first cut leave the axis of the words alone?",
-        ),
-    ],
+    mistakes=mistakes_of(classes.STEPS | classes.PLANTED),
     praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
     hints=[
         "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
@@ -159,36 +118,32 @@ class MyAttention(nn.Module):
 )
 
 
-def _cut_words(cut):  # into chunks that do not fit the 5 words of most inputs
-    return attention_class(Layers, project=lambda layer, x: layer.w_qkv(x).chunk(3, dim=1), cut=cut)
-
-
-_CHUNKS = "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?"
-_BY_WORDS = [
-    (_cut_words(lambda x, num_heads: x.reshape(len(x), 5, num_heads, -1)), _CHUNKS),
-    (_cut_words(lambda x, num_heads: x.reshape(len(x), num_heads, 5, -1)), _CHUNKS),
-]
+_BY_WORDS = {  # beside a cut as it is handed out, so that this does not explain what is left: with n = 5 only
+    "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?": {
+        "chunk(3, dim=-1)": "chunk(3, dim=1)",
+        "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, self.num_heads, 5, -1)",
+    }
+}
 _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
     "9.3 ★★ · 10 min · Three bugs in a colleague's class",
-    reference=attention_class(Layers),
-    planted=attention_class(Layers, root=lambda d_k, d_model: 1, cut=reshaped, masked=upside_down),
+    reference=classes.attention_class(classes.Layers),
     axes=_AXES,
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=[*layer_mistakes(Layers), *score_mistakes(Layers), *cut_mistakes(Layers), *_BY_WORDS],
+            mistakes=mistakes_of(classes.SCORES | _BY_WORDS, classes.Layers),
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         _input(
             (1, 1),
             _NEAR,
-            mistakes=mask_mistakes(Layers)[:-1],
+            mistakes=mistakes_of(classes.MASKS, classes.Layers),
             bug="The mask allows neighbours: who gets the weight, they or the others?",
         ),
-        _input((12, 3), _NEAR, mistakes=mask_mistakes(Layers)[:-1]),
+        _input((12, 3), _NEAR),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has
@@ -207,26 +162,13 @@ class Suspect(Layers):
         concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
         return self.w_o(concat), weights
 """,
-    given=inspect.getsource(Layers),
-    mistakes=usual_mistakes(Layers),
+    given=inspect.getsource(classes.Layers),
+    mistakes=mistakes_of(classes.STEPS, classes.Layers),
     praise="You found all three by what they do: no error message pointed at any of them.",
     hints=[
         "Go through the steps of the pages with a finger: which one is missing here?",
         "One bug is in how the heads are cut: which axis must stay whole in the first cut?",
         "One shows only with a mask: give it a causal mask and look at the first row of the weights.",
     ],
-    solution="""
-class Suspect(Layers):
-    def forward(self, x, mask=None):
-        b, n, d_model = x.shape
-        parts = self.w_qkv(x).chunk(3, dim=-1)  # 3 of (b, n, d_model)
-        # words keep their axis while the features are cut; then the heads come forward
-        q, k, v = [part.reshape(b, n, self.num_heads, -1).transpose(1, 2) for part in parts]
-        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # the scale was missing
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -torch.inf)  # −∞ where the mask is False
-        weights = torch.softmax(scores, dim=-1)
-        concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
-        return self.w_o(concat), weights
-""",
+    solution=classes.REPAIRED,
 )

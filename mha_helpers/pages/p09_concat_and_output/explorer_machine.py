@@ -115,14 +115,13 @@ def through_menu(way, cell, now):
 
 def extended(trail, cell, now):
     """Return the trail that ends at a cell: back to it, on from a number made from it, or a new one."""
-    if cell in trail:
-        trail = trail[: trail.index(cell)]
-    while trail and cell not in now.sources(trail[-1]):
-        trail = trail[:-1]
-    trail = [*trail, cell]
-    # Another mask may have cut the way.
-    cuts = [i for i, (a, b) in enumerate(itertools.pairwise(trail), start=1) if b not in now.sources(a)]
-    return trail[cuts[-1] :] if cuts else trail
+    way, before = [cell], trail[: trail.index(cell)] if cell in trail else trail
+    for earlier in reversed(before):
+        if way[0] in now.sources(earlier):
+            way.insert(0, earlier)
+        elif len(way) > 1:  # another mask has cut it
+            break
+    return way
 
 
 # --- the picture -------------------------------------------------------------------------------------------

@@ -43,16 +43,15 @@ class ModuleExercise(FunctionExercise):
     def _idle_layers(self, answer, case):
         """Name the layers that the output's gradient does not reach, or not in all rows of their weight."""
         module, idle = self._built(answer, case.build), []
-        value = module(*case.args)
-        total = (value[0] if isinstance(value, tuple | list) else value).square().sum()
-        if total.requires_grad:
-            total.backward()
+        output = module(*case.args)[0]
+        if output.requires_grad:
+            output.square().sum().backward()
         for name in self._wanted(case.build):
             layer, _, part = name.rpartition(".")
             gradient = module.get_parameter(name).grad
-            if part == "weight" and (gradient is None or not gradient.any(dim=-1).all()):
-                some = gradient is not None and gradient.any()
-                idle.append(f"{'a part of ' if some else ''}self.{layer}")
+            rows = torch.zeros(1) if gradient is None else gradient.any(dim=-1)
+            if part == "weight" and not rows.all():
+                idle.append(f"{'a part of ' if rows.any() else ''}self.{layer}")
         return idle
 
     def _wanted(self, sizes):
@@ -69,18 +68,15 @@ class ModuleExercise(FunctionExercise):
                 raise AnswerError(f"your self.{layer} has no bias, and the task asks for one.")
             if name not in mine:
                 others = ", ".join(f"self.{other}" for other, _ in module.named_children())
-                others = f"; your layers are {others}" if others else ""
-                raise AnswerError(
-                    f"your self.{name} is missing{others}: does __init__ make what the task names?"
-                )
+                lacking = f"your self.{name} is missing{'; your layers are ' * bool(others)}{others}"
+                raise AnswerError(f"{lacking}: does __init__ make what the task names?")
             twin = next(other for other in wanted if mine.get(other) is mine[name])
             if twin != name:
                 raise AnswerError(f"your self.{name} is self.{twin}: each layer needs numbers of its own.")
             got, shape = tuple(mine[name].shape), tuple(parameter.shape)
             if got != shape:
-                raise AnswerError(
-                    f"your self.{name} has shape {got} instead of {shape}: how many go in and out?"
-                )
+                sizes = f"your self.{name} has shape {got} instead of {shape}"
+                raise AnswerError(f"{sizes}: how many go in and out?")
             with torch.no_grad():
                 mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
         return module
@@ -89,12 +85,14 @@ class ModuleExercise(FunctionExercise):
 class BugHunt(ModuleExercise):
     """A class to repair: the check counts the bugs found, and says of the first that is left what it does.
 
-    ``planted``: the class as it is handed out; cases with ``bug="…"`` isolate one of its bugs each.
+    Its bugs are those of the stub; cases with ``bug="…"`` isolate one of them each.
     """
 
-    def __init__(self, *names, planted, **rest):
+    def __init__(self, *names, **rest):
         super().__init__(*names, **rest)
-        self.planted = planted
+        handed_out = {"torch": torch, "nn": nn, "__name__": __name__}
+        exec(f"{self.given}\n\n{self.stub}", handed_out)
+        self.planted = handed_out[self.variable]
 
     def _untouched(self, answer):
         cases = self.cases() if callable(answer) else ()
@@ -103,10 +101,8 @@ class BugHunt(ModuleExercise):
 
     def _as_planted(self, outcome, case):
         """Tell whether the weights are those of the class as handed out: each bug shows in them."""
-        planted = self._run(self.planted, case)
-        if not isinstance(outcome.value, tuple | list) or len(outcome.value) != 2:
-            return agree(outcome, planted)
-        return agree(Outcome(outcome.value[1]), Outcome(planted.value[1]))
+        pair, planted = outcome.value, self._run(self.planted, case).value
+        return isinstance(pair, tuple | list) and agree(Outcome(pair[1:]), Outcome(planted[1:]))
 
     def _mistake(self, cases, outcomes, failing):
         first = failing[0]
@@ -114,22 +110,20 @@ class BugHunt(ModuleExercise):
         return super()._mistake(cases, outcomes, failing) or bug
 
     def _failure(self, answer, cases, outcomes, sentences):
-        words = super()._failure(answer, cases, outcomes, sentences)
-        return self._bugs_found(cases, outcomes, sentences) + words
-
-    def _bugs_found(self, cases, outcomes, sentences):
         """Count the planted bugs: found where the input that isolates one comes out right, left where it does
         as planted; else something new hides it. One known mistake that explains the rest leaves none of it.
         """
+        words = super()._failure(answer, cases, outcomes, sentences)
         explained = any(
             all(map(agree, outcomes, self._runs(mistake, cases)))
             for mistake, _ in (*cases[0].mistakes, *self.mistakes)
         )
-        isolated = [index for index, case in enumerate(cases) if hasattr(case, "bug")]
-        left = [index for index in isolated if self._as_planted(outcomes[index], cases[index])]
-        wrong = [index for index in isolated if index in left or (sentences[index] and not explained)]
-        count = f"{len(isolated) - len(wrong)} of {len(isolated)} bugs found"
-        if len(left) < len(wrong):
-            hidden = "Something new is wrong, so that the bugs cannot be counted yet. "
-            return f"At least {count}, and something new is wrong. " if len(wrong) < len(isolated) else hidden
-        return f"{count}. " if wrong else f"{count}, but something new is wrong. "
+        isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
+        left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
+        hidden = set() if explained else {index for index in isolated - left if sentences[index]}
+        found = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
+        if hidden and left | hidden == isolated:
+            return f"Something new is wrong, so that the bugs cannot be counted yet. {words}"
+        if hidden:
+            return f"At least {found}, and something new is wrong. {words}"
+        return f"{found}{'' if left else ', but something new is wrong'}. {words}"

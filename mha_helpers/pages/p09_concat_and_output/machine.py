@@ -2,7 +2,8 @@
 
 import functools
 import math
-from typing import NamedTuple
+import operator
+from collections import namedtuple
 
 import torch
 
@@ -25,14 +26,7 @@ MATRICES = (  # from the output back to x; a click names them by their index
 )  # fmt: skip
 SINGULAR = {"Q": "query", "K": "key", "V": "value", "weights": "weight", "head": "output"}
 SINGULAR |= {"scores": "score", "scaled": "scaled score", "masked": "masked score"}
-
-
-class Cell(NamedTuple):
-    """One number: its matrix, its row and its column, counted from 0."""
-
-    matrix: str
-    row: int
-    column: int
+Cell = namedtuple("Cell", "matrix row column")  # one number; row and column are counted from 0
 
 
 class Machine:
@@ -133,48 +127,39 @@ class Machine:
 
     def arithmetic(self, cell):
         """Write how this number was made, with the numbers shown; "≈" where these do not give it exactly."""
-        matrix, row, column = cell
-        sources, value = self.sources(cell), self.shown(cell)
+        matrix, _, column = cell
+        texts, value = list(map(self.shown, self.sources(cell))), self.shown(cell)
+        numbers = [round(self.value(source), 3) for source in self.sources(cell)]
         if matrix in PRODUCTS:
-            half = len(sources) // 2
-            pairs = list(zip(sources[:half], sources[half:], strict=True))
-            written = " + ".join(f"{self._factor(a)} · {self._factor(b)}" for a, b in pairs)
-            result = sum(self._rounded(a) * self._rounded(b) for a, b in pairs)
-            return _equation(written, result, value)
-        if matrix == "scaled":
-            score = sources[0]
-            return _equation(f"{self.shown(score)} / √{D_K}", self._rounded(score) / math.sqrt(D_K), value)
-        if matrix == "weights":
-            powers = [math.exp(self._rounded(key)) for key in sources]
-            terms = [f"e^{self.shown(key)}" for key in sources]
-            written = f"{terms[column]} / ({' + '.join(terms)})"
-            return _equation(written, powers[column] / sum(powers), value)
-        if matrix == "masked":
-            return f"{value}, {self._why(EXAMPLE.tokens[row], EXAMPLE.tokens[column], row, column)}."
+            half = len(numbers) // 2
+            factors = [f"({text})" if text.startswith("−") else text for text in texts]
+            written = " + ".join(map("{} · {}".format, factors[:half], factors[half:]))
+            result = sum(map(operator.mul, numbers[:half], numbers[half:]))
+        elif matrix == "scaled":
+            written, result = f"{texts[0]} / √{D_K}", numbers[0] / math.sqrt(D_K)
+        elif matrix == "weights":
+            written = f"e^{texts[column]} / ({' + '.join(map('e^{}'.format, texts))})"
+            result = math.exp(numbers[column]) / sum(map(math.exp, numbers))
+        else:
+            return f"{value}{self._origin(cell)}"
+        is_exact = value in (number(result, 3), number(result, 3, trim=False))
+        return f"{written} {'=' if is_exact else '≈'} {value}"
+
+    def _origin(self, cell):
+        """Go on with where a number comes from that no arithmetic made."""
+        matrix, row, column = cell
         if matrix == "concat":
-            return f"{value} is copied from head {column // D_K + 1}'s output."
+            return f" is copied from head {column // D_K + 1}'s output."
         if matrix == "x":
-            return f"{value} is given, in the row of “{EXAMPLE.tokens[row]}”: here the way ends."
-        return f"{value} would be learned in training; in this example it was set by hand."
-
-    def _why(self, query, key, row, column):
+            return f" is given, in the row of “{EXAMPLE.tokens[row]}”: here the way ends."
+        if matrix != "masked":
+            return " would be learned in training; in this example it was set by hand."
+        query, key = EXAMPLE.tokens[row], EXAMPLE.tokens[column]
         if self.allowed[row, column]:
-            return f"as before, because {query} may look at {key}"
+            return f", as before, because {query} may look at {key}."
         if self.mask == NEIGHBOURS:
-            return f"because {key} is {abs(column - row)} words away from {query}"
-        return f"because {key} comes after {query}"
-
-    def _rounded(self, cell):
-        return round(self.value(cell), 3)
-
-    def _factor(self, cell):
-        text = self.shown(cell)
-        return f"({text})" if text.startswith("−") else text
-
-
-def _equation(written, result, value):
-    is_exact = value in (number(result, 3), number(result, 3, trim=False))
-    return f"{written} {'=' if is_exact else '≈'} {value}"
+            return f", because {key} is {abs(column - row)} words away from {query}."
+        return f", because {key} comes after {query}."
 
 
 machine = functools.cache(Machine)  # there are nine, and each is made once

@@ -1,5 +1,7 @@
 """Multi-head attention in one picture: every step for “eats”, with its numbers, in all three heads."""
 
+from functools import partial
+
 from mha_helpers.golden import golden_example
 from mha_helpers.picture import Picture, arrow, box, ink_on, new_figure, tint, words
 from mha_helpers.style import head_label, number, vector
@@ -22,6 +24,7 @@ STEPS = (
     ("09", "concat", "side by side", "(n, h·d_v)", 466),
     ("09", "output", r"concat · $W_O$", "(n, d_model)", 538),
 )
+_exact = partial(vector, decimals=3, trim=False)
 TOP = {name: top for _, name, _, _, top in STEPS}
 
 
@@ -52,24 +55,24 @@ def _draw_head(ax, example, trace, head):
     middle = left + SPAN / 2
     arrow(ax, (middle, TOP["tokens"] + ROW + 2), (middle, TOP["query"] - 24))
     words(ax, middle, TOP["query"] - 12, head_label(head, example.head_names), colour, bold=True)
-    _cell(ax, middle - CELL, TOP["query"], 2 * CELL, _vector(trace.q[head, 1]), "query")
+    _cell(ax, middle - CELL, TOP["query"], 2 * CELL, vector(trace.q[head, 1]), "query")
     for key, token in enumerate(example.tokens):
         position = left + key * CELL
         words(ax, position + CELL / 2, TOP["keys"] - 11, token, "key", bold=True)
-        _cell(ax, position, TOP["keys"], CELL, _vector(trace.k[head, key]), "key")
+        _cell(ax, position, TOP["keys"], CELL, vector(trace.k[head, key]), "key")
         for name in ("scores", "scaled", "masked"):
             _cell(ax, position, TOP[name], CELL, number(getattr(trace, name)[head, 1, key]), "label")
         weight = float(trace.weights[head, 1, key])
         text = number(weight, 3, trim=False)
         _cell(ax, position, TOP["weights"], CELL, text, colour, fill=tint(colour, weight))
-        _cell(ax, position, TOP["values"], CELL, _vector(trace.v[head, key]), "value")
+        _cell(ax, position, TOP["values"], CELL, vector(trace.v[head, key]), "value")
     arrow(ax, (middle, TOP["values"] + ROW + 2), (middle, TOP["one head"] - 2))
-    _cell(ax, middle - CELL, TOP["one head"], 2 * CELL, _vector(trace.heads[head, 1], 3), colour)
+    _cell(ax, middle - CELL, TOP["one head"], 2 * CELL, _exact(trace.heads[head, 1]), colour)
     arrow(ax, (middle, TOP["one head"] + ROW + 2), (middle, TOP["concat"] - 2))
 
 
 def _draw_output(ax, example, trace):
-    _cell(ax, HEADS, TOP["tokens"], 2 * PITCH + SPAN, _vector(trace.x[1])[1:-1], "label")
+    _cell(ax, HEADS, TOP["tokens"], 2 * PITCH + SPAN, vector(trace.x[1])[1:-1], "label")
     width = (2 * PITCH + SPAN) / 6
     for position, feature in enumerate(example.features):
         left, colour = HEADS + position * width, f"head {position // 2 + 1}"
@@ -86,15 +89,11 @@ def _cell(ax, left, top, width, text, colour, fill=None):
     words(ax, left + width / 2, top + ROW / 2, text, ink_on(fill) if fill else "ink")
 
 
-def _vector(row, decimals=2):
-    return vector(row, decimals, trim=decimals == 2)
-
-
 def _describe(trace):
-    x, concat, output = _vector(trace.x[1]), _vector(trace.concat[1], 3), _vector(trace.output[1], 3)
+    x, concat, output = vector(trace.x[1]), _exact(trace.concat[1]), _exact(trace.output[1])
     lines = [f"Multi-head attention for “eats”, step by step.\nx: {x[1:-1]}"]
     for head in range(3):
         query, scores, weights = (rows[head, 1] for rows in (trace.q, trace.scores, trace.weights))
-        answer = f"weights {_vector(weights, 3)[1:-1]}; answer {_vector(trace.heads[head, 1], 3)}"
-        lines.append(f"head {head + 1}: query {_vector(query)}; scores {_vector(scores)[1:-1]}; {answer}")
+        answer = f"weights {_exact(weights)[1:-1]}; answer {_exact(trace.heads[head, 1])}"
+        lines.append(f"head {head + 1}: query {vector(query)}; scores {vector(scores)[1:-1]}; {answer}")
     return "\n".join([*lines, f"concat: {concat[1:-1]}", f"output: {output[1:-1]}"])

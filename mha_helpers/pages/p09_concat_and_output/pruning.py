@@ -19,27 +19,21 @@ class Pruning(FunctionExercise):
         return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
 
 
-def pruned(is_kept=torch.ne, cut=lambda concat, w_o, kept: (concat[:, kept], w_o[kept])):
-    """Make the right answer, or one that keeps other numbers, or that cuts otherwise."""
+def pruned(
+    is_kept=torch.ne,
+    cut=lambda concat, w_o, kept: (concat[:, kept], w_o[kept]),
+    width=lambda num_heads, w_o: len(w_o) // num_heads,
+):
+    """Make the right answer, or one that keeps other numbers, cuts otherwise, or has another d_v."""
 
     def answer(concat, w_o, num_heads, head):
-        owner = torch.arange(len(w_o)) // (len(w_o) // num_heads)  # the head of each of the h·d_v numbers
+        owner = torch.arange(len(w_o)) // width(num_heads, w_o)  # the head of each of the h·d_v numbers
         return cut(concat, w_o, is_kept(owner, head))
 
     return answer
 
 
-def _pruned_by_width(width):
-    """Make an answer that takes ``width(num_heads, d_model)`` for d_v, the numbers of one head."""
-
-    def answer(concat, w_o, num_heads, head):
-        d_v = width(num_heads, w_o.shape[1])
-        kept = torch.arange(len(w_o)) // d_v != head
-        return concat[:, kept], w_o[kept]
-
-    return answer
-
-
+_COLUMNS = "You take columns out of both: which axis of W_O is as long as concat is wide?"
 PRUNING_MISTAKES = [
     (
         pruned(lambda owner, head: owner != head - 1),
@@ -55,24 +49,28 @@ PRUNING_MISTAKES = [
         "The head is silent, and nothing has become smaller: what do its zeros still multiply?",
     ),
     (
-        pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o)),
-        "concat has become narrower, W_O not: which of its rows did the missing numbers meet?",
-    ),
-    (
         pruned(cut=lambda concat, w_o, kept: (concat * kept, w_o * kept[:, None])),
         "The head is silent, and nothing has become smaller: zeros are multiplied just as well.",
     ),
     (
-        pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o[:, kept.nonzero()[:, 0]])),
-        "You take columns out of both: which axis of W_O is as long as concat is wide?",
+        pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o)),
+        "concat has become narrower, W_O not: which of its rows did the missing numbers meet?",
     ),
     (
-        _pruned_by_width(lambda num_heads, _: num_heads),
-        "You take out num_heads numbers: how many numbers of concat belong to one head?",
+        pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o[:, kept.argwhere()[:, 0]])),
+        _COLUMNS,
     ),
     (
-        _pruned_by_width(lambda num_heads, d_model: d_model // num_heads),
+        pruned(cut=lambda concat, w_o, kept: (concat[:, kept], w_o[:, kept[: w_o.shape[1]]])),
+        _COLUMNS,
+    ),
+    (
+        pruned(lambda owner, head: (torch.arange(len(owner)) - head) // (owner == 0).sum() != 0),
+        "You begin at number `head` of concat: how many numbers have the heads before it?",
+    ),
+    (
+        pruned(width=lambda num_heads, w_o: w_o.shape[1] // num_heads),
         "Your d_v comes from d_model: which width is shared out among the heads here?",
     ),
-    (_pruned_by_width(lambda *_: 1), "You take out a single number: how many does one head have?"),
+    (pruned(width=lambda *_: 1), "You take out a single number: how many does one head have?"),
 ]

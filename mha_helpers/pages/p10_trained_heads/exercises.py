@@ -5,8 +5,6 @@ import torch
 from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
 from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING, SHORTCUT_MISTAKES, guess
 
-_SHIFTED = "You shift the letters: for which letter does `letters` stand at each position already?"
-
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
     reference=lambda parts, w_guess, letters: (parts * w_guess[letters]).sum(dim=-1),
@@ -64,11 +62,9 @@ def my_direct_path(parts, w_guess, letters):
             "`letters` picks features there, of which there are d_model: what has w_guess for each letter?",
         ),
         (
-            lambda parts, w_guess, letters: (parts @ w_guess.T)[:, letters],
-            "`letters` picks positions there: which axis of the logits holds the letters?",
+            lambda parts, w_guess, letters: (parts * w_guess[letters.roll(-1)]).sum(dim=-1),
+            "You shift the letters: for which letter does `letters` stand at each position already?",
         ),
-        (lambda parts, w, letters: (parts * w[letters.roll(-1)]).sum(dim=-1), _SHIFTED),
-        (lambda parts, w, letters: (parts[:, :-1] * w[letters[1:]]).sum(dim=-1), _SHIFTED),
     ],
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
     hints=[
@@ -91,10 +87,6 @@ def _before(letter):
     return torch.cat([torch.zeros_like(letter[:1]), letter[:-1]])
 
 
-def _with_keys(keys):
-    return lambda letter: letter @ keys(letter).T
-
-
 _COLUMNS = "You shift the columns, which are the letters from A to F: which axis counts the positions?"
 _OTHER_KEYS = [
     (lambda letter: letter, "Your keys hold their own letter: what did head 1.3 write there?"),
@@ -106,10 +98,6 @@ _OTHER_KEYS = [
     ),
     (lambda letter: letter.roll(1, dims=1), _COLUMNS),
     (lambda letter: torch.cat([torch.zeros(1, 6), letter[1:].roll(1, dims=1)]), _COLUMNS),
-    (
-        lambda letter: torch.ones(len(letter), len(letter)).tril(-1) @ letter,
-        "Your keys hold all letters before: at how many positions does head 1.3 look?",
-    ),
 ]
 
 circuit_by_hand = FunctionExercise(
@@ -131,7 +119,7 @@ def circuit_scores(letter):
     ...
 """,
     mistakes=[
-        *((_with_keys(keys), sentence) for keys, sentence in _OTHER_KEYS),
+        *((lambda letter, keys=keys: letter @ keys(letter).T, words) for keys, words in _OTHER_KEYS),
         (
             lambda letter: _before(letter) @ letter.T,
             "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",
@@ -166,15 +154,7 @@ def circuit_scores(letter):
 )
 
 
-class ShortcutTest(TestExercise):
-    """Says of a test that nobody passes why those fail who compare letters."""
-
-    def _slip(self, test, verdicts, candidate):
-        nobody = "Nobody passes, not even who guesses all that can be predicted: which places do you count?"
-        return None if any(verdicts) else nobody
-
-
-catch_the_shortcut = ShortcutTest(
+catch_the_shortcut = TestExercise(
     "10.3 ★★★ · 10 min · Catch the shortcut",
     times=2,
     right=COMPARING,

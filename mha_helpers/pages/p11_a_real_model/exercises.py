@@ -23,10 +23,6 @@ def my_layer(state, layer):
     # a dict of eight tensors
     ...
 """,
-    mistakes=[
-        (lambda state, layer: layer_of(state, layer - 1), "You read the layer before: does it count from 1?"),
-        (lambda state, layer: layer_of(state, layer + 1), "You read the layer after: names count from 0."),
-    ],
     praise="Eight tensors under other names: that is all it takes to put a trained layer into your class.",
     hints=[
         "Print the names first: in layer 4 they begin with encoder.layer.3.attention.",
@@ -46,22 +42,22 @@ def my_layer(state, layer):
 )
 
 
-def _parts(weight):
-    return tuple(part.T for part in weight.chunk(3, dim=1))
-
-
-def _reshaped(weight):
-    return weight.reshape(3, len(weight), len(weight))
-
-
-_TURNS = lambda part: part, lambda part: part.mT  # as it is, and transposed
-_THIRD = "You took every third column. The columns of one part stand side by side."
-_RESHAPED = "reshape cuts the numbers row by row, but the three stand side by side in each row."
-_ROWS = "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns."
+# What is said of another cut, whether its parts are turned or not.
+_OTHER_CUTS = {
+    "You took every third column. The columns of one part stand side by side.": (
+        lambda weight: [weight[:, i::3] for i in range(3)]
+    ),
+    "reshape cuts the numbers row by row, but the three stand side by side in each row.": (
+        lambda weight: weight.reshape(3, len(weight), len(weight))
+    ),
+    "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.": (
+        lambda weight: weight.chunk(3)
+    ),
+}
 
 fused = FunctionExercise(
     "11.2 ★★ · 8 min · GPT-2 keeps Q, K and V in one matrix",
-    reference=_parts,
+    reference=lambda weight: tuple(part.T for part in weight.chunk(3, dim=1)),
     returns=("w_q", "w_k", "w_v"),
     cases=lambda: [case(numbers(6, 18)), case(numbers(4, 12, seed=1)), case(numbers(9, 27, seed=2))],
     task="""
@@ -79,12 +75,10 @@ def my_parts(weight):
             "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
         ),
         *(
-            (lambda weight, turn=turn: tuple(turn(weight[:, i::3]) for i in range(3)), _THIRD)
-            for turn in _TURNS
+            (lambda weight, cut=cut, turn=turn: tuple(map(turn, cut(weight))), sentence)
+            for sentence, cut in _OTHER_CUTS.items()
+            for turn in (torch.clone, torch.t)
         ),
-        *((lambda weight, turn=turn: tuple(map(turn, _reshaped(weight))), _RESHAPED) for turn in _TURNS),
-        *((lambda weight, turn=turn: turn(_reshaped(weight)), _RESHAPED) for turn in _TURNS),
-        *((lambda weight, turn=turn: tuple(map(turn, weight.chunk(3))), _ROWS) for turn in _TURNS),
     ],
     praise="The same three matrices in another layout, and one computation.",
     hints=[
@@ -111,7 +105,6 @@ def _by(length):
     return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
 
 
-_LONG = "How long are these vectors? Each is asked for with length 1."
 _EACH = "Each token's vector has length 1 before the average: the task makes only the average that long."
 
 _FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
@@ -125,10 +118,6 @@ _WITHOUT_PADDING = [
     (
         _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
         "You divide by the square of the length: which root is missing?",
-    ),
-    (
-        lambda hidden, mask: F.normalize((hidden * ~mask[..., None]).sum(dim=1), dim=-1),
-        "Of a whole number, ~ is no opposite: ~1 is −2. And what does a 1 in the mask stand for?",
     ),
 ]
 
@@ -156,8 +145,7 @@ def my_vectors(hidden, attention_mask):
             lambda hidden, mask: F.normalize(hidden.mean(dim=1), dim=-1),
             "The average counts padding, too: the same sentence gets another vector in another batch.",
         ),
-        (_average, _LONG),
-        (lambda hidden, mask: (hidden * mask[..., None]).sum(dim=1), _LONG),
+        (_average, "How long are these vectors? Each is asked for with length 1."),
         (lambda hidden, mask: F.normalize(hidden[:, 0], dim=-1), _FIRST),
         (lambda hidden, mask: F.normalize(_average(F.normalize(hidden, dim=-1), mask), dim=-1), _EACH),
         (lambda hidden, mask: _average(F.normalize(hidden, dim=-1), mask), _EACH),

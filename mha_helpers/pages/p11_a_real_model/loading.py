@@ -17,18 +17,18 @@ def random_state(d_model):
     sizes |= {"attention.output.LayerNorm": (d_model,), "output.LayerNorm": (d_model,)}
     state = {}
     for layer in range(5):
-        for index, (name, shape) in enumerate(sizes.items()):
-            seed = 2 * (len(sizes) * layer + index)
-            state[f"encoder.layer.{layer}.{name}.weight"] = numbers(*shape, seed=seed)
-            state[f"encoder.layer.{layer}.{name}.bias"] = numbers(shape[0], seed=seed + 1)
+        for name, shape in sizes.items():
+            start = f"encoder.layer.{layer}.{name}"
+            state[f"{start}.weight"] = numbers(*shape, seed=len(state))
+            state[f"{start}.bias"] = numbers(shape[0], seed=len(state))
     return state
 
 
-def layer_of(state, layer, names=THEIRS):
+def layer_of(state, layer):
     """Return the eight tensors of one layer under our names."""
     return {
         f"{ours}.{kind}": state[f"encoder.layer.{layer}.{theirs}.{kind}"]
-        for ours, theirs in names.items()
+        for ours, theirs in THEIRS.items()
         for kind in ("weight", "bias")
     }
 
@@ -47,10 +47,9 @@ class Loading(FunctionExercise):
     def _words(self, answer, cases, outcomes, first, difference):
         """Say of the first wrong tensor under which name it stands in the state dict."""
         (state, layer), got = cases[first].args, outcomes[first].value
-        for ours, right in layer_of(state, layer).items() if isinstance(got, dict) else ():
-            if ours in got and compare.difference(got[ours], right):
-                names = [name for name, tensor in state.items() if not compare.difference(got[ours], tensor)]
-                if names:
-                    return f"For layer {layer}, “{ours}” holds {names[0]}: is that the tensor it needs?"
-                break
+        rights = layer_of(state, layer).items() if isinstance(got, dict) else ()
+        wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
+        for name, tensor in state.items() if wrong else ():
+            if not compare.difference(got[wrong[0]], tensor):
+                return f"For layer {layer}, “{wrong[0]}” holds {name}: is that the tensor it needs?"
         return super()._words(answer, cases, outcomes, first, difference)
