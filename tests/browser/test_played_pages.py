@@ -6,7 +6,7 @@ from tools import play, states
 from tools.notebook import ROOT
 
 NAMES = ("01_inputs_and_shapes", "06_softmax")
-SIZES = {"screen": (1440, 900), "telephone": (390, 844)}
+SIZES = {"screen": (1440, 900, "light"), "telephone": (390, 844, "dark")}
 KEYS = {"ArrowUp": "ArrowDown", "ArrowDown": "ArrowUp", "Space": "Space"}  # each with the one that leads back
 
 
@@ -22,8 +22,8 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module", params=[(name, size) for name in NAMES for size in SIZES], ids="-".join)
 def opened(request, browser, folder):
     name, size = request.param
-    width, height = SIZES[size]
-    page = browser.new_page(viewport={"width": width, "height": height})
+    width, height, scheme = SIZES[size]
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     page.context.set_offline(True)
     page.asked, page.faults = [], []
     page.on("request", lambda request: page.asked.append(request.url))

@@ -29,26 +29,20 @@ def states_of():
 
 @of_some_panels
 def test_states_are_what_the_panel_says(states_of, explorer):
-    made = states_of(explorer)
-    draw = random.Random(explorer.__name__).sample(sorted(name for name in made.shown if " " not in name), 8)
-    for name in draw:
-        settings, panel = tuple(map(int, name.split(","))), explorer()
+    made, draw = states_of(explorer), random.Random(explorer.__name__)
+    plain, clicked = (
+        sorted(name for name in made.shown if (" " in name) == with_click) for with_click in (False, True)
+    )
+    for name in draw.sample(plain, 8) + draw.sample(clicked, 6):
+        settings, _, click = name.partition(" ")
+        settings, panel = tuple(map(int, settings.split(","))), explorer()
         chosen = zip(made.live.items(), settings, strict=True)
         panel.set(**{name: options[i][1] for (name, options), i in chosen})
-        assert made.svg_of(settings) == panel.svg()
-        assert made.shown[name][1:] == (panel.description(), settings)
-
-
-@of_some_panels
-def test_a_click_shows_what_the_panel_shows_then(states_of, explorer):
-    made = states_of(explorer)
-    clicked = sorted(name for name in made.shown if name.startswith(f"{key(made.start)} "))
-    for name in random.Random(explorer.__name__).sample(clicked, 6):
-        panel, click = explorer(), name.split(" ", 1)[1]
         for _ in click.split():  # "0,2,1", or "0,2,1 again"
             panel.click(*map(int, click.split()[0].split(",")))
-        assert made.svg_of(made.start, click) == panel.svg()
+        assert made.svg_of(settings, click) == panel.svg()
         assert made.shown[name][1] == panel.description()
+        assert click or made.shown[name][2] == settings
 
 
 def test_each_option_of_one_control_is_a_state(states_of):
