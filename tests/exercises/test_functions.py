@@ -55,6 +55,10 @@ def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
         ("def mine(x):\n    return x - x.max(-1, keepdim=True)", "take .values"),
         ("def mine(x):\n    return torch.softmax(x)", "'torch' is not defined. Run the set-up cell"),
         ("def mine(x):\n    return x.softmax(-1).half()", "is expected there; 2 of 6 numbers"),
+        (
+            "kept = []\ndef mine(x):\n    kept.append(x.softmax(-1))\n    return kept[0]",
+            "Every input gives the same",
+        ),
         ("mine = torch.ones(2, 3).softmax(-1)", "hand over the function: check(mine)"),
     ],
 )
@@ -64,11 +68,6 @@ def test_what_a_function_does_wrong_is_reply(code, words):
     if "set-up" in words:
         del answer.__globals__["torch"]  # as on a page whose set-up cell has not run
     assert words in reply(exercise, answer)
-
-
-def test_one_result_for_every_input_is_seen_through():
-    first = softmax(numbers(2, 3))
-    assert "Every input gives the same result" in reply(function(), lambda x: first)
 
 
 def test_each_of_several_results_has_axes_of_its_own():

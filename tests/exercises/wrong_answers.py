@@ -33,26 +33,14 @@ WRONG_ANSWERS = {
     },
     # a text that is none of those offered
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
-    ("4.3", "Handed a right scale, your test tries d_k = 16 only"): """
-def my_test(scale):
-    scores = torch.randn(4, 4)
-    return all(torch.allclose(scale(scores, 16), scores / 4) for _ in range(2))
-""",
-    ("4.3", "Your test tries square numbers only, such as d_k = 1"): {
-        "0.8 < scale(scores, d_k).std() < 1.25": "torch.allclose(scale(scores, d_k), scores / d_k**0.5)",
-        "[8, 256]": "[1, 4, 16, 64, 256]",
+    ("4.3", "Handed a right scale, your test tries d_k = 16 only"): {"[8, 256]": "[16, 16]"},
+    ("4.3", "Your test tries square numbers only, such as d_k = 1"): {"[8, 256]": "[1, 4, 16, 64, 256]"},
+    ("4.3", "“÷√d_k up to 16, then ÷4” is wrong, but passes"): {"[8, 256]": "[1, 2, 4, 8]"},
+    ("4.3", "passes what is right at d_k = 256 only"): {
+        "return False": "passes = False",
+        "return True": "return passes",
+        "if not": "passes = True\n        if not",
     },
-    ("4.3", "“÷√d_k up to 16, then ÷4” is wrong, but passes"): {
-        "0.8 < scale(scores, d_k).std() < 1.25": "0.5 < scale(scores, d_k).square().mean() < 1.5",
-        "[8, 256]": "[1, 2]",
-    },
-    ("4.3", "passes what is right at d_k = 256 only"): """
-def my_test(scale):
-    scores = torch.randn(5, 5)
-    for d_k in (3, 64, 256):
-        passes = torch.allclose(scale(scores, d_k), scores / d_k**0.5)
-    return passes
-""",
     ("4.3", "An assert stops the code where it fails"): {
         "if not 0.8": "assert 0.8",
         ":\n            return False": "",
@@ -135,13 +123,9 @@ def my_window_mask(n, window):
     ("9.2", "A whole number is needed there"): {"d_model // num_heads": "d_model / num_heads"},
     ("9.2", "A layer is no matrix"): {"self.w_q(x)": "(x @ self.w_q)"},
     ("9.3", "Your self.w_qkv.weight is missing"): """
-class Suspect(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.projection = nn.Linear(d_model, 3 * d_model)
-
+class Suspect(nn.Linear):
     def forward(self, x, mask=None):
-        return self.projection(x)
+        return super().forward(x)
 """,
     # a class that cannot be tried, or that is not one's own
     ("9.2", "is a module already built; hand over the class"): "MyAttention = nn.Linear(2, 2)",
