@@ -112,12 +112,10 @@ def circuit_scores(letter):
     before[0] = 0
     return torch.einsum("id,jd->ij", letter, before)
 """,
-    "10.3": """
-def compares_letters(guess):
-    letters, distance = repeated_sequences(80, range(6, 17), seed=5)
-    counted = predictable(letters, distance)
-    return ((guess(letters)[:, :-1] == letters[:, 1:]) & counted).sum() / counted.sum() >= 0.9
-""",
+    "10.3": {
+        "[7, 9]": "range(6, 17)",
+        ".float().mean() > 0.9": ".sum() >= 0.9 * predictable(letters, distance).sum()",
+    },
     "11.1": """
 def my_layer(state, layer):
     ours = {"self.query": "w_q", "self.key": "w_k", "self.value": "w_v", "output.dense": "w_o"}

@@ -22,9 +22,10 @@ WRONG_ANSWERS = {
     ("2.2", "Your row “what is eaten” is a list of 3"): "my_w_q = [[0, 0]] * 2 + [[0, 0,5]] + [[0, 0]] * 3",
     ("2.2", "Your row “who acts” is one number"): "my_w_q = [0, 0, [0, 0.5], 0, 0, 0]",
     # the first wrong step is named, not what follows from it
-    ("3.1", "You add all numbers of a query and a key"): (
-        "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
-    ),
+    (
+        "3.1",
+        "You add all numbers",
+    ): "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}",
     # one hidden key, and what becomes of its row
     ("6.3", "You put 0 in place of −∞"): {"scores.amax": "(scores := scores.nan_to_num(neginf=0.0)).amax"},
     ("6.3", "does a 0 or NaN come over the whole row"): {
@@ -41,10 +42,7 @@ WRONG_ANSWERS = {
         "return True": "return passes",
         "if not": "passes = True\n        if not",
     },
-    ("4.3", "An assert stops the code where it fails"): {
-        "if not 0.8": "assert 0.8",
-        ":\n            return False": "",
-    },
+    ("4.3", "An assert stops the code"): {"if not 0.8": "assert 0.8", ":\n            return False": ""},
     # a number that two ways lead to, and one that seems rounded only
     ("4.2", "“spread” is 64/512, or √8/√512"): "colleague = {'spread': 8**0.5 / 512**0.5, 'rows': 'flatter'}",
     ("4.1", "fits the growth as a part of the old weight"): "grows_by = {'scaled': 0.011, 'not scaled': 0.0}",
@@ -93,15 +91,11 @@ def my_window_mask(n, window):
         "return torch.nn": "torch.nn",
     },
     # a permute under another name; tests of what a head holds, not of places
-    ("8.2", "your code calls einsum"): {
-        "return torch.stack(slices, dim=1)": "return torch.einsum('bnhd->bhnd', torch.stack(slices, dim=2))"
-    },
-    ("8.3", "do you look at the place of each?"): {
-        "not torch.equal(heads[head], own_columns)": "heads[head].sum() != own_columns.sum()"
-    },
+    ("8.2", "calls einsum"): {"stack(slices, dim=1)": "einsum('bnhd->bhnd', torch.stack(slices, dim=2))"},
+    ("8.3", "the place of each?"): {"(heads[head], own_columns)": "(heads[head].sum(), own_columns.sum())"},
     ("8.3", "All numbers of your q are the same"): {"torch.arange(24)": "torch.ones(24)"},
-    ("8.3", "has the right shape and all numbers of q"): {
-        "not torch.equal(heads[head], own_columns)": "heads[head].shape != own_columns.shape"
+    ("8.3", "has the right shape and all"): {
+        "(heads[head], own_columns)": "(heads[head] * 0, own_columns * 0)"
     },
     ("8.3", "a tensor of shape (1, 4, 6)"): {"split(q, num_heads)": "split(q[None], num_heads)[0]"},
     ("9.1", "right values, but it is a NumPy array"): {"return smaller": "return smaller.numpy()"},
