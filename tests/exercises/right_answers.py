@@ -112,10 +112,7 @@ def circuit_scores(letter):
     before[0] = 0
     return torch.einsum("id,jd->ij", letter, before)
 """,
-    "10.3": {
-        "[7, 9]": "range(6, 17)",
-        ".float().mean() > 0.9": ".sum() >= 0.9 * predictable(letters, distance).sum()",
-    },
+    "10.3": {"[7, 9]": "range(6, 17)", ".float().mean() >": ".double().mean() >="},
     "11.1": """
 def my_layer(state, layer):
     ours = {"self.query": "w_q", "self.key": "w_k", "self.value": "w_v", "output.dense": "w_o"}

@@ -112,11 +112,7 @@ def test_any_way_to_write_what_is_asked_for_is_right(right, answers):
         ([0.67, 0, 0.33], [0.7, 0, 0.3], "rounded to 1 decimal: give 3"),
         ([0.67, 0, 0.33], [0.67, 0.0004, 0.33], "has 0.0004 as its second number"),  # what is hidden gets 0
         ([0.67, 0, 0.33], [0.716, 0, 0.284], "All to the largest."),
-        (
-            [0.42, 0.16, 0.42],
-            [0.4, 0.2, 0.4],
-            "rounded to 1 decimal: give 3 decimals. If nothing was rounded: You took 2.",
-        ),
+        ([0.42, 0.16, 0.42], [0.4, 0.2, 0.4], "give 3 decimals. If nothing was rounded: You took 2."),
     ],
 )
 def test_rounding_is_what_is_said_only_where_it_explains_the_answer(right, answer, words):
