@@ -116,18 +116,15 @@ def my_window_mask(n, window):
     ("9.2", "nn.Module takes no arguments"): {"super().__init__()": "super().__init__(d_model, num_heads)"},
     ("9.2", "A whole number is needed there"): {"d_model // num_heads": "d_model / num_heads"},
     ("9.2", "A layer is no matrix"): {"self.w_q(x)": "(x @ self.w_q)"},
-    ("9.3", "Your self.w_qkv.weight is missing"): """
-class Suspect(nn.Linear):
-    def forward(self, x, mask=None):
-        return super().forward(x)
-""",
     # a class that cannot be tried, or that is not one's own
     ("9.2", "is a module already built; hand over the class"): "MyAttention = nn.Linear(2, 2)",
     ("9.2", "int is a class, but no nn.Module"): "MyAttention = int",
     ("9.2", "inherit from nn.Module only"): "class MyAttention(MultiHeadAttention): ...",
     ("9.2", "how many go in and out"): {"w_k = nn.Linear(d_model, d": "w_k = nn.Linear(d_model, 2 * d"},
+    ("9.2", "self.w_k.weight is missing; your layers are self.w_q, self.keys"): {"self.w_k": "self.keys"},
     ("9.2", "self.w_k.weight is self.w_q.weight"): {"w_k = nn.Linear(d_model, d_model)": "w_k = self.w_q"},
     ("9.2", "no gradient reaches self.w_q, self.w_k: "): {"dim=-1)": "dim=-1).detach()"},
+    ("9.2", "self.w_q, self.w_k, self.w_v, self.w_o: "): {"(concat)": "(concat).detach()"},
     ("9.3", "2 of 3 bugs found. One head, no mask: the weights are too"): {" / q.shape[-1] ** 0.5": ""},
     ("9.3", "so that the bugs cannot be counted yet. It raises"): {"d_model = x.shape": "d_model = x"},
     ("9.3", "2 of 3 bugs found. The mask allows neighbours"): {"~mask": "mask"},
