@@ -1,13 +1,15 @@
-"""Everything that the course draws, as SVG: each Panel at three settings, each picture that stands still.
+"""Everything that the course draws, as SVG: each Panel at nine settings, each picture that stands still.
 
 The tests compare it with what is kept, so that no drawing changes unseen.
 
     python -m tools.drawings    # keeps today's drawings, after you have looked at what changed
 """
 
+import html
 import importlib
 import io
 import pkgutil
+import random
 import re
 import zipfile
 from xml.etree import ElementTree
@@ -51,13 +53,23 @@ def other_values(control):
 
 
 def panel_drawings(name):
-    """Yield the name and SVG of a Panel at its start, and where all controls are at one of their ends."""
+    """Yield the name and SVG, with its words, of a Panel at its start, its ends and six mixed settings."""
     panel = explorers()[name]()
-    yield f"{name} start", panel.svg()
+    yield f"{name} start", with_words(panel)
     for index, setting in enumerate(("ends", "beginnings")):
         for control in panel.controls.values():  # one after the other: the options of one follow from another
             control.value = other_values(control)[index]
-        yield f"{name} {setting}", panel.svg()
+        yield f"{name} {setting}", with_words(panel)
+    for index in range(6):
+        draw = random.Random(f"{name} {index}")  # the same in every version of Python
+        for control in panel.controls.values():
+            values = [value for _, value in options_of(control)] or other_values(control)
+            control.value = draw.choice(values)
+        yield f"{name} mixed {index}", with_words(panel)
+
+
+def with_words(panel):
+    return panel.svg().replace("</svg>", f"<desc>{html.escape(panel.description())}</desc></svg>")
 
 
 @torch.no_grad()

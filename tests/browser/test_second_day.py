@@ -49,19 +49,13 @@ def days(browser, lab):
     return seen, page, lab[1] / "course" / NAME
 
 
-def test_pictures_stand_as_they_were_left(days):
-    first, *later = days[0]
-    for seen in later:
-        assert seen["pictures"] == first["pictures"]
-        assert seen["errors"] == 0
-
-
-def test_one_line_says_how_to_wake_a_panel_and_no_icon_that_it_is_broken(days):
+def test_pictures_stand_as_they_were_left_and_a_line_says_how_to_wake_them(days):
     first, *later = days[0]
     assert set(first["lines"]) == {"none"}
     for seen in later:
+        assert seen["pictures"] == first["pictures"]
         assert all("Run All Cells" in line for line in seen["lines"])
-        assert seen["icons"] == 0
+        assert seen["icons"] == seen["errors"] == 0
 
 
 def test_refreshing_stores_none_of_it(days):

@@ -28,7 +28,7 @@ def cells_with_a_number(picture):
 
 
 def test_heatmaps_side_by_side_share_one_scale():
-    alone = heatmap(SCORES / 2, TOKENS, kind="scores")
+    alone = heatmap(-SCORES / 2, TOKENS, kind="scores")
     pair = side_by_side(heatmap(SCORES, TOKENS, kind="scores"), alone)
     assert scales(pair) == [(-4, 4), (-4, 4)]
     assert scales(alone) == [(-2, 2)]

@@ -62,10 +62,12 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     n = 70
     assert n * n > MOST_CELLS
     names = [f"word{i}" for i in range(n)]
-    root = heatmap(torch.eye(n), names, names)
+    root = heatmap(torch.eye(n), names, names, chosen=(3, 5))
     assert len(cells(root)) == n
     assert (pixels(root)[:, :, 3] == 255 * numpy.eye(n)).all()
     assert cells(root)["0,3,3"].find(f"{SVG}text").text == "word3 → word3: 1.00, its most"
+    labels = [text.text for text in root.iter(f"{SVG}text") if text.text in names]
+    assert labels == ["word3", "word5"]  # of rows and columns so small: those of the chosen cell
     below = pixels(heatmap(-torch.eye(n), names, names, kind="scores"))[0, 0, :3]
     assert below.tobytes().hex() == COLOURS["negative"][1:].lower()
 
@@ -86,4 +88,6 @@ def test_bars_begin_at_zero_and_stay_in_their_box_where_the_limits_leave_zero_ou
     (zero, longest), (_, negative), (_, short) = ends_of_bars([2.0, -1.0, 0.5], (-2, 2))
     assert negative == pytest.approx(zero, abs=0.2)
     assert short - zero == pytest.approx((longest - zero) / 4, abs=0.2)
-    assert all(0 <= left < right <= 400 for left, right in ends_of_bars([0.9, 1.0], (0.9, 1.0)))
+    for end in (1.0, -1.0):
+        bars = ends_of_bars([0.9 * end, end], sorted([0.9 * end, end]))
+        assert all(0 <= left < right <= 400 for left, right in bars)

@@ -9,10 +9,7 @@ do: a loop for a sum, einsum for @, a list for a tensor, other names, more decim
 RIGHT_OTHERWISE = {
     "0.1": "fish_brings_home = (0.87, 1.30)",
     "1.1": 'same_rows = {"A", "C"}',
-    "1.2": """
-def tokens_to_x(ids, table, positions):
-    return F.embedding(ids, table) + positions[torch.arange(ids.shape[-1])]
-""",
+    "1.2": "tokens_to_x = lambda ids, table, places: F.embedding(ids, table) + places[torch.arange(ids.shape[-1])]",
     "1.3": 'mix_up = {"shape": torch.zeros(7, 5, 5).shape, "look at each other": "Sentences"}',
     "2.1": 'moved = {"heads": {3.0}, "query": (example.w_q[1, 4:] + example.w_q[5, 4:]).numpy()}',
     "2.2": "my_w_q = [[0.0, 0.0], (0, 0), [0, 0.5], [0, 0], [0, 0], [0, 0]]",
@@ -22,10 +19,7 @@ def my_projections(x, w_qkv):
     return [x @ w_qkv[:, start : start + d_k] for start in (0, d_k, 2 * d_k)]
 """,
     "3.1": 'dog = {"new column": (2.0, 5.0, 1.0), "finds it": {"“eats”"}, "new row": torch.tensor([[2], [1], [3]])[:, 0]}',
-    "3.2": """
-def my_products(q, k):
-    return torch.einsum('...id,...jd->...ijd', q, k)
-""",
+    "3.2": "my_products = lambda asks, answers: torch.einsum('...id,...jd->...ijd', asks, answers)",
     "3.3": """
 def my_matrices():
     angles = torch.arange(6) * 0.7  # a clock: the query is one step ahead of the key
@@ -72,10 +66,7 @@ class Softmax(nn.Module):  # built, it is called like a function
 
 my_softmax = Softmax()
 """,
-    "6.3 by log-sum-exp": """
-def my_softmax(scores):
-    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()
-""",
+    "6.3 by log-sum-exp": "my_softmax = lambda s: (s - s.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()",
     "7.1": 'my_points = ["e", "c", "b"]',
     "7.2": """
 def my_weights(q, k):
@@ -83,25 +74,20 @@ def my_weights(q, k):
     v = basis.expand(*k.shape[:-1], -1)
     return F.scaled_dot_product_attention(q, k, v) @ torch.linalg.inv(basis)
 """,
-    "7.2 in float64": """
-def my_weights(q, k):
-    v = torch.eye(k.shape[-2], dtype=torch.float64).expand(*k.shape[:-1], -1)
-    return F.scaled_dot_product_attention(q.double(), k.double(), v)
-""",
+    "7.2 in float64": {
+        "torch.eye(k.shape[-2])": "torch.eye(k.shape[-2]).double()",
+        "(q, k,": "(q.double(), k.double(),",
+    },
     "7.3": """
 def my_update(output, total, score, value):
     share = math.exp(score) / (total + math.exp(score))
     return (1 - share) * output + share * value, total + math.exp(score)
 """,
     "8.1": 'indices = {"columns": [*range(4, 8)], "after transpose": [2, 1, 1], "view only": torch.tensor([0, 5, 1])}',
-    "8.2": """
-def my_cut(q, num_heads):
-    return torch.stack(q.chunk(num_heads, dim=-1), dim=-3)
-""",
+    "8.2": "my_cut = lambda q, heads: torch.stack(q.chunk(heads, dim=-1), dim=-3)",
     "8.3": """
-def my_test(split):
-    q = torch.randn(5, 12)
-    return torch.equal(split(q, 4), q.view(5, 4, 3).transpose(0, 1))
+q = torch.randn(5, 12)
+my_test = lambda split: torch.equal(split(q, 4), q.view(5, 4, 3).transpose(0, 1))
 """,
     "9.1": """
 def my_pruned(concat, w_o, num_heads, head):
@@ -119,22 +105,14 @@ def my_pruned(concat, w_o, num_heads, head):
         "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, n, self.num_heads, -1).permute(0, 2, 1, 3)",
         "masked_fill(~mask, -torch.inf)": "masked_fill(mask == 0, -1e9)",
     },
-    "10.1": """
-def my_direct_path(parts, w_guess, letters):
-    return torch.einsum("pnd,nd->pn", parts, w_guess[letters])
-""",
+    "10.1": "my_direct_path = lambda parts, guess, read: torch.einsum('pnd,nd->pn', parts, guess[read])",
     "10.2": """
 def circuit_scores(letter):
     before = letter.roll(1, dims=0)
     before[0] = 0
     return torch.einsum("id,jd->ij", letter, before)
 """,
-    "10.3": """
-def compares_letters(guess):
-    letters, distance = repeated_sequences(80, range(6, 17), seed=5)
-    counted = predictable(letters, distance)
-    return ((guess(letters)[:, :-1] == letters[:, 1:]) & counted).sum() / counted.sum() >= 0.9
-""",
+    "10.3": {"[7, 9]": "range(6, 17)", ".float().mean() >": ".double().mean() >="},
     "11.1": """
 def my_layer(state, layer):
     ours = {"self.query": "w_q", "self.key": "w_k", "self.value": "w_v", "output.dense": "w_o"}
@@ -145,15 +123,8 @@ def my_layer(state, layer):
             found[f"{ours[theirs]}.{kind}"] = tensor.clone()
     return found
 """,
-    "11.2": """
-def my_parts(weight):
-    return weight.T.chunk(3, dim=0)
-""",
-    "11.3": """
-def my_vectors(hidden, attention_mask):
-    total = torch.einsum("bnd,bn->bd", hidden, attention_mask.float())
-    return F.normalize(total, dim=-1)
-""",
+    "11.2": "my_parts = lambda weight: weight.T.chunk(3, dim=0)",
+    "11.3": "my_vectors = lambda x, mask: F.normalize(torch.einsum('bnd,bn->bd', x, mask.float()), dim=-1)",
     "12.1": """
 def my_test(attend):
     output = attend(torch.randn(6, 4), torch.randn(6, 4), torch.ones(6, 7))
@@ -161,10 +132,7 @@ def my_test(attend):
 """,
     "12.2": 'my_verdicts = {"F": "Scale", "E": "heads", "D": "softmax", "C": "healthy.", "B": "mask", "A": "values"}',
     "D4.1": 'still_from = {"÷ √d_k": 22.0, "no scale": torch.tensor(5)}',
-    "D5.1": """
-def my_mask(lengths, n):
-    return padding_mask(lengths, n).flip(-1)
-""",
+    "D5.1": "my_mask = lambda lengths, n: padding_mask(lengths, n).flip(-1)",
     "D9.1": 'block = {"FFN": torch.tensor(2.0) * 100 * 512 * 2048, "equal at n": 3072.0}',
     "D9.2": """
 def my_grouped(q, k, v):

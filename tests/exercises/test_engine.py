@@ -9,7 +9,6 @@ from samples import WORDS, function, reply, value
 from mha_helpers.exercises import TestExercise
 from mha_helpers.exercises.engine import CORRECT
 from mha_helpers.exercises.running import AnswerError
-from tools.notebook import exercise_cells
 
 
 @pytest.fixture
@@ -33,28 +32,16 @@ def find_the_doubler():
     ("test", "words"),
     [
         (lambda double: True, "Your test never calls the function it is handed."),
-        (
-            lambda double: double(0) == 0 or True,
-            "says True of all 4. “x²” is wrong, but passes: it is right at 2.",
-        ),
-        (
-            lambda double: double(0) is None,
-            "says False of all 4. “2x” is right, but does not pass: it doubles.",
-        ),
+        (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: it is right"),
+        (lambda double: double(0) is None, "says False of all 4. “2x” is right, but does not pass: it"),
         (lambda double: double(7) == 14, "which is right, your test hands over 7: the task is about"),
-        (
-            lambda double: double() == 14,
-            "your test raises TypeError: find_the_doubler.<locals>.double() missing",
-        ),
+        (lambda double: double() == 14, "your test raises TypeError: find_the_doubler.<locals>.double()"),
         (lambda double: double(3) != 6, "upside down"),
         (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
         (lambda double: (double(0), double(2)) == (0, 4), "3 of 4 are judged rightly. “x²” is wrong"),
         (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
         (lambda double: random.random() < double(0) + 0.5, "now True, now False of “2x”, which is right"),
-        (
-            lambda double: double(2) == 4 and (double(3) == 6 or random.random() < 0.5),
-            "now True, now False of “x²”, which is wrong: what lets it pass by chance?",
-        ),
+        (lambda double: double(3) == 6 or random.random() < 0.5, "is wrong: what lets it pass by chance?"),
         (lambda double: double(3), "Handed “2x”, which is right, your test returns a number; True or False"),
         (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
         (lambda: True, "Compare the arguments"),
@@ -92,16 +79,6 @@ def test_hints_come_one_by_one_then_all(capsys):
         "Exercise 1.1, hint 1 of 2: One.",
         "Exercise 1.1, hint 2 of 2: Two.",
     ]
-
-
-def test_a_page_can_be_made_from_the_exercise():
-    assert exercise_cells(function(), "softmax") == (
-        "### Exercise 1.2 ★ · 1 min · A function\n\n…",
-        "def mine(x):\n    ...\n\n\nexercises.softmax.check(mine)",
-        "# exercises.softmax.hint()\n# exercises.softmax.solution()",
-    )
-    _, stub, _ = exercise_cells(value(4), "four", "exercises_01")
-    assert stub == "answer = ...\n\nexercises_01.four.check(answer)"
 
 
 def test_a_check_leaves_the_learners_random_numbers_as_they_were():

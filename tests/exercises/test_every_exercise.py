@@ -3,11 +3,11 @@
 python -m pytest tests/exercises -k p03
 """
 
-import importlib
 import linecache
 import math
 import pkgutil
 import re
+from importlib import import_module
 
 import pytest
 import torch
@@ -25,9 +25,7 @@ MODULES = [name for _, name, _ in pkgutil.iter_modules(package.__path__)]
 EXERCISES = [
     pytest.param(exercise, id=f"{module}-{name}")
     for module in MODULES
-    for name, exercise in exercises_of(
-        importlib.import_module(f"mha_helpers.pages.{module}.exercises")
-    ).items()
+    for name, exercise in exercises_of(import_module(f"mha_helpers.pages.{module}.exercises")).items()
 ]
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES)
 

@@ -31,12 +31,6 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
     assert "With large scores: the result" in reply(exercise, lambda x: softmax(x) if len(x) == 2 else x)
 
 
-def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
-    mistakes = [(lambda x: x.softmax(0), "Axis 0."), (lambda x: x.softmax(-2), "Columns.")]
-    for wrong, sentence in mistakes:
-        assert reply(function(mistakes=mistakes), wrong) == sentence
-
-
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -50,11 +44,15 @@ def test_of_two_mistakes_alike_on_one_input_the_one_alike_on_more_is_named():
         ("def mine(x):\n    return torch.rand(2, 3)", "is random, or kept"),
         ("def mine(x):\n    return torch.ones(2, 3).softmax(-1)", "and 0.8446 is expected there; none of 6"),
         ("def mine(x):\n    return x.softmax(-1).tolist()", "a torch tensor is needed"),
-        ("def mine(x):\n    x -= 1\n    return x.softmax(-1)", "is right, but your function writes into"),
+        (
+            "def mine(x):\n    x -= x.dim() - 2  # of the first input nothing\n    return x.softmax(-1)",
+            "is right, but your function writes into",
+        ),
         ("def mine(x):\n    x += x\n    return x", "Your function also writes into its argument: below"),
         ("def mine(x):\n    return x - x.max(-1, keepdim=True)", "take .values"),
         ("def mine(x):\n    return torch.softmax(x)", "'torch' is not defined. Run the set-up cell"),
         ("def mine(x):\n    return x.softmax(-1).half()", "is expected there; 2 of 6 numbers"),
+        ("kept = []\ndef mine(x):\n    kept.append(x.softmax(1))\n    return kept[0]", "Every input gives"),
         ("mine = torch.ones(2, 3).softmax(-1)", "hand over the function: check(mine)"),
     ],
 )
@@ -64,11 +62,6 @@ def test_what_a_function_does_wrong_is_reply(code, words):
     if "set-up" in words:
         del answer.__globals__["torch"]  # as on a page whose set-up cell has not run
     assert words in reply(exercise, answer)
-
-
-def test_one_result_for_every_input_is_seen_through():
-    first = softmax(numbers(2, 3))
-    assert "Every input gives the same result" in reply(function(), lambda x: first)
 
 
 def test_each_of_several_results_has_axes_of_its_own():
@@ -128,14 +121,16 @@ def test_after_a_check_calls_are_counted_no_longer():
 
 
 def test_a_mistake_is_named_only_where_it_explains_what_is_right():
-    """Two for every n is one too many for n = 1 and right for n = 2, where n + 1 is not."""
+    """One too many for n = 1: not where another is right, and not where most are wrong in another way."""
     exercise = function(
         lambda n: torch.full((n,), n),
         lambda: [case(1), case(2), case(3)],
         mistakes=[(lambda n: torch.full((n,), n + 1), "One too many.")],
     )
     assert reply(exercise, lambda n: torch.full((n,), n + 1)) == "One too many."
-    assert "One too many" not in reply(exercise, lambda n: torch.full((n,), 2))
+    for values in ((2, 2, 4), (2, 9, 9)):
+        answer = lambda n, values=values: torch.full((n,), values[n - 1])  # noqa: E731
+        assert "One too many" not in reply(exercise, answer)
 
 
 def test_a_mask_of_other_numbers_is_told_what_a_mask_holds():

@@ -16,6 +16,8 @@ def test_the_result_is_x_times_the_columns_of_the_head(matrix, head):
     assert panel.state()["result"].equal(wanted)
     said = ", ".join(f"{value:.0f}" for value in wanted[1]).replace("-", "−")
     assert f"({said})" in panel.description()
+    names = example.value_names if matrix == "value" else example.key_names
+    assert f"is about “{names[head][0]}”" in panel.description()
 
 
 def test_the_words_write_out_the_sum_of_the_chosen_cell():

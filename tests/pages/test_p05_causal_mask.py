@@ -47,7 +47,8 @@ def test_a_row_without_a_key_is_told_and_a_leak_too():
     panel.click(MASK, 0, 0)
     assert "NaN" in panel.description() and panel.state()["weights"][0].sum() == 0
     panel.click(MASK, *FORBIDDEN)
-    assert "a leak" in panel.description()
+    panel.click(MASK, 2, 5)  # the same word sees two later ones
+    assert "1 word may look at a later word: a leak" in panel.description()
 
 
 def test_the_words_say_how_much_weight_was_hidden_and_who_gained_it():

@@ -27,6 +27,8 @@ def test_the_words_say_which_heads_hold_the_numbers_of_a_token():
     assert "its numbers are in heads 1 and 2" in panel.description()
     panel.set(follow=("head", 0))
     assert "head 1 is filled with numbers of tokens 1 and 2" in panel.description()
+    panel.set(d_k=1)
+    assert "Head 1 owns feature 1 of every token." in panel.description()
 
 
 def test_a_click_follows_the_token_and_a_second_one_its_head():

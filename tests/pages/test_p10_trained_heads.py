@@ -43,7 +43,9 @@ def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
 def test_frames_are_where_the_layer_has_to_look(panel):
     panel.set(line="ABCABC")
     assert panel.state()["framed"].nonzero().tolist() == [[i, i - 1] for i in range(1, 6)]
+    assert "Framed: the previous letter." in panel.description()
     panel.set(head=4)
+    assert "Framed: the letter after an earlier copy." in panel.description()
     assert panel.state()["framed"].nonzero().tolist() == [[3, 1], [4, 2], [5, 3]]
 
 

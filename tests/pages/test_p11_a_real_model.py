@@ -49,6 +49,7 @@ def test_a_head_switched_off_loses_its_colour(panel):
 def test_a_click_in_the_table_of_72_chooses_a_head(panel):
     panel.click(1, 4, 7)
     assert (panel.controls["layer"].value, panel.controls["head"].value) == (5, 8)
+    assert "layer 5, head 8" in panel.svg() and "Head 5.8:" in panel.description()
     panel.click(0, 2, 3)  # a cell of the heatmap
     assert (panel.controls["layer"].value, panel.controls["head"].value) == (5, 8)
 

@@ -40,18 +40,18 @@ def notebook(capsys):
     """Make a learner's notebook from (exercise, answer): what the page shows and what its check prints."""
 
     def cells(exercise, answer):
-        if isinstance(answer, type):  # the cell raises
-            outputs = [nbformat.v4.new_output("error", ename=answer.__name__, evalue="x")]
-        else:
+        raised = [nbformat.v4.new_output("error", ename=getattr(answer, "__name__", "x"), evalue="x")]
+        outputs = raised
+        if not isinstance(answer, type):  # else the cell raises
             exercise.check(answer)
             printed = f"mine: 7\n{capsys.readouterr().out}", "done\n"
             outputs = [nbformat.v4.new_output("stream", text=text) for text in printed]
         heading, stub, _ = exercise_cells(exercise, "name")
-        code = nbformat.v4.new_code_cell(stub, outputs=outputs)
-        scratch = nbformat.v4.new_code_cell(
-            "1 / 0", outputs=[nbformat.v4.new_output("error", ename="x", evalue="")]
-        )
-        return [nbformat.v4.new_markdown_cell(heading), scratch, code]
+        code = [
+            nbformat.v4.new_code_cell("1 / 0", outputs=raised),
+            nbformat.v4.new_code_cell(stub, outputs=outputs),
+        ]
+        return [nbformat.v4.new_markdown_cell(heading), *code]
 
     def make(*pairs):
         parts = [cell for pair in pairs for cell in cells(*pair)]
@@ -87,9 +87,7 @@ def zipped(files):
     ],
     ids=["two pages", "homes of a hub", "files", "a folder round it"],
 )  # fmt: skip
-def test_each_folder_or_file_is_a_learner_in_the_order_of_their_names(
-    tmp_path, notebook, handed_in, learners
-):
+def test_folders_and_files_are_learners_in_the_order_of_names(tmp_path, notebook, handed_in, learners):
     files = {name: notebook((FIRST, answer)) for name, answer in handed_in.items()}
     (tmp_path / "handed in.zip").write_bytes(zipped(files))
     from_zip = collect.Class(tmp_path / "handed in.zip")
@@ -113,9 +111,8 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
     inside = {"notes.txt": "hello", "again.zip": zipped(pages), "__pycache__/03.ipynb": notebook((DEEPER, 2))}
     (tmp_path / "anna.zip").write_bytes(zipped(pages | inside))
     if os.name == "posix":  # on Windows not everybody may make one
-        (tmp_path / "elsewhere").symlink_to(
-            write(tmp_path.parent / "elsewhere", pages), target_is_directory=True
-        )
+        elsewhere = write(tmp_path.parent / "elsewhere", pages)
+        (tmp_path / "elsewhere").symlink_to(elsewhere, target_is_directory=True)
     told = collect.Class(write(tmp_path, files))
     assert {learner: set(answers) for learner, answers in told.answers.items()} == {"anna": {"3.1", "10.2"}}
     assert told.passed_over == ["anna.zip/again.zip", "anna.zip/notes.txt", *sorted(files)]

@@ -15,12 +15,9 @@ HUB = ROOT / "teaching" / "hub"
 def config(monkeypatch):
     """The configuration as JupyterHub reads it."""
     monkeypatch.setenv("CLASS_PASSWORD", "eight letters")
-    config = Config()
-    file = HUB / "jupyterhub_config.py"
-    exec(
-        compile(file.read_text(encoding="utf-8"), file, "exec"),
-        {"get_config": lambda: config, "__file__": file},
-    )
+    config, file = Config(), HUB / "jupyterhub_config.py"
+    names = {"get_config": lambda: config, "__file__": file}
+    exec(compile(file.read_text(encoding="utf-8"), file, "exec"), names)
     return config
 
 

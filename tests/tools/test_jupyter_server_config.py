@@ -38,13 +38,8 @@ def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_
     stored = {"state": {**kept, "anew": {"value": 2}}, "version_major": 2, "version_minor": 0}
     assert today.metadata.widgets[WIDGET_STATE] == stored
     (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
+    before_saving({"type": "file", "content": "a text"}, "page.ipynb", manager)  # nothing is raised
     of_old = {"nbformat": 3, "worksheets": []}
-    saved = [
-        ("file", "a text", "page"),
-        ("notebook", of_old, "page"),
-        ("notebook", today, "text"),
-        ("notebook", today, "new"),
-    ]
-    for kind, content, name in saved:  # nothing is raised
-        before_saving({"type": kind, "content": content}, f"{name}.ipynb", manager)
+    for content, name in ((of_old, "page"), (today, "text"), (today, "new")):
+        before_saving({"type": "notebook", "content": content}, f"{name}.ipynb", manager)
     assert today.metadata.widgets[WIDGET_STATE] == stored

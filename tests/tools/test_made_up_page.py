@@ -92,9 +92,8 @@ class Client:
                 sized = {"image/png": {"alt": 'a "b"', "width": 60}}
                 cell.outputs = [new("display_data", data) for data in shown]
                 cell.outputs += [new("display_data", {"image/png": PIXEL}, metadata=sized)]
-                cell.outputs += [
-                    new("error", ename="ZeroDivisionError", evalue="by <0>", traceback=["/home/me"])
-                ]
+                error = {"ename": "ZeroDivisionError", "evalue": "by <0>", "traceback": ["/home/me"]}
+                cell.outputs.append(new("error", **error))
             elif "check" in cell.source and cell.cell_type == "code":
                 printed = [("stdout", "<a>\n"), ("stdout", SAID[-1]), ("stderr", "a warning\n")]
                 cell.outputs = [new("stream", name=name, text=text) for name, text in printed]

@@ -29,26 +29,19 @@ def states_of():
 
 @of_some_panels
 def test_states_are_what_the_panel_says(states_of, explorer):
-    made = states_of(explorer)
-    draw = random.Random(explorer.__name__).sample(sorted(name for name in made.shown if " " not in name), 8)
-    for name in draw:
-        settings, panel = tuple(map(int, name.split(","))), explorer()
+    made, draw = states_of(explorer), random.Random(explorer.__name__)
+    clicked = sorted(name for name in made.shown if " " in name)
+    plain = sorted(made.shown.keys() - set(clicked))
+    for name in draw.sample(plain, 8) + draw.sample(clicked, 6):
+        settings, _, click = name.partition(" ")
+        settings, panel = tuple(map(int, settings.split(","))), explorer()
         chosen = zip(made.live.items(), settings, strict=True)
         panel.set(**{name: options[i][1] for (name, options), i in chosen})
-        assert made.svg_of(settings) == panel.svg()
-        assert made.shown[name][1:] == (panel.description(), settings)
-
-
-@of_some_panels
-def test_a_click_shows_what_the_panel_shows_then(states_of, explorer):
-    made = states_of(explorer)
-    clicked = sorted(name for name in made.shown if name.startswith(f"{key(made.start)} "))
-    for name in random.Random(explorer.__name__).sample(clicked, 6):
-        panel, click = explorer(), name.split(" ", 1)[1]
         for _ in click.split():  # "0,2,1", or "0,2,1 again"
             panel.click(*map(int, click.split()[0].split(",")))
-        assert made.svg_of(made.start, click) == panel.svg()
+        assert made.svg_of(settings, click) == panel.svg()
         assert made.shown[name][1] == panel.description()
+        assert click or made.shown[name][2] == settings
 
 
 def test_each_option_of_one_control_is_a_state(states_of):
@@ -90,10 +83,8 @@ def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second()
         (widgets.IntSlider(11, 1, 40), "1 2 4 8 11 16 32 40"),
         (widgets.IntSlider(0, -20, 20), "-20 -16 -8 -4 -2 -1 0 1 2 4 8 16 20"),
         (widgets.IntSlider(0, -2, 2), "-2 0 2"),
-        (
-            widgets.FloatSlider(0.3, min=0, max=0.5, step=0.1),
-            "0.00 0.20 0.30 0.40 0.50",
-        ),  # 3 · 0.1 is not 0.3
+        # 3 · 0.1 is not 0.3
+        (widgets.FloatSlider(0.3, min=0, max=0.5, step=0.1), "0.00 0.20 0.30 0.40 0.50"),
     ]:
         assert " ".join(label for label, _ in thinned(options_of(slider), slider.value)) == expected
 
@@ -107,3 +98,21 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
     with pytest.raises(ValueError, match="400 states"):
         combined(Panel("large", menus, *parts))
     assert states.combinations(combined(Panel("thinned", sliders, *parts))) < 240
+
+
+def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
+    monkeypatch.setattr(states, "ENOUGH", 2)
+
+    def draw(drawing, state):
+        for map in (0, 1):
+            drawing.heatmap((200 * map, 0, 200, 200), [[1.0, 0.0]] * 2, "ab", "ab", map=map)
+
+    def click(values, map, row, column):
+        return {"d": 2} if map else {}
+
+    def two_maps():
+        slider = {"d": widgets.IntSlider(1, 1, 2)}
+        return Panel("two maps", slider, lambda d: {}, draw, lambda state: [], click=click)
+
+    clicked = {name for name in States(two_maps).shown if " " in name}
+    assert clicked == {f"0 1,{row},{column}" for row in (0, 1) for column in (0, 1)}

@@ -92,6 +92,17 @@ SCORES = {
         _AXIS: _AXIS + _ROOT,
     },
     "You divide by √n, the root of the number of words: what does one score add up?": {_ROOT: " / n**0.5"},
+    "You divide by √num_heads: how many products does one score of one head add up?": {
+        _ROOT: " / self.num_heads**0.5"
+    },
+    "Keys and values have changed places: which of the two do the queries meet?": {
+        "q @ k": "q @ v",
+        "s @ v": "s @ k",
+    },
+    "The weights are right, but turned on their side before they meet the values.": {"s @ v": "s.mT @ v"},
+    "The weights are right, and x is added to the output: that is the step after this class.": {
+        "self.w_o(concat)": "self.w_o(concat) + x"
+    },
 }
 
 # The same where the class is written from a blank cell.
@@ -104,6 +115,12 @@ BLANK_CELL = SCORES | {
         "self.w_k(x), self.w_v(x)": "self.w_q(x), self.w_q(x)"
     },
     "Three heads work where one is asked for: which argument says how many?": {"self.num_heads": "3"},
+    "The biases are left out: what more does a layer do when called than x @ weight.T?": {
+        f"self.w_{part}(x)": f"x @ self.w_{part}.weight.T" for part in "qkv"
+    },
+    "The weights are right, but they mix x itself: which projection is left out?": {
+        "s @ v": "s @ x.reshape(b, n, self.num_heads, -1).transpose(1, 2)"
+    },
     "The queries meet themselves: which of the three projections answers them?": {
         "k.transpose": "q.transpose"
     },
