@@ -134,7 +134,6 @@ _SHAPES = [
     ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
-    ((64, 5, 5), "begins with the features. Which axis does she lose to the batch?"),
 ]
 _LOOKING = "look at each other"
 _NOT_LOOKING = f"“{_LOOKING}” is not right:"

@@ -28,7 +28,6 @@ moved = {
         ({"query": [0, 0]}, "“query” is what “what happens” makes alone: which other feature is not zero?"),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [0, -1]}, "“query” is what its value would be there: which matrix makes queries?"),
         ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
         ({"heads": {2}}, "“heads”: head 2 reads no position. Did you count from 0? The page counts from 1."),
         ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
