@@ -62,9 +62,9 @@ _SLIPS = [
 # The same for a test that passes a wrong one, and has changed every word: what it says of two bad leaks.
 _LOOSE = [
     (
-        lambda x: x + 1e-3 * x.flip(-2).cumsum(dim=-1),
+        lambda x: x + 1e-3 * x.cumsum(dim=-2).cumsum(dim=-1).sum(dim=-2, keepdim=True),
         True,
-        "Outputs that move by a thousandth of the change pass your test: how loose is its limit?",
+        "Outputs that move by thousandths of the change pass your test: how loose is its limit?",
     ),
     (
         lambda x: x + torch.cat([x[..., 1:-1, :], 0 * x[..., :2, :]], dim=-2),
