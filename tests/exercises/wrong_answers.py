@@ -85,6 +85,14 @@ def my_window_mask(n, window):
     },
     # a wrong number that is rounded
     ("6.2", "The sign is wrong"): "my_factor = -1.10",
+    ("6.2", "is close, but not right"): "my_factor = 1.094",
+    # a wrong number or a wrong test, and what follows from it
+    ("4.1", "if the scaled score moved by 1.3"): "grows_by = {'scaled': 0.084, 'not scaled': 0.0}",
+    ("4.2", "fits a divisor of 0.357 times"): "colleague = {'spread': 2.8, 'rows': 'flatter'}",
+    ("4.3", "both right scales, and True of “no scale” and"): {"0.8 <": "1.2 <", "std() < 1.25": "std()"},
+    ("4.3", "and your test says False: what does it measure"): {"0.8 <": "1 ==", "< 1.25": ""},
+    ("5.3", "how loose is its limit"): {"atol=1e-6": "atol=1"},
+    ("5.3", "changes its words by 0 at most"): {"[j] = torch.randn(4)": "[j] *= 1"},
     # a tuple where one tensor is asked for; a result that does not come out of the call
     ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},
     ("7.2", "does not come out of that call"): {

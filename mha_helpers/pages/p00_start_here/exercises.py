@@ -7,20 +7,24 @@ import torch
 from mha_helpers.exercises import ValueExercise
 
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
+K = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 2.0]])  # the keys
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 WORDS, SHARES = ("cat", "eats", "fish"), FISH[:, None] * V
-WAYS = [*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3)]
+WAYS = [*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3), (0.5, 1.0, 1.0)]
 
 
-def _shares(numbers, _):
-    """Say of the first wrong number which shares it leaves out, or takes with the wrong sign."""
+def _shares(numbers, wanted):
+    """Say by which factor both numbers are wrong, or which shares one leaves out, turns or halves."""
+    factor = numbers / wanted
+    if torch.allclose(factor, factor.mean(), rtol=5e-3):
+        return f"is {factor.mean():.3g} times the right one in both numbers"
     ways = [
         next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
         for number, shares in zip(numbers, SHARES.T, strict=True)
     ]
     for name, way in zip(("first", "second"), ways if None not in ways else (), strict=False):
         if words := [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]:
-            slip = "leaves out" if 0 in way else "turns the sign of"
+            slip = "leaves out" if 0 in way else "halves" if 0.5 in way else "turns the sign of"
             return f"{slip} the share of {' and '.join(words)} in its {name} number"
     return None
 
@@ -41,6 +45,8 @@ fish_brings_home = ValueExercise(
         (EATS @ V, "That is what “eats” brings home: which row of weights has “fish”?"),
         (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
+        (FISH @ K, "That mixes the keys, by which words are found: what do the words bring home?"),
+        (FISH.flip(0) @ V, "That takes the weights from last to first: whose share is 0.576?"),
         (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
         (V[2], "That is the whole value of “fish” itself: what are all three words' shares?"),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),

@@ -99,12 +99,12 @@ def tokens_to_x(token_ids, table, positions):
                 (lambda places, n: places, "You add all rows: how many does a sentence need?"),
                 (lambda places, n: places[-n:], "You take the last positions. Where does a sentence begin?"),
                 (lambda places, n: places[1 : n + 1], "Every position is one too late: which is first?"),
-                (lambda places, n: places[n], "All tokens get row n: which one has the first token?"),
+                (lambda places, n: places[-1], "All tokens get the last row: which has the first token?"),
                 (lambda places, n: places[0], "All tokens get row 0: which has the second token?"),
             )
         ),
         (_joined(lambda word, place: word), "The words are right. Where is their position?"),
-        (_joined(lambda word, place: place), "The positions are right. Where are the words?"),
+        (lambda ids, *tables: _joined()(ids - 1, *tables), "You count from 1: which row has number 0?"),
         (_joined(torch.mul), "You multiply word and position: how does the page join them?"),
         (
             lambda ids, table, positions: _joined()(ids, table * table.shape[-1] ** 0.5, positions),
@@ -130,13 +130,10 @@ def tokens_to_x(token_ids, table, positions):
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
     ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
-    ((7, 7, 5), "does not end with two equal axes: rows and columns count the same things."),
-    ((7, 5, 64), "is that of x with two axes exchanged: of weights two axes count the same things."),
     ((5, 5), "is that of one table: for what does her module make a table each?"),
     ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
-    ((64, 5, 5), "begins with the features. Which axis does she lose to the batch?"),
 ]
 _LOOKING = "look at each other"
 _NOT_LOOKING = f"“{_LOOKING}” is not right:"
@@ -144,6 +141,7 @@ _NOT_LOOKING = f"“{_LOOKING}” is not right:"
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 4 min · Who looks at whom?",
     right={"shape": (7, 5, 5), "look at each other": "sentences"},
+    says=lambda shape, _: "holds {:g} tables of {:g} × {:g}: how many are there, and of what?".format(*shape),
     task="""
     A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. Which
     shape do her weights have? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`

@@ -9,6 +9,7 @@ from mha_helpers.golden import golden_example
 moved_verb = ValueExercise(
     "2.1 ★ · 3 min · The verb moves",
     right={"heads": {3}, "query": [0, 2]},
+    says=lambda *_: "is not the sum of the rows of W_Q whose features are 1: which two are they?",
     task="""
     In “cat fish eats” the verb comes third, so its row of x is (0, 1, 0, 0, 0, 1). The matrices stay as they
     are. Which heads, counted from 1, now get another query from “eats”? And what does it ask in head 3?
@@ -27,9 +28,7 @@ moved = {
         ({"query": [0, 0]}, "“query” is what “what happens” makes alone: which other feature is not zero?"),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [0, -1]}, "“query” is what its value would be there: which matrix makes queries?"),
         ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
-        ({"query": [2, 2]}, "“query” reads the 2nd and the 3rd position: at how many does the verb stand?"),
         ({"heads": {2}}, "“heads”: head 2 reads no position. Did you count from 0? The page counts from 1."),
         ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),

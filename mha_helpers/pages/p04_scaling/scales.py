@@ -60,6 +60,10 @@ class ScaleTest(TestExercise):
     def _slip(self, test, verdicts, candidate):
         if not any(verdicts):
             return self._other_scores(test)
+        if not any(verdicts[: len(SCALING)]):
+            passing = [f"“{each.name}”" for each, said in zip(self.candidates, verdicts, strict=True) if said]
+            words = f"Your test says False of both right scales, and True of {' and '.join(passing[:2])}"
+            return f"{words}: what does it ask for?"
         sizes = [] if candidate.is_right else self._sizes(test)
         if len(sizes) == 1:
             return f"Handed a right scale, your test tries d_k = {sizes[0]:g} only: are there others?"
@@ -72,15 +76,18 @@ class ScaleTest(TestExercise):
 
     @staticmethod
     def _other_scores(test):
-        """Say where a test that nobody passes hands over scores unlike those of random queries and keys."""
+        """Say which scores a test that nobody passes hands over, and whether random queries make such."""
         handed = []
         run(test, (lambda scores, d_k: handed.append((scores, d_k)) or scores / d_k**0.5,))
         for scores, d_k in handed:
-            spread = torch.as_tensor(scores).float().std()
+            spread = torch.as_tensor(scores).float().std(correction=0)
             if not 0.6 < spread / d_k**0.5 < 1.6:
                 words = f"With d_k = {d_k:g} your test hands over scores with a spread of {spread:.3g}"
                 return f"{words}, and random queries and keys make √d_k = {d_k**0.5:.3g}: how were they made?"
-        return None
+        return handed and (
+            f"With d_k = {d_k:g} and a right scale your scores have a spread of {spread / d_k**0.5:.3g}, "
+            "and your test says False: what does it measure, and how much room has it?"
+        )
 
     @staticmethod
     def _sizes(test, only=None, wrong=1):

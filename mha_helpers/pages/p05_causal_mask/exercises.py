@@ -23,6 +23,7 @@ scores_equal_to_zero = ValueExercise(
         ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
+        ([0.972, 0.028, 0.0], "That is the row of “eats”: which row has the task?"),
         ([1.414, 0.0, 0.707], "Those are scores: what does softmax make of the two that are left?"),
         ([1.414, -torch.inf, 0.707], "Those are the scores after the code: what does softmax make of them?"),
         ([0.670, 0.330], "The two shares are right. Which weight has the hidden word, in its own place?"),
@@ -111,12 +112,6 @@ def my_window_mask(n, window):
 )
 
 
-def _compares_later_rows(attend):
-    x = torch.randn(5, 4)
-    changed = [x.index_fill(0, torch.tensor(j), 1.5) for j in range(4)]
-    return all(torch.allclose(attend(x)[j + 1 :], attend(changed[j])[j + 1 :], atol=1e-5) for j in range(4))
-
-
 leak_test = LeakTest(
     "5.3 ★★★ · 9 min · Write the test that catches a leak",
     times=3,
@@ -132,9 +127,6 @@ def my_test(attend):
     # attend(x) -> outputs; True if no output follows a later word
     ...
 """,
-    mistakes=[
-        (_compares_later_rows, "You compare the rows after the changed word: which may not follow it?"),
-    ],
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",
     hints=[
         "Make x with torch.randn(5, 4), copy it with x.clone(), and change one word of the copy.",
