@@ -6,12 +6,14 @@ import itertools
 
 import pytest
 import torch
+from matplotlib.colors import to_hex
 from PIL import Image
 
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import drawable
 from mha_helpers.pipeline import pipeline_map
+from mha_helpers.style import COLOURS
 from mha_helpers.tables import side_by_side
 
 TOKENS = ["cat", "eats", "fish"]
@@ -42,6 +44,13 @@ def test_minus_infinity_is_an_empty_cell():
 
 def test_numbers_only_where_they_fit():
     assert cells_with_a_number(heatmap(torch.eye(8))) and not cells_with_a_number(heatmap(torch.eye(9)))
+    left, right = sorted(heatmap(torch.eye(9)).figure.axes[-1].texts, key=lambda text: text.get_position())
+    assert (left.get_text(), right.get_text()) == ("0", "1")  # the small scale that stands for them
+
+
+def test_beside_the_colour_of_a_role_what_is_negative_is_grey():
+    colours = heatmap(SCORES, kind="vectors", colour="query").figure.axes[0].collections[0].cmap
+    assert [to_hex(colours(end)).upper() for end in (0.0, 1.0)] == [COLOURS["below"], COLOURS["query"]]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The tiny trained model of page 10: its task, its measures, and what the shipped files must be able to do."""
 
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 import torch
@@ -115,6 +115,13 @@ def test_training_starts_where_the_shipped_run_started_and_learns():
         assert torch.allclose(mine, theirs, atol=0.01)
     accuracies = [on_batch for _, on_batch in islice(train(model, RUNS["fixed"], 300, seed=1), 151)]
     assert accuracies[0] < 0.15 and accuracies[-1] > 0.9
+
+
+def test_training_goes_on_in_smaller_and_smaller_steps():
+    model = new_model(seed=1)
+    places = [model.positions.detach().clone() for _ in train(model, RUNS["fixed"], 10, seed=1)]
+    first, *_, last = [(after - before).abs().mean() for before, after in pairwise(places)]
+    assert 0 < last < 0.3 * first
 
 
 def test_the_script_keeps_the_steps_that_are_shipped():

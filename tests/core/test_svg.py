@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from xml.etree import ElementTree
 
 import numpy
@@ -12,6 +13,7 @@ from PIL import Image
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_heatmap import MOST_CELLS
+from mha_helpers.svg_marks import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["cat", "eats", "fish"]
@@ -70,6 +72,11 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     assert labels == ["word3", "word5"]  # of rows and columns so small: those of the chosen cell
     below = pixels(heatmap(-torch.eye(n), names, names, kind="scores"))[0, 0, :3]
     assert below.tobytes().hex() == COLOURS["negative"][1:].lower()
+
+
+def test_every_class_of_a_drawing_has_a_rule():
+    classes = {mark.get("class") for mark in heatmap(chosen=(0, 1)).iter() if mark.get("class")}
+    assert {"tip", "lights", "rest"} <= classes <= set(re.findall(r"\.(\w+)", STYLE))
 
 
 def test_sixteen_small_maps_are_images_with_titles_apart():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mha_helpers.models.tiny import as_numbers, checkpoint_steps, trained_model
-from mha_helpers.pages.p10_trained_heads import trained_explorer
+from mha_helpers.pages.p10_trained_heads import circuit_maps, trained_explorer
 
 
 @pytest.fixture
@@ -47,6 +47,13 @@ def test_frames_are_where_the_layer_has_to_look(panel):
     panel.set(head=4)
     assert "Framed: the letter after an earlier copy." in panel.description()
     assert panel.state()["framed"].nonzero().tolist() == [[3, 1], [4, 2], [5, 3]]
+
+
+def test_in_the_still_maps_a_frame_is_at_its_query_and_key():
+    even, framed = torch.full((3, 3), 1 / 3), torch.zeros(3, 3, dtype=torch.bool)
+    framed[2, 0] = True
+    for ax in circuit_maps(even, even, "KQW", [framed, framed]).figure.axes[1:]:
+        assert [frame.get_xy() for frame in ax.patches] == [(0, 2)]  # column, row
 
 
 def test_letters_that_can_be_known_are_counted(panel):

@@ -76,3 +76,5 @@ def test_a_list_with_a_hole_or_a_word_twice_says_nothing_about_the_others():
     for answer in (SUSPECTS | {"C": ...}, SUSPECTS | {"C": "mask"}, SUSPECTS | {"C": "good"}, {}):
         sentence = exercises.line_up.verdict(answer).sentence
         assert "right" not in sentence and not re.search(r"\b[ABDEF]\b", sentence.replace("A has none", ""))
+    capitals = exercises.line_up.verdict(SUSPECTS | {"A": "Mask", "B": "Values."}).sentence
+    assert capitals.startswith("Your list makes A guilty in its mask")

@@ -165,3 +165,5 @@ def test_a_page_fetches_nothing_and_fits_a_telephone(pages):
                 assert address.startswith("data:"), tag[:100]
         assert not re.search(r"@import|url\(", text)
         assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
+        # Stored pictures are transparent, and have dark words.
+        assert re.search(r"\.output img \{[^}]*background: #fff;", text)
