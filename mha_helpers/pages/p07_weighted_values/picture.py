@@ -34,9 +34,9 @@ def value_hull(v, mixtures, outputs, tokens, wanted, names):
     for token, value, output in zip(tokens, v, outputs, strict=False):
         _label(ax, f"value of {token}", value, value - centre, green)
         _label(ax, f"output of {token}", output, torch.tensor([0.9, -0.5]), purple)
-    ax.scatter(*wanted.T, s=90, color=colour_of("ink"), marker="x", zorder=3)
+    ax.scatter(*wanted.T, s=90, color=colour_of("label"), marker="x", zorder=3)
     for point in wanted:
-        _label(ax, vector(point), point, torch.tensor([1.0, -0.4]), colour_of("ink"))
+        _label(ax, vector(point), point, torch.tensor([1.0, -0.4]), colour_of("label"))
     values, beyond = (", ".join(map(vector, points)) for points in (v, wanted[_outside(v, wanted)]))
     counted = f"Outside it: {int(_outside(v, mixtures).sum())} of {len(mixtures)} mixes; the points {beyond}."
     return Picture(figure, f"Triangle of the values {values}. {counted}")
