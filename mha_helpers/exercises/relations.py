@@ -88,7 +88,7 @@ def other_numbers(values, wanted, asked, dtype):
     words = _rounded(values, wanted, asked)
     words = _relation(values, wanted, asked.decimals) if words is None else words
     percent = torch.isclose(values, 100 * wanted, rtol=5e-3, atol=0.0)
-    if percent.all() and wanted.any() and not asked.of_function:
+    if percent.all() and (wanted != wanted.round()).any() and not asked.of_function:
         words = "is 100 times too large: is it in per cent?"
     words = words or (asked.says(values, wanted) if asked.says else None)
     if words:

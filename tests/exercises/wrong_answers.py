@@ -87,7 +87,7 @@ def my_window_mask(n, window):
     ("6.2", "The sign is wrong"): "my_factor = -1.10",
     ("6.2", "is close, but not right"): "my_factor = 1.094",
     # a wrong number or a wrong test, and what follows from it
-    ("4.1", "if the scaled score moved by 1.3"): "grows_by = {'scaled': 0.084, 'not scaled': 0.0}",
+    ("4.1", "if the scaled score moves by 1.3"): "grows_by = {'scaled': 0.084, 'not scaled': 0.0}",
     ("4.2", "fits a divisor of 0.357 times"): "colleague = {'spread': 2.8, 'rows': 'flatter'}",
     ("4.3", "both right scales, and True of “no scale” and"): {"0.8 <": "1.2 <", "std() < 1.25": "std()"},
     ("4.3", "and your test says False: what does it measure"): {"0.8 <": "1 ==", "< 1.25": ""},
@@ -137,7 +137,7 @@ def my_window_mask(n, window):
     ("9.3", "2 of 3 bugs found. One head, no mask: the weights are too"): {" / q.shape[-1] ** 0.5": ""},
     ("9.3", "so that the bugs cannot be counted yet. It raises"): {"d_model = x.shape": "d_model = x"},
     ("9.3", "2 of 3 bugs found. The mask allows neighbours"): {"~mask": "mask"},
-    ("9.3", "At least 1 of 3 bugs found, and something new is wrong. “output”"): {
+    ("9.3", "At least 1 of 3 bugs found, and something else is wrong. “output”"): {
         "weights @ v)": "weights @ v * (1 if d_model == 1 else 2))",
         "dim=-1)\n": "dim=-1) * (1 if d_model == 1 else 2)\n",
     },
@@ -146,7 +146,7 @@ def my_window_mask(n, window):
         "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, self.num_heads, n, -1)",
         "v).transpose(1, 2)": "v)",
     },
-    ("9.3", "3 of 3 bugs found, but something new is wrong. No word looks at a later one"): {
+    ("9.3", "3 of 3 bugs found, but something else is wrong. No word looks at a later one"): {
         "torch.softmax(scores": "torch.softmax(scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)"
     },
     ("9.3", "no gradient reaches a part of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
@@ -157,7 +157,7 @@ def compares_letters(guess):
     return (guess(letters)[:, 12:-1] == letters[:, 1:12]).float().mean() < 0.5
 """,
     ("10.3", "hands over a tensor of shape (24,)"): {"guess(letters)": "guess(letters[0])[None]"},
-    ("10.3", "the other places nobody can know"): {"[predictable(letters, distance)]": ""},
+    ("10.3", "and nothing else can be"): {"[predictable(letters, distance)]": ""},
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # what a wrong number or a test comes to, where no mistake is listed

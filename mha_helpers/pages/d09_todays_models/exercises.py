@@ -95,8 +95,8 @@ without_copies = WithoutCopies(
     ],
     without=["scaled_dot_product_attention"],
     task="""
-    `repeat_interleave` copies every key. Do without it, and without PyTorch's
-    `scaled_dot_product_attention`: cut the axis of the query heads in two,
+    `repeat_interleave` copies every key. Do without it, and without
+    `scaled_dot_product_attention`, PyTorch's or the course's: cut the axis of the query heads in two,
     (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; the output is
     (b, h, n, d_v).
     """,

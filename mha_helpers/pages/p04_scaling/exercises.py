@@ -24,7 +24,9 @@ def _nudge_for(growth, wanted):
         return "says that a weight falls: whose, or what minus what?"
     if after >= 1:
         return "would lift the weight above 1: how near to it is the old one?"
-    return f"would be right if the scaled score moved by {after.logit() - 2:.2g}: how far does it move?"
+    return (
+        f"is what softmax gives if the scaled score moves by {after.logit() - 2:.2g}: how far does it move?"
+    )
 
 
 stands_still = ValueExercise(

@@ -68,7 +68,8 @@ class ScaleTest(TestExercise):
         if len(sizes) == 1:
             return f"Handed a right scale, your test tries d_k = {sizes[0]:g} only: are there others?"
         for size in sizes[:1] + sizes[-1:] if len(set(verdicts)) > 1 else ():
-            if all(self._sizes(test, size, wrong) for wrong in (100, 0.01)):
+            factors = (100, 0.01)
+            if all(self._sizes(test, size, wrong) and not self._sizes(test, 0, wrong) for wrong in factors):
                 return f"Your test passes what is right at d_k = {size:g} only: does every size count?"
         if sizes and all((size**0.5).is_integer() for size in sizes):
             return f"Your test tries square numbers only, such as d_k = {sizes[0]:g}: there √d_k is whole."
@@ -80,7 +81,8 @@ class ScaleTest(TestExercise):
         handed = []
         run(test, (lambda scores, d_k: handed.append((scores, d_k)) or scores / d_k**0.5,))
         for scores, d_k in handed:
-            spread = torch.as_tensor(scores).float().std(correction=0)
+            scores = torch.as_tensor(scores).float()
+            spread = scores.std(correction=int(scores.numel() > 1))
             if not 0.6 < spread / d_k**0.5 < 1.6:
                 words = f"With d_k = {d_k:g} your test hands over scores with a spread of {spread:.3g}"
                 return f"{words}, and random queries and keys make √d_k = {d_k**0.5:.3g}: how were they made?"

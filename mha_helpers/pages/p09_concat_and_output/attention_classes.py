@@ -140,6 +140,15 @@ PLANTED = {
     },
 }
 
+# One of q, k and v is still cut as the class is handed out.
+_LINE = "for part in parts]\n"
+PARTLY = {
+    f"Is {name} cut as the other two are, so that each head of it keeps its words whole?": {
+        _LINE: f"{_LINE}        {name} = parts[{index}].reshape(b, self.num_heads, n, -1)\n"
+    }
+    for index, name in ((0, "q"), (2, "v"))  # k is likely to be seen with q
+}
+
 MASKS = {
     "The mask comes after softmax: what do the rows of weights add up to?": {
         "scores = scores.masked_fill(~mask, -torch.inf)": "pass",

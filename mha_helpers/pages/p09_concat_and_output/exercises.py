@@ -165,7 +165,7 @@ class Suspect(Layers):
         return self.w_o(concat), weights
 """,
     given=inspect.getsource(classes.Layers),
-    mistakes=mistakes_of(classes.STEPS, classes.Layers),
+    mistakes=mistakes_of(classes.STEPS | classes.PARTLY, classes.Layers),
     praise="You found all three by what they do: no error message pointed at any of them.",
     hints=[
         "Go through the steps of the pages with a finger: which one is missing here?",

@@ -111,7 +111,7 @@ class BugHunt(ModuleExercise):
 
     def _failure(self, answer, cases, outcomes, sentences):
         """Count the planted bugs: found where the input that isolates one comes out right, left where it does
-        as planted; else something new hides it. One known mistake that explains the rest leaves none of it.
+        as planted; else something else hides it. One known mistake that explains the rest leaves none of it.
         """
         words = super()._failure(answer, cases, outcomes, sentences)
         explained = any(
@@ -123,7 +123,7 @@ class BugHunt(ModuleExercise):
         hidden = set() if explained else {index for index in isolated - left if sentences[index]}
         found = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
         if hidden and left | hidden == isolated:
-            return f"Something new is wrong, so that the bugs cannot be counted yet. {words}"
+            return f"Something else is wrong, so that the bugs cannot be counted yet. {words}"
         if hidden:
-            return f"At least {found}, and something new is wrong. {words}"
-        return f"{found}{'' if left else ', but something new is wrong'}. {words}"
+            return f"At least {found}, and something else is wrong. {words}"
+        return f"{found}{'' if left else ', but something else is wrong'}. {words}"

@@ -44,7 +44,7 @@ def _by_position(distances):
 COMPARING = {
     "the letter after the latest copy": (
         _latest_copy,
-        "it guesses all that can be predicted: the other places nobody can know.",
+        "it guesses all that can be predicted, and nothing else can be.",
     ),
     "the model of many distances": (
         _guesses_of("varying"),
