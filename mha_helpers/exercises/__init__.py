@@ -8,12 +8,4 @@ from mha_helpers.exercises.engine import Exercise, exercises_of
 from mha_helpers.exercises.kinds import FunctionExercise, TestExercise, ValueExercise
 from mha_helpers.exercises.running import case, numbers
 
-__all__ = [
-    "Exercise",
-    "FunctionExercise",
-    "TestExercise",
-    "ValueExercise",
-    "case",
-    "exercises_of",
-    "numbers",
-]
+__all__ = ["Exercise", "FunctionExercise", "TestExercise", "ValueExercise", "case", "exercises_of", "numbers"]

@@ -8,7 +8,9 @@ FFN = 2 * 100 * 512 * 2048
 def _counted(number, right):
     """Say what a wrong number would count."""
     if right == FFN and abs(number / FFN - 1) < 0.01:
-        return "is near it: was something rounded, or are biases counted, which multiply nothing?"
+        return (
+            "is near the right count: was something rounded, or are biases counted, which multiply nothing?"
+        )
     if right == FFN:
         return f"is {2 * number / FFN:.4g} · one matrix for each of 100 words: how many has the FFN?"
     return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
