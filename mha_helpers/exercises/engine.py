@@ -5,7 +5,8 @@
 
 **What all kinds take.** ``heading``, "3.1 ★ · 3 min · A fourth word answers"; ``task``, Markdown; ``stub``,
 the code handed out, whose last name at the left margin is checked; ``mistakes``, at most twelve pairs
-``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair;
+``(wrong answer, sentence)``: the sentence names the mistake and points at the place, without the repair; a
+wrong answer that is code is best told as what differs from the solution, ``changes`` reads them from a text;
 ``hints``; ``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and
 solution need (torch, math, nn, F and the names of ``mha_helpers`` are there already); ``says``, a function of
 wrong numbers and the right ones that returns what to say of them, "adds up to 0.9", or None. A mistake is
@@ -21,17 +22,38 @@ tried, its own and then the exercise's. No size twice in one input, and more tha
 """
 
 import ast
+import linecache
+import math
 import textwrap
 from collections import namedtuple
 
 import torch
+from torch import nn
 
+import mha_helpers
 from mha_helpers.exercises.running import is_stub
 
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
 
 
 Verdict = namedtuple("Verdict", "status sentence")  # what ``check`` prints after the number
+
+
+def changes(text):
+    r"""Return mistakes told as changes of the solution: lines ``old => new``, then the sentence.
+
+    >>> changes("/ d_k**0.5 => / d_k\n You divide by d_k: how does the spread of the scores grow with it?")
+    [({'/ d_k**0.5': '/ d_k'}, 'You divide by d_k: how does the spread of the scores grow with it?')]
+    """
+    mistakes, change = [], {}
+    for line in text.strip().splitlines():
+        old, arrow, new = line.strip().partition(" => ")
+        if arrow:
+            change[old] = new
+        else:
+            mistakes.append((change, old))
+            change = {}
+    return mistakes
 
 
 class Exercise:
@@ -54,6 +76,21 @@ class Exercise:
         """The name of the answer: the last one that the stub makes at its left margin."""
         last = ast.parse(self.stub).body[-1]
         return last.targets[0].id if isinstance(last, ast.Assign) else last.name
+
+    def made_by(self, code):
+        """Run code as a cell of the page would, or the solution with changes; return the answer."""
+        if isinstance(code, dict):
+            changes, code = code, self.solution_code
+            for old, new in changes.items():
+                assert old in code, f"The solution of {self.number} has no {old}"
+                code = code.replace(old, new)
+        names = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__}
+        names |= {"torch": torch, "math": math, "nn": nn, "F": nn.functional, "__name__": "__main__"}
+        exec(self.given, names)
+        cell = f"<exercise {self.number}>"
+        linecache.cache[cell] = len(code), None, code.splitlines(keepends=True), cell  # for error messages
+        exec(compile(code, cell, "exec"), names)
+        return names[self.variable]
 
     def __repr__(self):
         return f"<{self.heading}: .check(…), .hint(), .solution()>"

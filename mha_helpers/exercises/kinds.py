@@ -75,15 +75,16 @@ def hand_over(exercise, answer, what):
 class FunctionExercise(Exercise):
     """The answer is a function, tried on every input.
 
-    ``reference`` computes the right result. ``cases``: a function without arguments that returns a list of
-    ``case(…)``, the plainest first. ``returns``: the names of the values if several are returned; ``axes``:
-    what each axis of a result counts, ("head", "word", "number"), or in place of ``returns`` a dict of such.
+    ``reference`` computes the right result; without it the solution does. ``cases``: a function without
+    arguments that returns a list of ``case(…)``, the plainest first. ``returns``: the names of the values if
+    several are returned; ``axes``: what each axis of a result counts, ("head", "word", "number"), or in place
+    of ``returns`` a dict of such.
     ``without``: functions that may not be called, also not by a helper; ``once``: the one to be called once.
     """
 
     kind = "function"
 
-    def __init__(self, heading, *, reference, cases, returns=(), axes=(), without=(), once="", **rest):
+    def __init__(self, heading, *, cases, reference=None, returns=(), axes=(), without=(), once="", **rest):
         super().__init__(heading, **rest)
         self.reference, self.cases = reference, cases
         self.without, self.once = set(without), once
@@ -101,10 +102,10 @@ class FunctionExercise(Exercise):
         return hand_over(self, answer, "the function") if wrong else None
 
     def _judge(self, answer):
-        cases = self.cases()
+        cases, reference = self.cases(), self.reference or self.made_by(self.solution_code)
         if problem := self._wrong_kind(answer):
             return problem
-        outcomes, rights = self._runs(answer, cases), self._runs(self.reference, cases)
+        outcomes, rights = self._runs(answer, cases), self._runs(reference, cases)
         sentences = list(map(self._difference, outcomes, rights))
         if any(sentences):
             return self._failure(answer, cases, outcomes, sentences)
@@ -146,6 +147,7 @@ class FunctionExercise(Exercise):
         """
         first, alike = failing[0], {None: 0}
         for wrong, sentence in (*cases[first].mistakes, *self.mistakes):
+            wrong = wrong if callable(wrong) else self.made_by(wrong)
             if agree(outcomes[first], self._run(wrong, cases[first])):
                 same = list(map(agree, outcomes, self._runs(wrong, cases)))
                 good = [same[index] for index in range(len(cases)) if index not in failing]
@@ -235,6 +237,7 @@ class TestExercise(Exercise):
         if not wrong:
             return None
         for mistake, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
+            mistake = mistake if callable(mistake) else self.made_by(mistake)
             said = [as_python(run(mistake, (candidate.function,)).value) for candidate in self.candidates]
             if said == verdicts:
                 return sentence

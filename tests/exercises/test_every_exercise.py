@@ -3,8 +3,6 @@
 python -m pytest tests/exercises -k p03
 """
 
-import linecache
-import math
 import pkgutil
 import re
 from importlib import import_module
@@ -13,12 +11,10 @@ import pytest
 import torch
 from right_answers import RIGHT_OTHERWISE
 from torch import nn
-from torch.nn import functional as F
 from wrong_answers import WRONG_ANSWERS
 
-import mha_helpers
 from mha_helpers import pages as package
-from mha_helpers.exercises import exercises_of
+from mha_helpers.exercises import ValueExercise, exercises_of
 from mha_helpers.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
 
 MODULES = [name for _, name, _ in pkgutil.iter_modules(package.__path__)]
@@ -47,26 +43,10 @@ NONSENSE = (
 )
 
 
-def made_by(exercise, code):
-    """Run code, or the solution with changes, as a cell of the page would run: return the answer that it makes."""
-    if isinstance(code, dict):
-        code, changes = exercise.solution_code, code
-        for old, new in changes.items():
-            assert old in code, f"the solution of {exercise.number} has no {old}"
-            code = code.replace(old, new)
-    names = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__}
-    names |= {"torch": torch, "math": math, "nn": nn, "F": F, "__name__": "__main__"}
-    for number, cell in enumerate((exercise.given, code)):
-        name = f"<{exercise.number} {number} {hash(cell)}>"
-        linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
-        exec(compile(cell, name, "exec"), names)
-    return names[exercise.variable]
-
-
 @every_exercise
 def test_the_solution_is_right_and_the_stub_not_attempted(exercise):
-    assert exercise.verdict(made_by(exercise, exercise.solution_code)).status == CORRECT
-    assert exercise.verdict(made_by(exercise, exercise.stub)).status == NOT_ATTEMPTED
+    assert exercise.verdict(exercise.made_by(exercise.solution_code)).status == CORRECT
+    assert exercise.verdict(exercise.made_by(exercise.stub)).status == NOT_ATTEMPTED
     assert exercise.verdict().status == NOT_ATTEMPTED
 
 
@@ -75,14 +55,14 @@ def test_a_right_answer_written_otherwise_is_right(exercise):
     answers = [code for key, code in RIGHT_OTHERWISE.items() if key.split()[0] == exercise.number]
     assert answers, f"right_answers.py has none for {exercise.number}"
     for code in answers:
-        verdict = exercise.verdict(made_by(exercise, code))
+        verdict = exercise.verdict(exercise.made_by(code))
         assert verdict.status == CORRECT, f"{code}\n{verdict.sentence}"
 
 
 @pytest.mark.parametrize(("number", "words"), WRONG_ANSWERS)
 def test_a_wrong_answer_is_told_what_is_wrong(number, words):
     exercise = next(each.values[0] for each in EXERCISES if each.values[0].number == number)
-    verdict = exercise.verdict(made_by(exercise, WRONG_ANSWERS[number, words]))
+    verdict = exercise.verdict(exercise.made_by(WRONG_ANSWERS[number, words]))
     assert verdict.status == NOT_YET
     assert words in verdict.sentence
 
@@ -101,7 +81,11 @@ def test_each_listed_mistake_gets_its_own_sentence(exercise):
     listed = [*exercise.mistakes, *(mistake for case in cases for mistake in case.mistakes)]
     assert len(exercise.mistakes) <= 12
     for wrong, sentence in listed:
-        verdict = exercise.verdict(as_an_answer(wrong, getattr(exercise, "right", None)))
+        if isinstance(exercise, ValueExercise):
+            answer = as_an_answer(wrong, exercise.right)
+        else:
+            answer = wrong if callable(wrong) else exercise.made_by(wrong)
+        verdict = exercise.verdict(answer)
         assert verdict.status == NOT_YET, sentence
         assert verdict.sentence.endswith(sentence), f"{sentence}\n{verdict.sentence}"
 

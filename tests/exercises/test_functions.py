@@ -5,7 +5,6 @@ import sys
 import pytest
 import torch
 from samples import function, reply, softmax
-from test_every_exercise import made_by
 
 from mha_helpers.exercises import case, numbers
 from mha_helpers.exercises.compare import difference
@@ -58,7 +57,7 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
 )
 def test_what_a_function_does_wrong_is_reply(code, words):
     exercise = function()
-    answer = made_by(exercise, code)
+    answer = exercise.made_by(code)
     if "set-up" in words:
         del answer.__globals__["torch"]  # as on a page whose set-up cell has not run
     assert words in reply(exercise, answer)
@@ -86,7 +85,7 @@ def test_only_a_tensor_whose_rows_are_the_results_is_taken_apart():
 )
 def test_a_stub_is_not_attempted_yet(body):
     exercise = function()
-    assert exercise.verdict(made_by(exercise, f"def mine(x):\n    {body}")).status == NOT_ATTEMPTED
+    assert exercise.verdict(exercise.made_by(f"def mine(x):\n    {body}")).status == NOT_ATTEMPTED
 
 
 SHARES = "e = x.exp()\n    return e / e.sum(-1, keepdim=True)"
@@ -107,7 +106,7 @@ SHARES = "e = x.exp()\n    return e / e.sum(-1, keepdim=True)"
 def test_rules_are_kept_by_what_is_called_and_not_by_what_is_named(body, words):
     exercise = function(without=("softmax", "matmul"), once="exp")
     helpers = "def matmul(x):\n    return x\n\ndef helper(x):\n    return torch.softmax(x, -1)\n\n"
-    answer = made_by(exercise, f"{helpers}def mine(x):\n    {body}")
+    answer = exercise.made_by(f"{helpers}def mine(x):\n    {body}")
     if words:
         assert words in reply(exercise, answer)
     else:

@@ -2,7 +2,7 @@
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes
 from mha_helpers.pages.p05_causal_mask.judges import LeakTest, rule_of_softmax, rules_of_the_window
 from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
 
@@ -40,25 +40,8 @@ my_row = [0.576 / left, 0, 0.284 / left]
 )
 
 
-def _back(n):
-    position = torch.arange(n)
-    return position[:, None] - position  # how many words back each key stands, (n, n)
-
-
-def _mask(n, window):
-    return (_back(n) >= 0) & ((_back(n) <= window) | (torch.arange(n) == 0))
-
-
-def _by_slices(n, window):
-    mask = torch.arange(n).expand(n, n) == 0
-    for i in range(n):
-        mask[i, i - window : i + 1] = True
-    return mask
-
-
 window_mask = FunctionExercise(
     "5.2 ★★ · 6 min · A window, and the first word",
-    reference=_mask,
     cases=lambda: [
         case(n, window, label=f"with n = {n} and a window of {window}")
         for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
@@ -74,28 +57,20 @@ def my_window_mask(n, window):
     # -> tensor (n, n), True = may attend
     ...
 """,
-    mistakes=[
-        (
-            lambda n, w: (
-                torch.arange(n)[:, None] >= torch.arange(n) & (_back(n) <= w) | (torch.arange(n) == 0)
-            ),
-            "& binds its two neighbours before a comparison does: what should be compared first?",
-        ),
-        (
-            _by_slices,
-            "In the first rows your window is lost: a slice that starts below 0 counts from the end.",
-        ),
-        (lambda n, w: _mask(n, w - 1), "Your window is one word too narrow: it counts the word itself."),
-        (lambda n, w: _mask(n, w + 1), "Your window is one word too wide: it counts words before the word."),
-        (
-            lambda n, w: (_back(n) >= 0) & (_back(n) <= w) & (torch.arange(n) == 0),
-            "Your rules must all hold at once, so a word sees the first at most: which two are a choice?",
-        ),
-        (
-            lambda n, w: ((_back(n) >= 0) & (_back(n) <= w)) | (torch.arange(n) == 0)[:, None],
-            "You open the first row: which column do the other words need to see the first word?",
-        ),
-    ],
+    mistakes=changes("""
+        back <= window => back < window
+        Your window is one word too narrow: it counts the word itself.
+        back <= window => back <= window + 1
+        Your window is one word too wide: it counts words before the word.
+        back <= window => torch.stack([(position[i - window : i + 1, None] == position).any(0) for i in position])
+        In the first rows your window is lost: a slice that starts below 0 counts from the end.
+        near | first => near & first
+        Your rules must all hold at once, so a word sees the first at most: which two are a choice?
+        (near | first) => near | (position[:, None] == 0)
+        You open the first row: which column do the other words need to see the first word?
+        (back >= 0) & (near | first) => position[:, None] >= position & near | first
+        & binds its two neighbours before a comparison does: what should be compared first?
+    """),
     praise="Three rules, joined by & and |: you can now write any mask that you can say in a sentence.",
     hints=[
         "Make a table of how many words back each key stands: i[:, None] - i[None, :].",
