@@ -81,11 +81,6 @@ _NO_COPY = (
 class LeakTest(TestExercise):
     """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
 
-    def _verdict_on(self, test, candidate, seconds):
-        verdict = super()._verdict_on(test, candidate, seconds)
-        wavers = isinstance(verdict, str) and "now True" in verdict and not candidate.is_right
-        return (wavers and self._slip(test, [True, False], candidate)) or verdict
-
     def _slip(self, test, verdicts, candidate):
         of_all, passes = len(set(verdicts)) == 1, not candidate.is_right
         inputs = self._inputs(test) if passes or not any(verdicts[: len(CAUSAL)]) else []
