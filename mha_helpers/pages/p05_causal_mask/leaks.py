@@ -67,5 +67,5 @@ NOT_CAUSAL = _attentions("""
     1.0 * x => 1.0 * x - (1.0 * x).mean(-2, keepdim=True)
     causal mask, the mean of the sentence taken away first: its mask is right, but the mean holds later words.
     1.0 * x => x + F.pad(1.0 * x[..., 1:, -1:], (d - 1, 0, 0, 1))
-    causal mask, a feature of the next word added first: its mask is right, but each word holds a feature of the next.
+    causal mask, a feature of the next word added first: its mask is right, but words hold parts of the next.
 """)
