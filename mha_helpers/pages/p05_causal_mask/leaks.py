@@ -19,27 +19,30 @@ def attend(x):
 """
 
 
-def _attentions(text):
-    """Make attentions that are the one above with changes, each with its name and what is true of it."""
-    attentions = {}
-    for changed, words in changes(text):
-        code, (name, fact) = ATTEND, words.split(": ")
-        for old, new in changed.items():
-            code = code.replace(old, new)
-        names = {"torch": torch, "F": F, "causal_mask": causal_mask}
-        exec(compile(code, __file__, "exec"), names)
-        attentions[name] = names["attend"], fact
-    return attentions
+def attention(changed):
+    """Run the code above with each text in ``changed`` put in place of another."""
+    code = ATTEND
+    for old, new in changed.items():
+        code = code.replace(old, new)
+    names = {"torch": torch, "F": F, "causal_mask": causal_mask}
+    exec(compile(code, __file__, "exec"), names)
+    return names["attend"]
 
 
-CAUSAL = _attentions("""
+def _candidates(text):
+    """Return attentions by their names, each with what is true of it."""
+    named = [(attention(changed), words.split(": ")) for changed, words in changes(text)]
+    return {name: (attend, fact) for attend, (name, fact) in named}
+
+
+CAUSAL = _candidates("""
     causal mask: no output follows a later word.
     -torch.inf => -1e9
     causal mask with −1e9: no output follows a later word.
     causal_mask(n) => causal_mask(n) & (i - j < 2)
     causal window: each word sees itself and the one before, no later one.
 """)
-NOT_CAUSAL = _attentions("""
+NOT_CAUSAL = _candidates("""
     causal_mask(n) => i >= 0
     no mask: every word sees every other.
     scores.masked_fill(~seen, -torch.inf).softmax(-1) => scores.softmax(-1) * seen
