@@ -65,33 +65,21 @@ WRONG_ANSWERS = {
     ("5.3", "says False even where no output changes"): {"if not": "if"},
     ("5.3", "NaN spreads"): {"torch.randn(4)": "torch.nan"},
     ("5.3", "What makes a copy?"): {"x.clone()": "x[:]"},
-    ("5.3", "leaves these of its 5 words as they are: 3, 4, 5"): {
+    ("5.3", "leaves these of 5 words as they are: 3, 4, 5"): {
         "range(5)": "range(1, 5)",
         "if not": "if",
         "return False": "return True",
         "return True\n    return True": "return True\n    return False",
     },
-    # a slice that starts before the first word, and brackets left out
-    ("5.2", "a slice that starts below 0 counts from the end"): """
-def my_window_mask(n, window):
-    mask = torch.zeros(n, n, dtype=torch.bool)
-    for i in range(n):
-        mask[i, i - window : i + 1] = True
-    mask[:, 0] = True
-    return mask
-""",
-    ("5.2", "& binds its two neighbours"): {
-        "(back >= 0) & (near | first)": "position[:, None] >= position & near | first"
-    },
     # a wrong number that is rounded
-    ("6.2", "The sign is wrong"): "my_factor = -1.10",
+    ("6.2", "the larger weight 0.100, not 0.900"): "my_factor = -1.10",
     ("6.2", "is close, but not right"): "my_factor = 1.094",
     # a wrong number or a wrong test, and what follows from it
     ("4.1", "if the scaled score moves by 1.3"): "grows_by = {'scaled': 0.084, 'not scaled': 0.0}",
     ("4.2", "fits a divisor of 0.357 times"): "colleague = {'spread': 2.8, 'rows': 'flatter'}",
     ("4.3", "both right scales, and True of “no scale” and"): {"0.8 <": "1.2 <", "std() < 1.25": "std()"},
     ("4.3", "and your test says False: what does it measure"): {"0.8 <": "1 ==", "< 1.25": ""},
-    ("5.3", "how loose is its limit"): {"atol=1e-6": "atol=1"},
+    ("5.3", "how loose is its limit"): {"atol=1e-6": "atol=9"},
     ("5.3", "changes its words by 0 at most"): {"[j] = torch.randn(4)": "[j] *= 1"},
     # a tuple where one tensor is asked for; a result that does not come out of the call
     ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},

@@ -47,10 +47,6 @@ _LOOSE = changes("""
     weights @ x => x + torch.cat([x[..., 1:-1, :].cumsum(dim=-1), 0 * x[..., :2, :]], dim=-2)
     An attention that shows each next word but the last passes your test: is one equal pair enough?
 """)
-_NAN = "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
-_NO_COPY = (
-    "All calls get the very same tensor: if y is x, a change of y changes x, and stays. What makes a copy?"
-)
 _ALWAYS_FALSE = "Your test says False even where no output changes: what lets it say True?"
 
 
@@ -66,13 +62,12 @@ class LeakTest(TestExercise):
         changed = torch.stack([(now != alike[0]).any(dim=-1) for now in alike]).flatten(0, -2).any(dim=0)
         one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
         if of_all and one_place and (changed.any() or verdicts[0]):
-            return _NO_COPY
+            return "All calls get the very same tensor: if y is x, both change at once. What makes a copy?"
         if of_all and any(now.isnan().any() for _, now in inputs):
-            return _NAN
-        kept = [f"{word + 1}" for word in range(1, len(changed)) if not changed[word]]
+            return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
+        kept = ", ".join(f"{word + 1}" for word in range(1, len(changed)) if not changed[word])
         if kept and changed.any() and len(alike) == len(inputs) and passes:
-            kept = f"these of its {len(changed)} words as they are: {', '.join(kept)}"
-            return f"Handed a right attention, your test leaves {kept}."
+            return f"With a right attend, your test leaves these of {len(changed)} words as they are: {kept}."
         moved = max(torch.dist(now.float(), alike[0].float(), 1) for now in alike)
         if passes and 1 < len(alike) == len(inputs) and moved < 1e-3 and not inputs[0][0].requires_grad:
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
