@@ -108,20 +108,15 @@ def my_window_mask(n, window):
     },
     ("8.3", "a tensor of shape (1, 4, 6)"): {"split(q, num_heads)": "split(q[None], num_heads)[0]"},
     ("9.1", "right values, but it is a NumPy array"): {"return smaller": "return smaller.numpy()"},
-    # every num_heads-th feature: a cut and a merge that fit each other
-    ("9.2", "every num_heads-th feature"): {
-        "(b, n, self.num_heads, self.d_k)": "(b, n, self.d_k, self.num_heads)",
-        "view(cut).transpose(1, 2)": "view(cut).permute(0, 3, 1, 2)",
-        "heads.transpose(1, 2)": "heads.permute(0, 2, 3, 1)",
-    },
-    # a causal mask where there is none; a fill that is the highest score
+    # a causal mask where there is none; +∞ in place of −∞
     ("9.2", "what does mask=None mean?"): {
         "b, n, d_model = x.shape": "b, n, d_model = x.shape\n        mask = causal_mask(n) if mask is None else mask"
     },
-    ("9.2", "Forbidden scores become the highest"): {"~mask, -torch.inf": "~mask, 1e9"},
     ("9.3", "Forbidden scores become the highest, or +∞"): {"~mask, -torch.inf": "~mask, torch.inf"},
-    # arguments in another order than the one in which page 11 hands them over
-    ("9.2", "d_model comes before num_heads"): {"(self, d_model, num_heads)": "(self, num_heads, d_model)"},
+    # arguments in another order than that of the stub
+    ("9.2", "has shape (1, 1) instead of (6, 6)"): {
+        "(self, d_model, num_heads)": "(self, num_heads, d_model)"
+    },
     ("9.2", "nn.Module takes no arguments"): {"super().__init__()": "super().__init__(d_model, num_heads)"},
     ("9.2", "A whole number is needed there"): {"d_model // num_heads": "d_model / num_heads"},
     ("9.2", "A layer is no matrix"): {"self.w_q(x)": "(x @ self.w_q)"},
@@ -131,8 +126,7 @@ def my_window_mask(n, window):
     ("9.2", "inherit from nn.Module only"): "class MyAttention(MultiHeadAttention): ...",
     ("9.2", "how many go in and out"): {"w_k = nn.Linear(d_model, d": "w_k = nn.Linear(d_model, 2 * d"},
     ("9.2", "self.w_k.weight is missing; your layers are self.w_q, self.keys"): {"self.w_k": "self.keys"},
-    ("9.2", "self.w_k.weight is self.w_q.weight"): {"w_k = nn.Linear(d_model, d_model)": "w_k = self.w_q"},
-    ("9.2", "no gradient reaches self.w_q, self.w_k: "): {"dim=-1)": "dim=-1).detach()"},
+    ("9.2", "no gradient reaches all of self.w_q, self.w_k: "): {"dim=-1)": "dim=-1).detach()"},
     ("9.2", "self.w_q, self.w_k, self.w_v, self.w_o: "): {"(concat)": "(concat).detach()"},
     ("9.3", "2 of 3 bugs found. One head, no mask: the weights are too"): {" / q.shape[-1] ** 0.5": ""},
     ("9.3", "so that the bugs cannot be counted yet. It raises"): {"d_model = x.shape": "d_model = x"},
@@ -141,15 +135,15 @@ def my_window_mask(n, window):
         "weights @ v)": "weights @ v * (1 if d_model == 1 else 2))",
         "dim=-1)\n": "dim=-1) * (1 if d_model == 1 else 2)\n",
     },
-    # a cut that is left as it was, and a merge made to fit it; a mask of one's own
+    # a cut that is left as it was, and a merge made to fit it; weights that learn nothing
     ("9.3", "2 of 3 bugs found. Cut and merge fit each other"): {
         "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, self.num_heads, n, -1)",
         "v).transpose(1, 2)": "v)",
     },
-    ("9.3", "3 of 3 bugs found, but something else is wrong. No word looks at a later one"): {
-        "torch.softmax(scores": "torch.softmax(scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)"
+    ("9.3", "3 of 3 bugs found, but something else is wrong. You divide the scores by d_k"): {
+        "** 0.5": "** 1"
     },
-    ("9.3", "no gradient reaches a part of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
+    ("9.3", "no gradient reaches all of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
     # a test of one distance on random letters; a line in place of a batch
     ("10.3", "A test that looks for one distance, 12"): """
 def compares_letters(guess):
