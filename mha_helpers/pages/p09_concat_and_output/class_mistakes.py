@@ -1,4 +1,7 @@
-"""What goes wrong in a class of attention, told as changes that fit the solutions of 9.2 and of 9.3."""
+"""What goes wrong in a class of attention, told as changes that fit the solutions of 9.2 and of 9.3.
+
+Where the heads are transposed once more, the transpose of the merge is undone.
+"""
 
 from mha_helpers.exercises import changes
 
