@@ -37,8 +37,7 @@ _WITHOUT_PADDING = """
 
 
 def _case(n_target, n_source, lengths, label, d_k=4, mistakes=""):
-    lengths = torch.tensor(lengths)
-    is_pad = torch.arange(n_source) >= lengths[:, None]
+    is_pad = torch.arange(n_source) >= torch.tensor(lengths)[:, None]
     tokens = numbers(len(lengths), n_target, 6), numbers(len(lengths), n_source, 6, seed=1)
     matrices = numbers(6, d_k, seed=2), numbers(6, d_k, seed=3), numbers(6, 8, seed=4)
     return case(*tokens, is_pad, *matrices, label=label, mistakes=changes(mistakes))
@@ -72,9 +71,9 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
         You hide the words and keep the padding: what does True mean in is_pad?
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         Padding of the source gets weight: which columns must be hidden?
-        is_pad[:, None, :] => torch.ones(scores.shape[-2:]).triu(1) == 1
+        is_pad[:, None, :] => torch.ones(scores.shape[-2:]).triu(1).bool()
         Your mask is causal: is a later source word in the target's future?
-        is_pad[:, None, :] => is_pad[:, None, :] | (torch.ones(scores.shape[-2:]).triu(1) == 1)
+        is_pad[:, None, :] => is_pad[:, None, :] | torch.ones(scores.shape[-2:]).triu(1).bool()
         Your mask is causal, too: is a later source word in the target's future?
         -math.inf => 0
         You hide with a score of 0: what does softmax make of it?

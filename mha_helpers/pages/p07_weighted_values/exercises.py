@@ -37,7 +37,7 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 hidden_weights = FunctionExercise(
     "7.2 ★★ · 5 min · Make hidden weights visible",
     once="scaled_dot_product_attention",
-    without=("softmax", "log_softmax", "exp"),
+    without=("softmax", "softmin", "exp", "rpow"),  # rpow is math.e ** scores
     axes=("sentence", "head", "query", "key"),
     says=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
     cases=lambda: [
@@ -75,9 +75,9 @@ def my_weights(q, k):
         You divide by √d_k, and the call does so once more: the weights come out too even.
         torch.eye(k.shape[-2]) => torch.eye(*k.shape[-2:])
         Your values have d_k numbers each: how many weights are there for each query?
-        torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1) => torch.eye(q.shape[-2])
+        one_for_each_word) => q)
         Your values have a row for each query: which words are mixed, and how many are they?
-        torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1) => torch.eye(k.shape[-1])
+        one_for_each_word) => k.mT)
         Your values have a row for each of d_k numbers: which words are mixed, and how many are they?
     """),
     praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
@@ -140,10 +140,6 @@ def my_update(output, total, score, value):
         The output is right; does the total still hold all words?
         , new_total => , total + score
         The output is right; the total is a sum of powers, not of scores.
-        (total * output + power * value) / new_total => output + value
-        You add the new word whole, without a share: shares must still add up to 1.
-        (total * output + power * value) / new_total => output + power * value
-        You add the new word whole, without a share: shares must still add up to 1.
     """),
     praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",
     hints=[

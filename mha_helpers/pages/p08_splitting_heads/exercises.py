@@ -10,7 +10,7 @@ from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTIN
 def _held_there(place, right):
     """Say which number of q a wrong place of three indices holds."""
     if len(place) == 3 and (place == place.round()).all():
-        head, word, number = (int(index) for index in place)
+        head, word, number = map(int, place)
         if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
             return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
         after_transpose, view_only = (word, 4 * head + number), divmod(24 * head + 4 * word + number, 12)
