@@ -93,9 +93,9 @@ def my_window_mask(n, window):
     ("4.3", "and your test says False: what does it measure"): {"0.8 <": "1 ==", "< 1.25": ""},
     ("5.3", "how loose is its limit"): {"atol=1e-6": "atol=1"},
     ("5.3", "changes its words by 0 at most"): {"[j] = torch.randn(4)": "[j] *= 1"},
-    # a tuple where one tensor is asked for; a result that does not come out of the call
+    # a tuple where one tensor is asked for; a call that is made, and not used
     ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},
-    ("7.2", "does not come out of that call"): {
+    ("7.2", "your code calls softmax"): {
         "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         "return torch.nn": "torch.nn",
     },
