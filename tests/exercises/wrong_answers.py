@@ -13,8 +13,8 @@ WRONG_ANSWERS = {
     ("3.3", "Rows 0 to 4 of your w_q and w_k are not 0"): {"return w_q, w_k": "return w_q + 0.2, w_k + 0.2"},
     # a shape that works, but is not the one asked for; NaN where no key wins; a design that works by itself
     ("3.3", "shape (11, 7); a matrix (11, 6)"): {"return w_q, w_k": "return F.pad(w_q, (0, 1)), w_k"},
-    ("3.3", "your w_q has NaN or ∞ in it"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
-    ("3.3", "your w_k is still `...`"): {"return w_q, w_k": "return w_q, ..."},
+    ("3.3", "Rows 0 to 4 of your w_q are not 0"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
+    ("3.3", "your w_k is `...`; a matrix (11, 6)"): {"return w_q, w_k": "return w_q, ..."},
     ("3.3", "word 2 of the sentence has no score but 0"): {"if position < 5": "if position < 1"},
     # it works wherever the words stand, but reads the places, which cancel
     ("2.2", "Your row “1st” is (0, 2), so"): "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]",
@@ -23,10 +23,9 @@ WRONG_ANSWERS = {
     ("2.2", "Your row “what is eaten” is a list of 3"): "my_w_q = [[0, 0]] * 2 + [[0, 0,5]] + [[0, 0]] * 3",
     ("2.2", "Your row “who acts” is one number"): "my_w_q = [0, 0, [0, 0.5], 0, 0, 0]",
     # the first wrong step is named, not what follows from it
-    (
-        "3.1",
-        "You add all numbers",
-    ): "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}",
+    ("3.1", "wrong score of (2, 0) with (1, −3)"): (
+        "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
+    ),
     # one hidden key, and what becomes of its row
     ("6.3", "You put 0 in place of −∞"): {"scores.amax": "(scores := scores.nan_to_num(neginf=0.0)).amax"},
     ("6.3", "does a 0 or NaN come over the whole row"): {
