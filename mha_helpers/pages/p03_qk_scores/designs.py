@@ -35,7 +35,7 @@ class Design(FunctionExercise):
 def _two(matrices):
     """Return w_q and w_k, or say which of them is no matrix of numbers of shape (11, 6)."""
     if not isinstance(matrices, tuple | list) or len(matrices) != 2:
-        raise AnswerError(f"your function returns {kind_of(matrices)}; two matrices, w_q and w_k, are needed.")
+        raise AnswerError(f"your function returns {kind_of(matrices)}; two matrices are needed, w_q and w_k.")
     parts = list(map(as_numbers, matrices))
     for name, matrix, part in zip(("w_q", "w_k"), matrices, parts, strict=True):
         if part is None or part.shape != (11, 6):
