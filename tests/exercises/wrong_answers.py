@@ -36,16 +36,11 @@ WRONG_ANSWERS = {
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
     ("4.3", "Handed a right scale, your test tries d_k = 16 only"): {"[8, 256]": "[16, 16]"},
     ("4.3", "Your test tries square numbers only, such as d_k = 1"): {"[8, 256]": "[1, 4, 16, 64, 256]"},
-    ("4.3", "“÷√d_k up to 16, then ÷4” is wrong, but passes"): {"[8, 256]": "[1, 2, 4, 8]"},
-    ("4.3", "passes what is right at d_k = 256 only"): {
-        "return False": "passes = False",
-        "return True": "return passes",
-        "if not": "passes = True\n        if not",
-    },
+    ("4.3", "“÷√d_k, at most ÷4” is wrong, but passes"): {"[8, 256]": "[1, 2, 4, 8]"},
     ("4.3", "An assert stops the code"): {"if not 0.8": "assert 0.8", ":\n            return False": ""},
     # a number that two ways lead to, and one that seems rounded only
     ("4.2", "“spread” is 64/512, or √8/√512"): "colleague = {'spread': 8**0.5 / 512**0.5, 'rows': 'flatter'}",
-    ("4.1", "fits the growth as a part of the old weight"): "grows_by = {'scaled': 0.011, 'not scaled': 0.0}",
+    ("4.1", "fits new over old − 1"): "grows_by = {'scaled': 0.011, 'not scaled': 0.0}",
     # nearer to the right row than to that of a mistake
     ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
