@@ -8,13 +8,13 @@ WRONG_ANSWERS = {
     ("3.2", "two axes in front: the result lacks one axis"): {"asks * answers": "(asks * answers).squeeze()"},
     ("6.3", "one table in a batch: the result lacks one axis"): {"nan_to_num()": "nan_to_num().squeeze()"},
     # “all scores are 0” where they only tie; rows of the words that are small, not 0
-    ("3.3", "your w_q holds torch.int64"): {"    return w_q, w_k": "    return w_q.long(), w_k.long()"},
+    ("3.3", "(11, 6); a float tensor (11, 6)"): {"    return w_q, w_k": "    return w_q.long(), w_k.long()"},
     ("3.3", "has no single highest score"): {"position + 1] = 1": "position + 1] = -1"},
     ("3.3", "Rows 0 to 4 of your w_q and w_k are not 0"): {"return w_q, w_k": "return w_q + 0.2, w_k + 0.2"},
     # a shape that works, but is not the one asked for; NaN where no key wins; a design that works by itself
-    ("3.3", "shape (11, 7); a matrix (11, 6)"): {"return w_q, w_k": "return F.pad(w_q, (0, 1)), w_k"},
+    ("3.3", "shape (11, 7); a float tensor (11, 6)"): {"return w_q, w_k": "return F.pad(w_q, (0, 1)), w_k"},
     ("3.3", "Rows 0 to 4 of your w_q are not 0"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
-    ("3.3", "your w_k is `...`; a matrix (11, 6)"): {"return w_q, w_k": "return w_q, ..."},
+    ("3.3", "your w_k is `...`; a float tensor (11, 6)"): {"return w_q, w_k": "return w_q, ..."},
     ("3.3", "word 2 of the sentence has no score but 0"): {"if position < 5": "if position < 1"},
     # it works wherever the words stand, but reads the places, which cancel
     ("2.2", "Your row “1st” is (0, 2), so"): "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]",

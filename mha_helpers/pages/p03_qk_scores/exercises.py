@@ -1,7 +1,7 @@
 """The exercises of page 03: a new key, the products inside a score, a head that finds the next word."""
 
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_helpers.pages.p03_qk_scores.designs import Design, sentence_of
+from mha_helpers.pages.p03_qk_scores.designs import Design
 
 _QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
 _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
@@ -32,10 +32,7 @@ dog = {
 }
 """,
     mistakes=[
-        (
-            {"new column": [2, 1, 3], "new row": [2, 5, 1]},
-            "Row and column have changed places: a row belongs to the word that asks.",
-        ),
+        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are exchanged: which one asks?"),
         ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
         ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, how with “dog”?"),
@@ -120,8 +117,8 @@ def my_products(q, k):
 next_word = Design(
     "3.3 ★★★ · 10 min · Design a head that finds the next word",
     cases=lambda: [
-        case(sentence_of(6, seed=0), label="with six words"),
-        case(sentence_of(5, seed=2, spread=30.0), label="with five words of large numbers"),
+        case(numbers(6, 5), label="with six words"),
+        case(30 * numbers(5, 5, seed=2), label="with five words of large numbers"),
     ],
     task="""
     Every row of x has 11 features: five random numbers for the word, then six for its place, with a 1 in the

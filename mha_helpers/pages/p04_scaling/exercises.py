@@ -1,7 +1,5 @@
 """The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
 
-import math
-
 from mha_helpers.exercises import ValueExercise
 from mha_helpers.pages.p04_scaling.scales import NOT_SCALING, SCALING, ScaleTest
 
@@ -69,7 +67,7 @@ def _divisor(spread, _):
 
 wrong_root = ValueExercise(
     "4.2 ★★ · 5 min · A colleague takes the wrong root",
-    right={"spread": 8 / math.sqrt(512), "rows": "flatter"},
+    right={"spread": 8 / 512**0.5, "rows": "flatter"},
     decimals=2,
     says=_divisor,
     task="""

@@ -1,6 +1,5 @@
 """What the test of exercise 4.3 is handed: scales, two of them right. And which sizes of head it tries."""
 
-import math
 from functools import partial
 
 import torch
@@ -48,7 +47,7 @@ class ScaleTest(TestExercise):
     def _slip(self, test, verdicts, candidate):
         tried = self._spreads(test)
         if not any(verdicts):
-            d_k, spread = max(tried.items(), key=lambda each: abs(math.log(each[1] + 1e-9)))
+            d_k, spread = max(tried.items(), key=lambda each: max(each[1], 1 / (each[1] + 1e-9)))
             end = "your test says False: what does it measure, and how much room has it?"
             if not 0.6 < spread < 1.6:
                 end = "random queries and keys make 1: how were they made?"
