@@ -8,13 +8,13 @@ WRONG_ANSWERS = {
     ("3.2", "two axes in front: the result lacks one axis"): {"asks * answers": "(asks * answers).squeeze()"},
     ("6.3", "one table in a batch: the result lacks one axis"): {"nan_to_num()": "nan_to_num().squeeze()"},
     # “all scores are 0” where they only tie; rows of the words that are small, not 0
-    ("3.3", "your w_q holds torch.int64"): {"    return w_q, w_k": "    return w_q.long(), w_k.long()"},
+    ("3.3", "(11, 6); a float tensor (11, 6)"): {"    return w_q, w_k": "    return w_q.long(), w_k.long()"},
     ("3.3", "has no single highest score"): {"position + 1] = 1": "position + 1] = -1"},
     ("3.3", "Rows 0 to 4 of your w_q and w_k are not 0"): {"return w_q, w_k": "return w_q + 0.2, w_k + 0.2"},
     # a shape that works, but is not the one asked for; NaN where no key wins; a design that works by itself
-    ("3.3", "shape (11, 7); a matrix (11, 6)"): {"return w_q, w_k": "return F.pad(w_q, (0, 1)), w_k"},
-    ("3.3", "your w_q has NaN or ∞ in it"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
-    ("3.3", "your w_k is still `...`"): {"return w_q, w_k": "return w_q, ..."},
+    ("3.3", "shape (11, 7); a float tensor (11, 6)"): {"return w_q, w_k": "return F.pad(w_q, (0, 1)), w_k"},
+    ("3.3", "Rows 0 to 4 of your w_q are not 0"): {"return w_q": "return w_q / w_q.sum(-1, keepdim=True)"},
+    ("3.3", "your w_k is `...`; a float tensor (11, 6)"): {"return w_q, w_k": "return w_q, ..."},
     ("3.3", "word 2 of the sentence has no score but 0"): {"if position < 5": "if position < 1"},
     # it works wherever the words stand, but reads the places, which cancel
     ("2.2", "Your row “1st” is (0, 2), so"): "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]",
@@ -23,10 +23,9 @@ WRONG_ANSWERS = {
     ("2.2", "Your row “what is eaten” is a list of 3"): "my_w_q = [[0, 0]] * 2 + [[0, 0,5]] + [[0, 0]] * 3",
     ("2.2", "Your row “who acts” is one number"): "my_w_q = [0, 0, [0, 0.5], 0, 0, 0]",
     # the first wrong step is named, not what follows from it
-    (
-        "3.1",
-        "You add all numbers",
-    ): "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}",
+    ("3.1", "wrong score of (2, 0) with (1, −3)"): (
+        "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
+    ),
     # one hidden key, and what becomes of its row
     ("6.3", "You put 0 in place of −∞"): {"scores.amax": "(scores := scores.nan_to_num(neginf=0.0)).amax"},
     ("6.3", "does a 0 or NaN come over the whole row"): {
@@ -37,16 +36,11 @@ WRONG_ANSWERS = {
     ("4.2", "is none of “flatter”, “sharper”"): 'colleague = {"spread": 0.354, "rows": "smaller"}',
     ("4.3", "Handed a right scale, your test tries d_k = 16 only"): {"[8, 256]": "[16, 16]"},
     ("4.3", "Your test tries square numbers only, such as d_k = 1"): {"[8, 256]": "[1, 4, 16, 64, 256]"},
-    ("4.3", "“÷√d_k up to 16, then ÷4” is wrong, but passes"): {"[8, 256]": "[1, 2, 4, 8]"},
-    ("4.3", "passes what is right at d_k = 256 only"): {
-        "return False": "passes = False",
-        "return True": "return passes",
-        "if not": "passes = True\n        if not",
-    },
+    ("4.3", "“÷√d_k, at most ÷4” is wrong, but passes"): {"[8, 256]": "[1, 2, 4, 8]"},
     ("4.3", "An assert stops the code"): {"if not 0.8": "assert 0.8", ":\n            return False": ""},
     # a number that two ways lead to, and one that seems rounded only
     ("4.2", "“spread” is 64/512, or √8/√512"): "colleague = {'spread': 8**0.5 / 512**0.5, 'rows': 'flatter'}",
-    ("4.1", "fits the growth as a part of the old weight"): "grows_by = {'scaled': 0.011, 'not scaled': 0.0}",
+    ("4.1", "fits new over old − 1"): "grows_by = {'scaled': 0.011, 'not scaled': 0.0}",
     # nearer to the right row than to that of a mistake
     ("5.1", "is close, but not right: was something rounded on the way"): "my_row = [0.669, 0, 0.330]",
     # a mistake that fits one size only; a wide window; one word
@@ -93,9 +87,9 @@ def my_window_mask(n, window):
     ("4.3", "and your test says False: what does it measure"): {"0.8 <": "1 ==", "< 1.25": ""},
     ("5.3", "how loose is its limit"): {"atol=1e-6": "atol=1"},
     ("5.3", "changes its words by 0 at most"): {"[j] = torch.randn(4)": "[j] *= 1"},
-    # a tuple where one tensor is asked for; a result that does not come out of the call
+    # a tuple where one tensor is asked for; a call that is made, and not used
     ("7.2", "a tuple of 2; one tensor is needed."): {"one_for_each_word)": "one_for_each_word), None"},
-    ("7.2", "does not come out of that call"): {
+    ("7.2", "your code calls softmax"): {
         "one_for_each_word)": "one_for_each_word)\n    return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         "return torch.nn": "torch.nn",
     },
