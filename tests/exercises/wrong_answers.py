@@ -138,12 +138,7 @@ def my_window_mask(n, window):
         "** 0.5": "** 1"
     },
     ("9.3", "no gradient reaches all of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
-    # a test of one distance on random letters; a line in place of a batch
-    ("10.3", "A test that looks for one distance, 12"): """
-def compares_letters(guess):
-    letters = torch.randint(26, (200, 24))
-    return (guess(letters)[:, 12:-1] == letters[:, 1:12]).float().mean() < 0.5
-""",
+    # a line in place of a batch
     ("10.3", "hands over a tensor of shape (24,)"): {"guess(letters)": "guess(letters[0])[None]"},
     ("10.3", "and nothing else can be"): {"[predictable(letters, distance)]": ""},
     # the cause of an error
