@@ -2,17 +2,11 @@
 
 from mha_helpers.exercises import FunctionExercise, compare, numbers
 
-THEIRS = {
-    "w_q": "attention.self.query",
-    "w_k": "attention.self.key",
-    "w_v": "attention.self.value",
-    "w_o": "attention.output.dense",
-}
-
 
 def random_state(d_model):
     """Return a state dict with the names of a BERT and random numbers."""
-    sizes = dict.fromkeys(THEIRS.values(), (d_model, d_model))
+    square = ("self.query", "self.key", "self.value", "output.dense")
+    sizes = {f"attention.{name}": (d_model, d_model) for name in square}
     sizes |= {"intermediate.dense": (4 * d_model, d_model), "output.dense": (d_model, 4 * d_model)}
     sizes |= {"attention.output.LayerNorm": (d_model,), "output.LayerNorm": (d_model,)}
     state = {}
@@ -22,15 +16,6 @@ def random_state(d_model):
             state[f"{start}.weight"] = numbers(*shape, seed=len(state))
             state[f"{start}.bias"] = numbers(shape[0], seed=len(state))
     return state
-
-
-def layer_of(state, layer):
-    """Return the eight tensors of one layer under our names."""
-    return {
-        f"{ours}.{kind}": state[f"encoder.layer.{layer}.{theirs}.{kind}"]
-        for ours, theirs in THEIRS.items()
-        for kind in ("weight", "bias")
-    }
 
 
 class Loading(FunctionExercise):
@@ -47,7 +32,7 @@ class Loading(FunctionExercise):
     def _words(self, answer, cases, outcomes, first, difference):
         """Say of the first wrong tensor under which name it stands in the state dict."""
         (state, layer), got = cases[first].args, outcomes[first].value
-        rights = layer_of(state, layer).items() if isinstance(got, dict) else ()
+        rights = self.made_by(self.solution_code)(state, layer).items() if isinstance(got, dict) else ()
         wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
         for name, tensor in state.items() if wrong else ():
             if not compare.difference(got[wrong[0]], tensor):
