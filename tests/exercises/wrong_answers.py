@@ -138,8 +138,6 @@ def my_window_mask(n, window):
         "** 0.5": "** 1"
     },
     ("9.3", "no gradient reaches all of self.w_qkv: "): {"scores, dim=-1)": "scores, dim=-1).detach()"},
-    # a line in place of a batch
-    ("10.3", "hands over a tensor of shape (24,)"): {"guess(letters)": "guess(letters[0])[None]"},
     ("10.3", "and nothing else can be"): {"[predictable(letters, distance)]": ""},
     # the cause of an error
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
@@ -172,7 +170,7 @@ def my_window_mask(n, window):
     ("12.1", "“all but the last row doubled”"): {"k, v), v": "k, v)[-1], v[-1]"},
     ("12.1", "A test with a single token"): {"(5, 4)": "(1, 4)"},
     ("12.1", "how loose is your limit?"): {"torch.randn(5, 4)": "0.01 * torch.randn(5, 4)", "1e-5": "0.05"},
-    ("12.1", "your test hands over a tensor of shape (2, 5, 4) for q"): {"(5, 4)": "(2, 5, 4)"},
+    ("12.1", "v must have shape (…, n_k, d_v)"): {"torch.ones(5, 4)": "torch.ones(5)"},
     # a number that two mistakes give; another limit; a divisor that fits one d_k only
     ("D4.1", "below 0.1: which limit"): 'still_from = {"no scale": 3, "÷ √d_k": 5}',
     ("D9.1", "or counted for one word"): 'block = {"FFN": 209715200, "equal at n": 1026}',

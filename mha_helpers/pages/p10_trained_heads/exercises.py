@@ -3,7 +3,7 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, TestExercise, case, changes, numbers
-from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING, guess
+from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING
 
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
@@ -129,7 +129,6 @@ catch_the_shortcut = ShortcutTest(
     times=2,
     right=COMPARING,
     wrong=NOT_COMPARING,
-    takes=guess,
     mistakes=changes("""
         == letters[:, 1:] => == letters[:, :-1]
         Those that compare letters fail, and a rule passes: with which letter is each guess compared?

@@ -7,22 +7,13 @@ from torch.nn import functional as F
 
 from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.exercises import TestExercise, ValueExercise, changes
-from mha_helpers.exercises.compare import as_python, kind_of
-from mha_helpers.exercises.running import AnswerError, run
+from mha_helpers.exercises.compare import as_python
+from mha_helpers.exercises.running import run
 from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
 
 def _mix(q, k, v):
-    return torch.softmax(q @ k.T, dim=-1) @ v  # without a scale, which no mix needs
-
-
-def attend(q, k, v):
-    """Return what a test hands over, or stop it if the task promises something else."""
-    for name, part in {"q": q, "k": k, "v": v}.items():
-        if not isinstance(part, torch.Tensor) or part.dim() != 2:
-            rows = f"(n, {'d_v' if name == 'v' else 'd_k'})"
-            raise AnswerError(f"hands over {kind_of(part)} for {name}: one row a token is needed, {rows}")
-    return q, k, v
+    return torch.softmax(q @ k.mT, dim=-1) @ v  # without a scale, which no mix needs
 
 
 _MIXING = {
@@ -41,16 +32,16 @@ _NOT_MIXING = {
         "it mixes the keys, whatever the values are.",
     ),
     "softmax over the queries": (
-        lambda q, k, v: torch.softmax(q @ k.T, dim=0) @ v,
+        lambda q, k, v: torch.softmax(q @ k.mT, dim=-2) @ v,
         "its weights add up to 1 for each key.",
     ),
     "last row doubled": (
-        lambda q, k, v: torch.cat([_mix(q[:-1], k, v), 2 * v[-1:]]),
+        lambda q, k, v: torch.cat([_mix(q[..., :-1, :], k, v), 2 * v[..., -1:, :]], -2),
         "only its last output is wrong.",
     ),
     "half of everything": (lambda q, k, v: _mix(q, k, v / 2), "its weights add up to 1/2."),
     "all but the last row doubled": (
-        lambda q, k, v: torch.cat([_mix(q[:-1], k, 2 * v), _mix(q[-1:], k, v)]),
+        lambda q, k, v: torch.cat([_mix(q[..., :-1, :], k, 2 * v), _mix(q[..., -1:, :], k, v)], -2),
         "only its last output is right.",
     ),
     "features shifted up and down": (
@@ -58,7 +49,7 @@ _NOT_MIXING = {
         "its outputs are wrong, and only the sum of each one's features is right.",
     ),
     "last feature of the keys": (
-        lambda q, k, v: _mix(q, k, torch.cat([v[:, 1:], k[:, :1]], -1)),
+        lambda q, k, v: _mix(q, k, torch.cat([v[..., 1:], k[..., :1]], -1)),
         "its last feature mixes keys.",
     ),
 }
@@ -81,8 +72,8 @@ class OnesTest(TestExercise):
         for first, last, others, sentence in _OUTPUTS:
 
             def attend(q, k, v, first=first, last=last, others=others):
-                outputs = torch.full((len(q), v.shape[-1]), others)
-                outputs[0, 0], outputs[-1, -1] = first, last
+                outputs = torch.full((*q.shape[:-1], v.shape[-1]), others)
+                outputs.view(-1)[0], outputs.view(-1)[-1] = first, last
                 return outputs
 
             if as_python(run(test, (attend,)).value) is ((first, last) != (1, 1)):
@@ -93,7 +84,6 @@ test_with_ones = OnesTest(
     "12.1 ★★ · 6 min · A test that needs no reference",
     right=_MIXING,
     wrong=_NOT_MIXING,
-    takes=attend,
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
     average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
@@ -136,9 +126,9 @@ class LineUp(ValueExercise):
 
     def _judge(self, answer):
         sentence = super()._judge(answer)
-        if sentence is None or not isinstance(answer, dict) or (answer and SUSPECTS.keys() - answer):
+        if sentence is None or not isinstance(answer, dict) or SUSPECTS.keys() - answer:
             return sentence
-        claims = {name: str(answer.get(name)).strip(" .'\"“”").lower() for name in SUSPECTS}
+        claims = {name: str(answer[name]).strip(" .'\"“”").lower() for name in SUSPECTS}
         for name, claim in claims.items():
             if claim not in SUSPECTS.values():
                 return f"{name} has none of the six words of the task: give every suspect one of them."
