@@ -39,8 +39,6 @@ def my_mask(lengths, n):
         Your mask is (b, 1, n), and would be taken for (h, 1, n) where b = h: give it all four axes.
         real[:, None, None, :] => real[:, None, :, None]
         Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.
-        real[:, None, None, :] => real[:, None, None, :].expand(-1, 1, n, n)
-        Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).
         real[:, None, None, :] => padding_mask(lengths, n).flip(0)
         You turn round the order of the sentences.
         first_word[:, None] => first_word

@@ -103,8 +103,6 @@ _SHAPES = [
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
 ]
-_LOOKING = "look at each other"
-_NOT_LOOKING = f"“{_LOOKING}” is not right:"
 
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 4 min · Who looks at whom?",
@@ -123,12 +121,9 @@ mix_up = {
 """,
     mistakes=[
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
-        (
-            {"shape": (7, 5, 5), _LOOKING: "tokens"},
-            "The tokens are what should look at each other: see which axis is twice there.",
-        ),
-        ({_LOOKING: "heads"}, f"{_NOT_LOOKING} the module averages its heads away."),
-        ({_LOOKING: "features"}, f"{_NOT_LOOKING} a score adds up all features. What is there five times?"),
+        ({"shape": (7, 5, 5), "look at each other": "tokens"}, "“tokens” should, but what is there twice?"),
+        ({"look at each other": "heads"}, "“heads”: the module averages them away."),
+        ({"look at each other": "features"}, "“features”: a score adds them up. What is there five times?"),
     ],
     praise="The third words of all sentences have looked at each other, and nothing raised an error.",
     hints=[

@@ -58,14 +58,15 @@ def _asks(w_q, _):
     for name, row in zip(example.features[3:], w_q[3:], strict=True):
         if row.any():
             return f"has {_pair(row)} as its row “{name}”, so the head reads this place: may it do so?"
-    for word, query in zip(example.tokens, example.x[:, :3].double() @ w_q[:3], strict=True):
-        if word != "fish" and query.any():
+    cat, eats, fish = example.x[:, :3].double() @ w_q[:3]
+    for word, query in (("cat", cat), ("eats", eats)):
+        if query.any():
             nothing = "nothing, (0, 0): which of its features do your rows read?"
             return f"lets “{word}” ask with {_pair(query)}, and it should ask {nothing}"
     why = "what does its feature 2 make of your row “what is eaten”?"
-    if query[0] and not query[1]:
+    if fish[0] and not fish[1]:
         why = "in which of the two columns does its number belong?"
-    return f"lets “fish” ask with {_pair(query)}, and it should ask with (0, 1): {why}"
+    return f"lets “fish” ask with {_pair(fish)}, and it should ask with (0, 1): {why}"
 
 
 own_question = ValueExercise(
@@ -133,10 +134,6 @@ def my_projections(x, w_qkv):
         You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?
         together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
         A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
-        together.chunk(3, dim=-1) => x @ w_qkv.reshape(3, *[1] * (x.dim() - 2), x.shape[-1], -1)
-        A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
-        chunk(3, => tensor_split((3, 6),
-        You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?
         together.chunk(3, => together[..., :6].chunk(3,
         You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?
         chunk => split
