@@ -37,7 +37,6 @@ without_positions = ValueExercise(
 
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
 
-
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 5 min · From token numbers to x",
     cases=lambda: [
