@@ -17,11 +17,12 @@ WRONG_ANSWERS = {
     ("3.3", "your w_k is `...`; a float tensor (11, 6)"): {"return w_q, w_k": "return w_q, ..."},
     ("3.3", "word 2 of the sentence has no score but 0"): {"if position < 5": "if position < 1"},
     # it works wherever the words stand, but reads the places, which cancel
-    ("2.2", "Your row “1st” is (0, 2), so"): "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]",
-    ("2.2", "Your row “1st” is (0, −2), so"): "my_w_q = [[0, 1], [0, 2], [0, 1], [0, -2], [0, -2], [0, -2]]",
+    ("2.2", "has (0, 2) as its row “1st”, so"): "my_w_q = [[0, -1], [0, -2], [0, 0], [0, 2], [0, 2], [0, 2]]",
+    (
+        "2.2",
+        "has (0, −2) as its row “1st”, so",
+    ): "my_w_q = [[0, 1], [0, 2], [0, 1], [0, -2], [0, -2], [0, -2]]",
     ("2.2", "feature 2 make of your row “what is eaten”"): "my_w_q = [[0, 0]] * 2 + [[0, 1]] + [[0, 0]] * 3",
-    ("2.2", "Your row “what is eaten” is a list of 3"): "my_w_q = [[0, 0]] * 2 + [[0, 0,5]] + [[0, 0]] * 3",
-    ("2.2", "Your row “who acts” is one number"): "my_w_q = [0, 0, [0, 0.5], 0, 0, 0]",
     # the first wrong step is named, not what follows from it
     ("3.1", "wrong score of (2, 0) with (1, −3)"): (
         "dog = {'new column': [0, -1, -1], 'new row': [4, 3, 5], 'finds it': set()}"
