@@ -61,6 +61,8 @@ def my_window_mask(n, window):
         Your window is one word too narrow: it counts the word itself.
         back <= window => back <= window + 1
         Your window is one word too wide: it counts words before the word.
+        back <= window => torch.stack([torch.isin(position, position[i - window : i + 1]) for i in position])
+        In the first rows your window is lost: a slice that starts below 0 counts from the end.
         near | first => near & first
         Your rules must all hold at once, so a word sees the first at most: which two are a choice?
         (near | first) => near | (position[:, None] == 0)
