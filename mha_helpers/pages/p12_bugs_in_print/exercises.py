@@ -62,11 +62,7 @@ _OUTPUTS = [  # the first, the last, the others, and what is said of a test that
 
 
 class OnesTest(TestExercise):
-    """Says which outputs a test misjudges, also where chance decides about a candidate."""
-
-    def _verdict_on(self, test, *rest):
-        verdict = super()._verdict_on(test, *rest)
-        return (self._slip(test) if "now True" in str(verdict) else None) or verdict
+    """Says which outputs a test misjudges."""
 
     def _slip(self, test, *_):
         for first, last, others, sentence in _OUTPUTS:
