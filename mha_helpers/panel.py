@@ -52,8 +52,8 @@ class Panel(widgets.VBox):
     - ``words(state)`` -> at most three lines of plain text, shown under the picture.
     - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
       one control follow from another. What it changes is redrawn once, not twice.
-    - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets.
-      Without it, a click sets "head", "query" and "key", as far as the Panel has them.
+    - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets; or the
+      names of three controls for map, row and column: "head", "query" and "key", where none are given.
 
     ``panel.controls["d_k"].value = 8`` redraws before it returns; ``panel.set(d_k=8, heads=4)`` redraws once;
     ``panel.state()`` returns what is shown; ``panel.click(map, row, column)`` does what a click does.
@@ -68,7 +68,7 @@ class Panel(widgets.VBox):
         self._title = f"{title}: {asks}" if asks else title
         self._head_line = self._title if CLICKS else title
         self._compute, self._draw, self._words = compute, draw, words
-        self._adjust, self._click, self._height = adjust, click, height
+        self._adjust, self._click, self._height = adjust, click or ("head", "query", "key"), height
         self.controls = {**controls, **(more or {})}
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
         self._head, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
@@ -123,11 +123,11 @@ class Panel(widgets.VBox):
 
     def click(self, map, row, column):
         """Choose a cell, as a click on it does; map (which of several), row and column are counted from 0."""
-        if self._click is not None:
+        if callable(self._click):
             self.set(**self._click(self._values(), map, row, column))
         else:
-            chosen = {"head": map, "query": row, "key": column}
-            self.set(**{name: index for name, index in chosen.items() if name in self.controls})
+            chosen = zip(self._click, (map, row, column), strict=True)
+            self.set(**{name: index for name, index in chosen if name in self.controls})
 
     def _changed(self, change):
         if not self._busy:

@@ -25,7 +25,7 @@ def shapes_explorer():
         "d_model": widgets.IntSlider(6, 1, MOST[2]),
     }
     title, more = "A batch of sentences is one block of numbers", {name: index_menu(name) for name in AXES}
-    return Panel(title, controls, compute, draw, words, more, adjust, click, height=300)
+    return Panel(title, controls, compute, draw, words, more, adjust, AXES, height=300)
 
 
 def adjust(controls, values):
@@ -35,10 +35,6 @@ def adjust(controls, values):
 
 def _names(name, size):
     return [f"{name} {i}" for i in range(size)]
-
-
-def click(values, *chosen):
-    return dict(zip(AXES, chosen, strict=True))
 
 
 def compute(b, n, d_model, sentence, token, feature):

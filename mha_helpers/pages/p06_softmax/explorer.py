@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import Panel
+from mha_helpers.panel import Panel, index_menu
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
@@ -26,7 +26,6 @@ def softmax_explorer():
     [0.972, 0.028, 0.0]
     """
     tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
-    heads = [(f"{i + 1} {name}", i) for i, name in enumerate(EXAMPLE.head_names)]
     controls = {
         "cat": widgets.FloatSlider(0, min=-6, max=6, step=0.25, description="add to cat"),
         # At 50 nothing changes; at 86 the largest power overflows, at 90 all do.
@@ -35,7 +34,7 @@ def softmax_explorer():
         "shift": widgets.Checkbox(False, description="subtract the largest first", indent=False),
     }
     more = {
-        "head": widgets.Dropdown(options=heads),
+        "head": index_menu("head", names=EXAMPLE.head_names),
         "query": widgets.Dropdown(options=tokens, value=1),
         "hide": widgets.Dropdown(options=[("nobody", NOBODY), *tokens, ("all three", ALL)]),
     }
