@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mha_helpers import panel as panel_module
-from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.panel import IndexMenu, Panel
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def panel():
         compute,
         draw,
         lambda state: [f"{len(state['weights'])} words"],
-        more={name: index_menu(name) for name in ("head", "query", "key")},
+        more={name: IndexMenu(name) for name in ("head", "query", "key")},
         adjust=lambda controls, values: [
-            offer(controls[name], "abcde"[: values["size"]]) for name in ("head", "query", "key")
+            controls[name].offer("abcde"[: values["size"]]) for name in ("head", "query", "key")
         ],
     )
     panel.drawings = drawings
@@ -95,8 +95,8 @@ def test_what_a_notebook_stores_is_words_and_a_view(panel):
 
 
 def test_a_menu_keeps_its_word_while_a_sentence_is_typed():
-    menu = index_menu("query", start=1)
-    offer(menu, ["cat", "eats", "fish"])
+    menu = IndexMenu("query", start=1)
+    menu.offer(["cat", "eats", "fish"])
     menu.value = 2
     for sentence, kept in (
         ("old cat eats fish", 3),  # the word stands elsewhere now
@@ -104,15 +104,15 @@ def test_a_menu_keeps_its_word_while_a_sentence_is_typed():
         ("cat eats fis", 2),  # its index is there again
         ("fish eats fish now", 2),  # the nearest
     ):
-        offer(menu, sentence.split())
+        menu.offer(sentence.split())
         assert menu.value == kept, sentence
 
 
 def test_a_menu_that_follows_the_strongest_goes_on_following_it():
-    menu = index_menu("key", start=-1)
+    menu = IndexMenu("key", start=-1)
     for words in (["cat", "eats"], ["cat"], ["cat", "eats", "fish"]):
-        offer(menu, words, strongest=True)
+        menu.offer(words)
         assert menu.value == -1
     menu.value = 1
-    offer(menu, ["the", "cat", "eats"], strongest=True)
+    menu.offer(["the", "cat", "eats"])
     assert (menu.value, menu.label) == (2, "3 eats")

@@ -4,7 +4,7 @@ import ipywidgets as widgets
 
 from mha_helpers import attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
 
@@ -31,7 +31,7 @@ def attention_explorer():
         "heads": widgets.IntSlider(4, 1, 16),
         "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
     }
-    more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
+    more = {name: IndexMenu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
     title = "Multi-head attention on your sentence"
     return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
@@ -39,9 +39,9 @@ def attention_explorer():
 def adjust(controls, values):
     tokens, _ = sentence_vectors(values["sentence"])
     names = hand_made_heads(values["heads"], d_k=1)[3]
-    offer(controls["head"], names)
-    offer(controls["query"], tokens)
-    offer(controls["key"], tokens, strongest=True)
+    controls["head"].offer(names)
+    controls["query"].offer(tokens)
+    controls["key"].offer(tokens)
 
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):

@@ -5,7 +5,7 @@ import math
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import Panel, index_menu
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import number
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -36,7 +36,7 @@ def scaling_explorer():
         "scale": widgets.Dropdown(options=list(SCALES)),
     }
     title = "64 sentences of 16 tokens with random queries and keys"
-    more = {"query": index_menu("query", names=["token"] * TOKENS)}
+    more = {"query": IndexMenu("query", names=["token"] * TOKENS)}
     return Panel(title, controls, compute, draw, words, more, height=350)
 
 

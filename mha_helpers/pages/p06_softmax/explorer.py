@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import Panel, index_menu
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
@@ -34,7 +34,7 @@ def softmax_explorer():
         "shift": widgets.Checkbox(False, description="subtract the largest first", indent=False),
     }
     more = {
-        "head": index_menu("head", names=EXAMPLE.head_names),
+        "head": IndexMenu("head", names=EXAMPLE.head_names),
         "query": widgets.Dropdown(options=tokens, value=1),
         "hide": widgets.Dropdown(options=[("nobody", NOBODY), *tokens, ("all three", ALL)]),
     }

@@ -6,7 +6,7 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.pages.p09_concat_and_output.machine import D_K, EXAMPLE, MASKS, MATRICES, Cell, machine
-from mha_helpers.panel import CLICKS, Panel, index_menu, offer
+from mha_helpers.panel import CLICKS, IndexMenu, Panel
 from mha_helpers.style import head_label
 
 START = Cell("output", 1, 0)  # “eats”, who acts
@@ -51,11 +51,12 @@ class _MachinePanel(Panel):
     def __init__(self):
         self._trail = self._way = [START]
         self._shown_head, self._clicked = 0, None
-        controls = {"head": index_menu("head"), "mask": widgets.Dropdown(options=list(MASKS))}
+        controls = {"head": IndexMenu("head", names=EXAMPLE.head_names)}
+        controls["mask"] = widgets.Dropdown(options=list(MASKS))
         menus = {
             "matrix": widgets.Dropdown(options=MATRICES, value=START.matrix),
-            "row": index_menu("row", start=START.row),
-            "column": index_menu("column", start=START.column),
+            "row": IndexMenu("row", start=START.row),
+            "column": IndexMenu("column", start=START.column),
         }
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
@@ -87,9 +88,8 @@ class _MachinePanel(Panel):
         if cell.matrix == "concat":
             self._shown_head = cell.column // D_K
         now = machine(self._shown_head, values["mask"])
-        offer(controls["head"], EXAMPLE.head_names)
-        offer(controls["row"], now.row_names(cell.matrix))
-        offer(controls["column"], now.column_names(cell.matrix))
+        controls["row"].offer(now.row_names(cell.matrix))
+        controls["column"].offer(now.column_names(cell.matrix))
         for name, value in {"head": self._shown_head, **cell._asdict()}.items():
             controls[name].value = value
 
