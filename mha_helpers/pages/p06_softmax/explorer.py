@@ -54,10 +54,7 @@ def compute(cat, every, temperature, shift, head, query, hide):
     scores = scores - scores.max() if shift else scores
     exponentials = scores.exp()
     total = exponentials.sum()
-    return {
-        "scores": scores, "exponentials": exponentials, "total": total, "weights": exponentials / total,
-        "hidden": hidden.tolist(),
-    }  # fmt: skip
+    return {"scores": scores, "exponentials": exponentials, "total": total, "weights": exponentials / total}
 
 
 def draw(drawing, state):
@@ -78,7 +75,7 @@ def draw(drawing, state):
         if width > 50:
             drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
         left += width
-        y, is_hidden = TOP + i * STEP, state["hidden"][i]
+        y, is_hidden = TOP + i * STEP, state["hide"] in (i, ALL)
         drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
         shown = f"{token}: {'hidden' if is_hidden else _written(weight)}"
         drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
