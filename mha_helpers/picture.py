@@ -117,7 +117,7 @@ def chart_at(figure, left, top, width, height, **style):
 
 
 def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radius=7):
-    """Draw a box with round corners, so pale that dark words are readable; where it is lit its border is thick."""
+    """Draw a box with round corners, so pale that dark words are readable; where lit its border is thick."""
     style = {"boxstyle": f"round,pad=0,rounding_size={radius}", "linewidth": 3.5 if lit else 1.2}
     pale = [1 - 0.14 * (1 - part) for part in matplotlib.colors.to_rgb(colour_of(colour))]
     style |= {"facecolor": fill or pale, "edgecolor": colour_of("lit" if lit else colour)}

@@ -3,7 +3,7 @@
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
+from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
 from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors, tokenize
@@ -70,12 +70,11 @@ class _MaskPanel(Panel):
 
     def _weights(self, sentence, mask, head, query, key, allowed):
         tokens, x = sentence_vectors(sentence)
-        w_q, w_k, *_ = hand_made_heads(MASK, D_K)
-        scaled = scale_scores(attention_scores(x @ w_q[head], x @ w_k[head]), D_K)
+        q, k, v = (x @ w[head] for w in hand_made_heads(MASK, D_K)[:3])
+        before, weights = (scaled_dot_product_attention(q, k, v, shown)[1] for shown in (None, self._mask))
         return {
-            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key),
-            "before": attention_weights(scaled),
-            "weights": attention_weights(mask_scores(scaled, self._mask)),
+            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key), "before": before,
+            "weights": weights,
         }  # fmt: skip
 
 
