@@ -97,6 +97,7 @@ class _MachinePanel(Panel):
 
 
 def in_head(head, cell):
+    """Return a number of concat as the same one of another head, any other as it is."""
     column = D_K * head + cell.column % D_K
     return cell._replace(column=column) if cell.matrix == "concat" else cell
 
