@@ -66,6 +66,8 @@ def tokens_to_x(token_ids, table, positions):
         You take the last positions. Where does a sentence begin?
         positions[:n] => positions[1 : n + 1]
         Every position is one too late: which is first?
+        table[token_ids] + positions[:n] => torch.cat([x := table[token_ids], 0 * x + positions[:n]], -1)
+        Word and position lie side by side: how many numbers has a row, and how do two rows become one?
         positions[:n] => positions[0]
         All tokens get row 0: which has the second token?
         shape[-1] => shape[0]
@@ -79,8 +81,6 @@ def tokens_to_x(token_ids, table, positions):
         You count from 1: which row has number 0?
         table[token_ids] + => table[token_ids] *
         You multiply word and position: how does the page join them?
-        table[token_ids] => table[token_ids] * table.shape[-1] ** 0.5
-        You multiply the words by √d_model, as some models do: does the page do so?
     """),
     praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
     hints=[

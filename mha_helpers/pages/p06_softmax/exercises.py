@@ -5,6 +5,7 @@ from math import e, inf, log, log10
 import torch
 
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_helpers.style import number
 
 
 def _weights(*scores):
@@ -46,8 +47,8 @@ my_weights = [power / sum(powers) for power in powers]
 
 def _larger_weight(factor, _):
     """Say which weight a wrong factor makes of scores of 5 and 3."""
-    weight = torch.sigmoid(2 * factor)
-    return f"makes the scores differ by {2 * factor:.3g}, and so the larger weight {weight:.3f}, not 0.900"
+    difference, weight = number(2 * factor, 3), torch.sigmoid(2 * factor)
+    return f"makes the scores differ by {difference}, and so the larger weight {weight:.3f}, not 0.900"
 
 
 how_sharp = ValueExercise(
