@@ -141,7 +141,7 @@ def my_window_mask(n, window):
     ("10.3", "A mask must be as long as what it picks from"): {"[:, :-1] == letters[:, 1:]": " == letters"},
     # what a wrong number or a test comes to, where no mistake is listed
     ("7.2", "is 0 everywhere"): {"torch.eye(k.shape[-2])": "torch.zeros(k.shape[-2], k.shape[-2])"},
-    ("12.1", "Outputs pass of which only the first number is 1"): {
+    ("12.1", "Outputs of 1, 3, 3, … pass your test"): {
         "torch.allclose": "torch.any(torch.isclose",
         "-5)": "-5))",
     },

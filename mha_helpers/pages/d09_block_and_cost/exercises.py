@@ -11,7 +11,10 @@ def _counted(number, right):
         return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
     if abs(number / FFN - 1) < 0.01:
         return "is near the right count: is something rounded, or are biases in it, which multiply nothing?"
-    return f"is {2 * number / FFN:.4g} · one matrix for each of 100 words: how many has the FFN?"
+    matrices = 2 * float(number) / FFN
+    if not matrices.is_integer():
+        return f"is {number / 100:,.10g} for each word: how many numbers has one matrix of 512 by 2048?"
+    return f"is {matrices:g} · one matrix for each of 100 words: how many has the FFN?"
 
 
 whole_block = ValueExercise(

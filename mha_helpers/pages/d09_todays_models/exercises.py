@@ -6,8 +6,8 @@ from torch.overrides import TorchFunctionMode
 from mha_helpers.exercises import FunctionExercise, case, changes, numbers
 
 
-def _case(h, kv_heads, n_q=5, n_k=5, d_k=4, **rest):
-    sizes = [(h, n_q, d_k), (kv_heads, n_k, d_k), (kv_heads, n_k, 3)]  # q, k and v, which is narrower
+def _case(h, kv_heads, d_k=4, **rest):
+    sizes = [(h, 5, d_k), (kv_heads, 5, d_k), (kv_heads, 5, 3)]  # q, k and v, which is narrower
     return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
 
 
@@ -17,14 +17,14 @@ class _Copies(TorchFunctionMode):
     A view does not count: it keeps the smaller storage that it looks at.
     """
 
-    def __init__(self, sizes):
+    def __init__(self, size):
         super().__init__()
-        self.sizes, self.made_by = sizes, None
+        self.size, self.made_by = size, None
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         learned = isinstance(result, torch.Tensor) and result.requires_grad
-        if learned and result.numel() in self.sizes and result.untyped_storage().nbytes() >= result.nbytes:
+        if learned and result.numel() == self.size and result.untyped_storage().nbytes() >= result.nbytes:
             self.made_by = self.made_by or func.__name__.replace("__getitem__", "indexing")
         return result
 
@@ -49,11 +49,11 @@ _WITH_GROUPS_OF_THREE = changes("""
 
 class WithoutCopies(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
-        q, k, v = cases[-1].args  # of sizes that only a copy for every query head has
-        with _Copies({part.numel() // k.shape[1] * q.shape[1] for part in (k, v)}) as copies:
-            answer(q.clone(), *(part.clone().requires_grad_() for part in (k, v)))
+        q, k, v = cases[0].args
+        with _Copies(q.numel()) as copies:  # of k, as large as q: a copy of v would be as large as the output
+            answer(q.clone(), k.clone().requires_grad_(), v.clone())
         if copies.made_by:
-            return f"{copies.made_by} makes a copy of the keys or values for every query head."
+            return f"{copies.made_by} makes a copy of the keys for every query head."
         return super()._broken_rule(answer, cases, outcomes)
 
 
@@ -65,9 +65,8 @@ without_copies = WithoutCopies(
         _case(6, 3, label="with six query heads and three of keys"),
         _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
-        _case(6, 2, n_q=2, n_k=7, label="with two new words and seven keys"),
     ],
-    without=["scaled_dot_product_attention"],
+    without=["repeat_interleave", "scaled_dot_product_attention"],
     task="""
     `repeat_interleave` copies every key. Do without it, and without
     `scaled_dot_product_attention`, PyTorch's or the course's: cut the axis of the query heads in two,

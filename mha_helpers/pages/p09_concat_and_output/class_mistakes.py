@@ -18,7 +18,7 @@ STEPS = changes("""
     The weights are right, the output is not: whose numbers are in one row of your concat?
     transpose(1, 2) => contiguous()
     weights @ v => (weights @ v).transpose(1, 2)
-    Each word's heads meet one another: which two axes are left for the products q @ kᵀ?
+    Your scores compare heads, not words: which two axes are left for the products q @ kᵀ?
     (scores => (scores / self.num_heads**0.5
     You divide by √d_model: how many products does one score of one head add up?
     0.5 => 1
@@ -57,7 +57,7 @@ MASKS = changes("""
     -torch.inf => 0
     A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
     .masked_fill(~mask, -torch.inf) => [:]
-    The mask changes nothing: words look where they may not. Which step uses it?
+    The mask changes nothing: words look where they may not. Which step uses it, and who its result?
     -torch.inf => torch.inf
     Forbidden scores become the highest, or +∞: which score gives no weight?
 """)

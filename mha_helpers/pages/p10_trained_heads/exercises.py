@@ -90,6 +90,10 @@ def circuit_scores(letter):
     mistakes=changes("""
         letter @ before.T => before @ letter.T
         Your queries hold the letter before, your keys their own: for which side does head 1.3 write?
+        before.T => letter.T
+        Your keys hold their own letters: what has head 1.3 written at each position?
+        before.T => (letter + before).T
+        Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
         letter @ before.T => before @ before.T
         Your queries take from head 1.3 as well: does a query look for its own letter or another?
         letter @ before.T => (letter + before) @ before.T

@@ -56,7 +56,7 @@ _NOT_MIXING = {
 _OUTPUTS = [  # the first, the last, the others, and what is said of a test that misjudges them
     (1.0, 1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
     (0.0, 0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
-    (1.0, 3.0, 3.0, "Outputs pass of which only the first number is 1: must one be, or all?"),
+    (1.0, 3.0, 3.0, "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
     (3.0, -1.0, 1.0, "Outputs pass whose first number is 3, the last −1: do you look at each by itself?"),
 ]
 
@@ -64,7 +64,25 @@ _OUTPUTS = [  # the first, the last, the others, and what is said of a test that
 class OnesTest(TestExercise):
     """Says which outputs a test misjudges."""
 
+    def _judge(self, answer):
+        return super()._judge(answer) or self._not_ones(answer)
+
     def _slip(self, test, *_):
+        return self._not_ones(test) or self._misjudged_outputs(test)
+
+    def _not_ones(self, test):
+        """Say so if a test never hands over values of 1 only."""
+        values = []
+
+        def attend(q, k, v):
+            values.append(v)
+            return scaled_dot_product_attention(q, k, v)[0]
+
+        run(test, (attend,))
+        ones = [torch.is_tensor(v) and bool((v == 1).all()) for v in values]
+        return None if any(ones) or not ones else "Your values are not 1: what should every token give?"
+
+    def _misjudged_outputs(self, test):
         for first, last, others, sentence in _OUTPUTS:
 
             def attend(q, k, v, first=first, last=last, others=others):
