@@ -1,7 +1,4 @@
-"""A page that was saved, and opened again when its kernel had ended, as `course.py lab` shows it.
-
-python -m pytest -n0 tests/browser/test_second_day.py
-"""
+"""A page that was saved, and opened again when its kernel had ended, as `course.py lab` shows it."""
 
 import nbformat
 import pytest

@@ -30,10 +30,6 @@ def test_impossible_distances_are_refused(distances):
         repeated_sequences(1, distances, seed=0)
 
 
-def test_small_letters_and_spaces_may_be_typed():
-    assert tiny.as_text(tiny.as_numbers("kq wm")) == "KQWM"
-
-
 def test_the_model_is_made_of_the_courses_own_attention_and_sees_no_future():
     model = trained_model()
     assert all(type(layer) is MultiHeadAttention for layer in model.layers)
@@ -70,7 +66,7 @@ def test_files_hold_small_plain_tensors_and_every_step_loads():
 
 
 def test_loading_leaves_the_learners_random_numbers_as_they_are():
-    before = torch.get_rng_state()
+    before = torch.manual_seed(5).get_state()  # which no model before it has left behind
     trained_model()
     assert torch.equal(torch.get_rng_state(), before)
 
