@@ -82,9 +82,8 @@ def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overfl
     q = torch.full((1, 2, 1024), 12.0, dtype=torch.float16)  # 12 · 12 · 1024 > 65504 > that ÷ 32
     k = q * torch.tensor([[0.5], [1.0]]).half()
     v = torch.tensor([[[1.0], [20.0]]], dtype=torch.float16)
-    output, weights = scaled_dot_product_attention(q, k, v)
+    output, _ = scaled_dot_product_attention(q, k, v)
     assert torch.isinf(q @ k.mT).any()  # the page's order of the same steps
-    assert weights.isfinite().all()
     torch.testing.assert_close(output, F.scaled_dot_product_attention(q, k, v))
 
 
