@@ -8,7 +8,6 @@ import torch
 from mha_helpers import MultiHeadAttention
 from mha_helpers.models import ModelMissing, load_minilm, tendencies, tiny
 from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
-from tools import train_tiny_model
 
 
 @pytest.mark.parametrize("distance", [1, 6, 11, 23])
@@ -93,11 +92,6 @@ def test_training_goes_on_in_smaller_and_smaller_steps():
     places = [model.positions.detach().clone() for _ in tiny.train(model, RUNS["fixed"], 10, seed=1)]
     first, *_, last = [(after - before).abs().mean() for before, after in pairwise(places)]
     assert 0 < last < 0.3 * first
-
-
-def test_the_script_keeps_the_steps_that_are_shipped():
-    for run in RUNS:
-        assert train_tiny_model.KEPT[run] == tiny.checkpoint_steps(run)
 
 
 def test_without_the_model_one_sentence_says_what_to_install(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, trained_model
+from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, checkpoint_steps, trained_model
 from tools import train_tiny_model
 
 
@@ -27,6 +27,7 @@ def test_some_steps_are_kept_and_what_the_models_do_is_compared(tmp_path, monkey
     assert tried == [{*HELD_OUT_DISTANCES}, {*HELD_OUT_DISTANCES}, {12}, {12}] * 2
     train_tiny_model.main([])
     for run, steps in train_tiny_model.KEPT.items():
+        assert steps == checkpoint_steps(run)  # of the models that are shipped
         kept = torch.load(tmp_path / f"{run}.pt")["positions"]
         assert kept.dtype == torch.float16 and kept[1:, 0, 0].tolist() == list(steps[1:])
         assert torch.allclose(kept[0].float(), trained_model(run, 0).positions, atol=0.01)
