@@ -64,11 +64,6 @@ def test_letters_that_can_be_known_are_counted(panel):
     assert "none can be known" in panel.description()
 
 
-def test_a_click_on_a_bar_chooses_its_head(panel):
-    panel.click(5, 0, 0)
-    assert panel.controls["head"].label == "2.2"
-
-
 @pytest.mark.parametrize(("line", "words"), [("AB1", "A to Z"), ("A", "2 to 24"), ("A" * 25, "2 to 24")])
 def test_a_bad_line_is_explained_and_the_picture_stays(panel, line, words):
     before = panel.svg()
