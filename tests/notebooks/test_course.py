@@ -51,9 +51,7 @@ LAB = ["-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
     ],
     ids=lambda arguments: str(arguments).split()[0],
 )  # fmt: skip
-def test_a_command_installs_what_it_needs_and_what_has_changed_and_starts_once_it_is_there(
-    calls, monkeypatch, arguments, started
-):
+def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, monkeypatch, arguments, started):
     monkeypatch.setattr(course.os, "geteuid", lambda: 0, raising=False)  # as in a container
     monkeypatch.setattr(course, "projector", lambda folder: ["--as-on-a-projector"])
     monkeypatch.setattr(course, "install_cpu_torch", lambda: calls.append(["torch"]))

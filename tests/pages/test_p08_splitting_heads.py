@@ -1,4 +1,4 @@
-"""The explorer of page 08: numbers go where plain torch puts them, and its words say where they are."""
+"""The explorer of page 08: numbers go where plain torch puts them, and a click follows them."""
 
 import pytest
 import torch
