@@ -133,10 +133,7 @@ def masks_in_which_every_row_has_a_key(draw, b, h, n):  # without one, PyTorch's
     shape = draw(st.sampled_from([(n, n), (b, 1, n, n), (1, h, n, n), (b, h, n, n)]))
     masks = [
         None,
-        causal_mask(n),
         padding_mask(lengths, n),
-        sliding_window_mask(n, 1),
-        causal_mask(n) & padding_mask(lengths, n),
         (numbers(*shape, seed=draw(seeds)) > -0.3) | torch.eye(n, dtype=torch.bool),
     ]
     return draw(st.sampled_from(masks))
