@@ -34,15 +34,11 @@ def layer(**options):
 
 def plain(attention, x, mask=None):
     """The paper in five lines of plain torch, whatever the four parts are."""
-    q, k, v = (part(x).view(*x.shape[:-1], 3, 4).transpose(-3, -2) for part in parts(attention)[:3])
+    q, k, v = (part(x).view(*x.shape[:-1], 3, 4).transpose(-3, -2) for part in [*attention.children()][:3])
     scores = q @ k.transpose(-2, -1) / 2
     scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
     weights = torch.softmax(scores, dim=-1)
     return attention.w_o((weights @ v).transpose(-3, -2).flatten(-2)), weights
-
-
-def parts(attention):
-    return attention.w_q, attention.w_k, attention.w_v, attention.w_o
 
 
 def assert_plain(found, expected, **tolerance):
@@ -161,11 +157,7 @@ def test_a_layer_and_its_masks_on_another_device():
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta
 
 
-def pickled(thing):
-    return pickle.loads(pickle.dumps(thing))
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
 @torch.no_grad()  # PyTorch copies no tensor that has a history
 def test_copied_and_pickled(again):
     attention, x = layer(), batch()
@@ -179,7 +171,7 @@ def test_copied_and_pickled(again):
 def test_the_biases_of_q_k_v_apart_from_that_of_the_output(bias, qkv_bias):
     attention, x = layer(bias=bias, qkv_bias=qkv_bias), batch()
     wanted = [bias if qkv_bias is None else qkv_bias] * 3 + [bias]
-    assert [part.bias is not None for part in parts(attention)] == wanted
+    assert [part.bias is not None for part in attention.children()] == wanted
     assert_plain(attention(x), plain(attention, x))
 
 

@@ -1,16 +1,15 @@
 """The explorer of page 08: numbers go where plain torch puts them, and a click follows them."""
 
+import itertools
+
 import pytest
 import torch
 
 from mha_helpers.pages.p08_splitting_heads import splitting_explorer
 
-SIZES = [(n, h, d_k) for n in (1, 2, 4) for h in (1, 2, 4) for d_k in (1, 3)]
 
-
-@pytest.mark.parametrize("sizes", SIZES)
-def test_each_number_goes_where_slices_put_it_and_the_wrong_way_where_a_bare_view_does(sizes):
-    n, h, d_k = sizes
+@pytest.mark.parametrize(("n", "h", "d_k"), [*itertools.product((1, 2, 4), (1, 2, 4), (1, 3))])
+def test_each_number_goes_where_slices_put_it_and_the_wrong_way_where_a_bare_view_does(n, h, d_k):
     panel = splitting_explorer()
     panel.set(tokens=n, heads=h, d_k=d_k)
     state, q = panel.state(), torch.arange(n * h * d_k).view(n, h * d_k)
