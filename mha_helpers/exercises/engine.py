@@ -87,7 +87,7 @@ class Exercise:
         names = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__}
         names |= {"torch": torch, "math": math, "nn": nn, "F": nn.functional, "__name__": "__main__"}
         exec(self.given, names)
-        cell = f"<exercise {self.number}>"
+        cell = f"<exercise {self.number} {hash(code)}>"
         linecache.cache[cell] = len(code), None, code.splitlines(keepends=True), cell  # for error messages
         exec(compile(code, cell, "exec"), names)
         return names[self.variable]

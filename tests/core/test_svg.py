@@ -69,6 +69,6 @@ def test_sixteen_small_maps_are_images_with_titles_apart():
 
 def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
     for values in ([0.9, 1.0], [-0.9, -1.0]):
-        for bar in drawn("bars", values, WORDS[:2], limits=sorted(values)).iter(f"{SVG}rect"):
+        for bar in drawn("bars", values, WORDS[:2], "ink", sorted(values)).iter(f"{SVG}rect"):
             left, width = float(bar.get("x")), float(bar.get("width"))
             assert 0 <= left < left + width <= 400

@@ -85,6 +85,8 @@ def test_each_listed_mistake_gets_its_own_sentence(exercise):
             answer = as_an_answer(wrong, exercise.right)
         else:
             answer = wrong if callable(wrong) else exercise.made_by(wrong)
+        errors = [exercise._run(answer, case).error for case in cases]
+        assert not any(isinstance(error, NameError | AttributeError) for error in errors), errors
         verdict = exercise.verdict(answer)
         assert verdict.status == NOT_YET, sentence
         assert verdict.sentence.endswith(sentence), f"{sentence}\n{verdict.sentence}"

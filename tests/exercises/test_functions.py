@@ -51,7 +51,6 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
         ("def mine(x):\n    return x - x.max(-1, keepdim=True)", "take .values"),
         ("def mine(x):\n    return torch.softmax(x)", "'torch' is not defined. Run the set-up cell"),
         ("def mine(x):\n    return x.softmax(-1).half()", "is expected there; 2 of 6 numbers"),
-        ("kept = []\ndef mine(x):\n    kept.append(x.softmax(1))\n    return kept[0]", "Every input gives"),
         ("mine = torch.ones(2, 3).softmax(-1)", "hand over the function: check(mine)"),
     ],
 )

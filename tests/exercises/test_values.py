@@ -18,7 +18,6 @@ BATCH, MASK = numbers(2, 3, 3), torch.ones(3, 3).tril().bool()
     [
         (TABLE.T, "transposed"),
         (3 * TABLE, "is 3 times the right one in every number"),
-        (TABLE + 1, "shifted: 1 was added"),
         (-TABLE, "the sign"),
         (TABLE.log() + TABLE[:, :1], "would be right after a softmax"),
         (TABLE.softmax(-1), "is the softmax of what is asked for"),
@@ -34,10 +33,7 @@ BATCH, MASK = numbers(2, 3, 3), torch.ones(3, 3).tril().bool()
         (TABLE * TABLE[:, :1], "rows that are right but for their sum"),
         (softmax(numbers(3, 3).T).T, "adds up to 1 along each column"),
         (TABLE + torch.eye(3), "has 1.7 in the first row, first column, which is too large; 6 of 9 numbers"),
-        (
-            TABLE - torch.eye(3)[[1, 2, 0]].tril(),
-            "third row, first column, which is too small; the rows above",
-        ),
+        (TABLE - torch.eye(3)[[1, 2, 0]].tril(), "third row, first column, which is too small; all that"),
         ("abc", "is text"),
         (torch.ones, "is a function"),
         (1.0, "is a number; 9 numbers are needed"),
@@ -109,7 +105,6 @@ def test_any_way_to_write_what_is_asked_for_is_right(right, answers):
         (0.0101, 0.0107, "was something rounded on the way"),
         (0.0101, 1.01, "Your answer is 100 times too large: is it in per cent?"),
         ([0.868, 1.296], [86.8, 129.6], "is 100 times too large: is it in per cent?"),
-        ([0.9196, -0.0276], [0.919, -0.027], "is cut off after 3 decimals, not rounded"),
         ([0.67, 0, 0.33], [0.7, 0, 0.3], "rounded to 1 decimal: give 3"),
         ([0.67, 0, 0.33], [0.67, 0.0004, 0.33], "has 0.0004 as its second number"),  # what is hidden gets 0
         ([0.67, 0, 0.33], [0.716, 0, 0.284], "All to the largest."),

@@ -1,10 +1,8 @@
 """The exercises of page 07: what no mix can reach, weights made visible, one more word for a mix."""
 
 import torch
-from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
 
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can take home",
@@ -36,45 +34,10 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 )
 
 
-def _mix_of(values, size=lambda q, k: k.shape[-2], **options):
-    """Make an answer that mixes ``values(n_k)``, a row for each key: the identity shows the weights."""
-
-    def answer(q, k):
-        rows = values(size(q, k))
-        return F.scaled_dot_product_attention(q, k, rows.expand(*k.shape[:-2], *rows.shape), **options)
-
-    return answer
-
-
-class _TwiceAsSharp(TorchFunctionMode):
-    """Lets PyTorch's attention answer as if every query were twice as long."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        options = dict(kwargs or {})
-        if func is F.scaled_dot_product_attention:
-            query = args[0] if args else options["query"]
-            options["scale"] = 2 * (options.get("scale") or query.shape[-1] ** -0.5)
-        return func(*args, **options)
-
-
-class WeightsOfOneCall(FunctionExercise):
-    """What comes from PyTorch's call follows it: how the values are made, and undone, is free."""
-
-    def _broken_rule(self, answer, cases, outcomes):
-        q, k = cases[0].args
-        with _TwiceAsSharp():
-            weights = answer(q, k).to(q.dtype)  # an answer may compute in float64
-        own = "it does not come out of that call: a score or a softmax is computed in your code."
-        follows = torch.allclose(weights, self.reference(2 * q, k), atol=1e-4)
-        return super()._broken_rule(answer, cases, outcomes) or (None if follows else own)
-
-
-_ONES = "With ones you see only that the weights add up to 1: which values tell the words apart?"
-
-hidden_weights = WeightsOfOneCall(
+hidden_weights = FunctionExercise(
     "7.2 ★★ · 5 min · Make hidden weights visible",
-    reference=_mix_of(torch.eye),
     once="scaled_dot_product_attention",
+    without=("softmax", "softmin", "exp", "rpow"),  # rpow is math.e ** scores
     axes=("sentence", "head", "query", "key"),
     says=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
     cases=lambda: [
@@ -91,41 +54,32 @@ def my_weights(q, k):
     # (…, n_q, d_k), (…, n_k, d_k) -> (…, n_q, n_k)
     ...
 """,
-    mistakes=[
-        (_mix_of(lambda n: torch.ones(n, n)), _ONES),
-        (lambda q, k: F.scaled_dot_product_attention(q, k, torch.ones_like(k)), _ONES),
-        (
-            lambda q, k: F.scaled_dot_product_attention(q, k, k),
-            "You mix the keys: which values would leave each weight in a column of its own?",
-        ),
-        (
-            _mix_of(lambda n: torch.arange(float(n))[:, None]),
-            "One number a word gives one sum a query: how many numbers keep all the weights apart?",
-        ),
-        (
-            _mix_of(lambda n: torch.eye(n).flip(0)),
-            "Your weights come out in reverse: which of its numbers should be 1 for the first word?",
-        ),
-        (_mix_of(torch.eye, is_causal=True), "A causal mask hides words that these queries may see."),
-        (_mix_of(torch.eye, scale=1.0), "You switch the scale off: the call is asked for as it is."),
-        (lambda q, k: _mix_of(torch.eye)(k, q), "Your keys ask and your queries answer: whose are the rows?"),
-        (
-            lambda q, k: _mix_of(torch.eye)(q / q.shape[-1] ** 0.5, k),
-            "You divide by √d_k, and the call does so once more: the weights come out too even.",
-        ),
-        (
-            lambda q, k: F.scaled_dot_product_attention(q, k, torch.eye(*k.shape[-2:]).expand_as(k)),
-            "Your values have d_k numbers each: how many weights are there for each query?",
-        ),
-        (
-            _mix_of(torch.eye, lambda q, k: q.shape[-2]),
-            "Your values have a row for each query: which words are mixed, and how many are they?",
-        ),
-        (
-            _mix_of(torch.eye, lambda q, k: k.shape[-1]),
-            "Your values have a row for each of d_k numbers: which words are mixed, and how many are they?",
-        ),
-    ],
+    mistakes=changes("""
+        torch.eye(k.shape[-2]) => torch.ones(k.shape[-2], k.shape[-2])
+        With ones you see only that the weights add up to 1: which values tell the words apart?
+        one_for_each_word) => torch.ones_like(k))
+        With ones you see only that the weights add up to 1: which values tell the words apart?
+        one_for_each_word) => k)
+        You mix the keys: which values would leave each weight in a column of its own?
+        torch.eye(k.shape[-2]) => torch.arange(0.0, k.shape[-2])[:, None]
+        One number a word gives one sum a query: how many numbers keep all the weights apart?
+        torch.eye(k.shape[-2]) => torch.eye(k.shape[-2]).flip(0)
+        Your weights come out in reverse: which of its numbers should be 1 for the first word?
+        one_for_each_word) => one_for_each_word, is_causal=True)
+        A causal mask hides words that these queries may see.
+        one_for_each_word) => one_for_each_word, scale=1)
+        You switch the scale off: the call is asked for as it is.
+        my_weights(q, k) => my_weights(k, q)
+        Your keys ask and your queries answer: whose are the rows?
+        (q, k, => (q / k.shape[-1] ** 0.5, k,
+        You divide by √d_k, and the call does so once more: the weights come out too even.
+        torch.eye(k.shape[-2]) => torch.eye(*k.shape[-2:])
+        Your values have d_k numbers each: how many weights are there for each query?
+        one_for_each_word) => q)
+        Your values have a row for each query: which words are mixed, and how many are they?
+        one_for_each_word) => k.mT)
+        Your values have a row for each of d_k numbers: which words are mixed, and how many are they?
+    """),
     praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
     hints=[
         "An output is weight 1 · value 1 + weight 2 · value 2 + …: which values let you read off weight 1?",
@@ -140,24 +94,6 @@ def my_weights(q, k):
 )
 
 
-def _new(mix=lambda o, t, p, v: (t * o + p * v) / (t + p), total=lambda t, s: t + s.exp()):
-    """Make the step to the new output and total, or one with another mix of the two and power and value."""
-    return lambda o, t, s, v: (mix(o, t, s.exp(), v), total(t, s))
-
-
-_WHOLE = "You add the new word whole, without a share: shares must still add up to 1."
-_BY_COUNT = [  # with a score of 0 each is right
-    (
-        lambda o, t, s, v: ((t * o + v) / (t + 1), t + 1),
-        "The new word counts 1, whatever its score: what does softmax make of a score?",
-    ),
-    (
-        _new(lambda o, t, p, v: (t * o + v) / (t + p)),
-        "The new value is added once, and not as often as the power of its score says.",
-    ),
-]
-
-
 def _parts_of(output, _):
     """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
     if output.shape == (2,):
@@ -167,15 +103,11 @@ def _parts_of(output, _):
 
 one_more_word = FunctionExercise(
     "7.3 ★★★ · 9 min · One more word",
-    reference=_new(),
     returns=("output", "total"),
     says=_parts_of,
     cases=lambda: [
-        case(
-            *map(torch.tensor, ([2.0, 0.0], 3.0, 0.0, [0.0, 4.0])),
-            mistakes=[(_new(lambda o, t, p, v: o + v), _WHOLE)],
-        ),
-        case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1), mistakes=_BY_COUNT),
+        case(torch.tensor([2.0, 0.0]), torch.tensor(3.0), torch.tensor(0.0), torch.tensor([0.0, 4.0])),
+        case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
     task="""
@@ -189,25 +121,26 @@ def my_update(output, total, score, value):
     # (d_v), one number, one number, (d_v) -> the new output (d_v), the new total
     ...
 """,
-    mistakes=[
-        (
-            _new(lambda o, t, p, v: (o + v) / 2),
-            "You count all earlier words together as much as the new one: how much of the total is theirs?",
-        ),
-        (
-            _new(lambda o, t, p, v: (t * v + p * o) / (t + p)),
-            "The new word gets the share of all earlier ones, and they get its share.",
-        ),
-        (_new(lambda o, t, p, v: o + p / (t + p) * v), "The new word gets a share: have the others shrunk?"),
-        (
-            lambda o, t, s, v: ((t * o + s * v) / (t + s), t + s),
-            "You weigh with the score itself: what does softmax make of a score first?",
-        ),
-        (_new(lambda o, t, p, v: t * o + p * v), "That is a sum, not yet a mix: by what must it be divided?"),
-        (_new(total=lambda t, s: t), "The output is right; does the total still hold all words?"),
-        (_new(total=lambda t, s: t + s), "The output is right; the total is a sum of powers, not of scores."),
-        (_new(lambda o, t, p, v: o + p * v), _WHOLE),
-    ],
+    mistakes=changes("""
+        power = score.exp() => power = 1
+        The new word counts 1, whatever its score: what does softmax make of a score?
+        + power * value => + value
+        The new value is added once, and not as often as the power of its score says.
+        (total * output + power * value) / new_total => (output + value) / 2
+        You count all earlier words together as much as the new one: how much of the total is theirs?
+        total * output + power * value => total * value + power * output
+        The new word gets the share of all earlier ones, and they get its share.
+        (total * output + power * value) / new_total => output + power / new_total * value
+        The new word gets a share: have the others shrunk?
+        power = score.exp() => power = score
+        You weigh with the score itself: what does softmax make of a score first?
+        (total * output + power * value) / new_total => total * output + power * value
+        That is a sum, not yet a mix: by what must it be divided?
+        , new_total => , total
+        The output is right; does the total still hold all words?
+        , new_total => , total + score
+        The output is right; the total is a sum of powers, not of scores.
+    """),
     praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",
     hints=[
         "total · output is the sum of power · value over all words so far, before it was divided.",

@@ -1,9 +1,7 @@
 """The exercises of page 08: which number goes where, a cut from slices, a test that catches a scramble."""
 
-import torch
-
 from mha_helpers.attention import split_heads
-from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case, numbers
+from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
 from mha_helpers.exercises.running import run
 from mha_helpers.golden import golden_example
 from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING, split
@@ -12,7 +10,7 @@ from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTIN
 def _held_there(place, right):
     """Say which number of q a wrong place of three indices holds."""
     if len(place) == 3 and (place == place.round()).all():
-        head, word, number = (int(index) for index in place)
+        head, word, number = map(int, place)
         if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
             return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
         after_transpose, view_only = (word, 4 * head + number), divmod(24 * head + 4 * word + number, 12)
@@ -63,19 +61,8 @@ indices = {
 )
 
 
-def _heads(columns):
-    """Make a cut whose head i holds the slice ``columns(i, d_k, h)``; right is i · d_k to (i + 1) · d_k."""
-
-    def cut(q, h):
-        d_k = q.shape[-1] // h
-        return torch.stack([q[..., slice(*columns(i, d_k, h))] for i in range(h)], dim=1)
-
-    return cut
-
-
 cut_from_slices = FunctionExercise(
     "8.2 ★★ · 6 min · The cut without view",
-    reference=lambda q, num_heads: split_heads(q, num_heads),  # the argument's name that sentences say
     cases=lambda: [
         case(numbers(2, 5, 12), 3, label="with two sentences of five words"),
         case(numbers(3, 4, 10), 2, label="with two heads"),
@@ -98,33 +85,22 @@ def my_cut(q, num_heads):
     # (b, n, h·d_k) -> (b, h, n, d_k)
     ...
 """,
-    mistakes=[
-        (_heads(lambda i, d_k, h: (i, i + d_k)), "Your heads overlap: at which column does head i begin?"),
-        (
-            _heads(lambda i, d_k, h: (i * h, i * h + d_k)),
-            "You let head i begin at column i · num_heads: how many columns have the heads before it?",
-        ),
-        (
-            _heads(lambda i, d_k, h: (i * 2, i * 2 + 2)),
-            "Your heads are two columns wide, as the slice in the task: how wide are they for any q?",
-        ),
-        (
-            _heads(lambda i, d_k, h: (i * d_k, i * d_k + d_k - 1)),
-            "The last column of every head is missing: is the stop of a slice inside it?",
-        ),
-        (
-            _heads(lambda i, d_k, h: (i, None, h)),
-            "Your heads take every num_heads-th column: a head owns columns that lie side by side.",
-        ),
-        (
-            lambda q, num_heads: torch.stack(q.split(num_heads, dim=-1), dim=1),
-            "You have d_k heads of num_heads columns: which of the two counts the heads?",
-        ),
-        (
-            lambda q, num_heads: torch.cat(q.chunk(num_heads, dim=-1), dim=1),
-            "Your heads stand below each other on the axis of the words: they need an axis of their own.",
-        ),
-    ],
+    mistakes=changes("""
+        start = head * d_k => start = head
+        Your heads overlap: at which column does head i begin?
+        start = head * d_k => start = head * num_heads
+        You let head i begin at column i · num_heads: how many columns have the heads before it?
+        q.shape[-1] // num_heads => 2
+        Your heads are two columns wide, as the slice in the task: how wide are they for any q?
+        start + d_k => start + d_k - 1
+        The last column of every head is missing: is the stop of a slice inside it?
+        start : start + d_k => head::num_heads
+        Your heads take every num_heads-th column: a head owns columns that lie side by side.
+        d_k = q.shape[-1] // num_heads => d_k, num_heads = num_heads, q.shape[-1] // num_heads
+        You have d_k heads of num_heads columns: which of the two counts the heads?
+        torch.stack => torch.cat
+        Your heads stand below each other on the axis of the words: they need an axis of their own.
+    """),
     praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
     hints=[
         "How wide is a head, and at which column does head i begin?",
@@ -141,12 +117,6 @@ def my_cut(q, num_heads):
     return torch.stack(slices, dim=1)  # h of (b, n, d_k) -> (b, h, n, d_k)
 """,
 )
-
-
-def _asking(judge=lambda heads, right, q: torch.equal(heads, right), n=4, num_heads=3):
-    """Make a test of what ``judge`` says of a single input, with two numbers a head."""
-    q = numbers(n, 2 * num_heads)
-    return lambda split: bool(judge(split(q, num_heads), split_heads(q, num_heads), q))
 
 
 class ScrambleTest(TestExercise):
@@ -175,22 +145,16 @@ def my_test(split):
     # split(q, num_heads) -> (h, n, d_k)
     ...
 """,
-    mistakes=[
-        (_asking(num_heads=1), "A test with a single head judges like this: how many has your input?"),
-        (_asking(n=1), "A test with a single word judges like this: how many has your input?"),
-        (
-            _asking(lambda heads, right, q: torch.allclose(heads.sum((1, 2)), right.sum((1, 2)))),
-            "Wrong splits pass that give each head its own numbers: do you look at the place of each?",
-        ),
-        (
-            _asking(lambda heads, right, q: (heads == right).any()),
-            "Splits pass of which few numbers are in place: must one be right, or all?",
-        ),
-        (
-            _asking(lambda heads, right, q: torch.equal(heads.reshape(q.shape), q)),
-            "Your test takes for right what `view` alone makes: which numbers does a head of it hold?",
-        ),
-    ],
+    mistakes=changes("""
+        4, 3, 2 => 4, 1, 6
+        A test with a single head judges like this: how many has your input?
+        4, 3, 2 => 1, 3, 8
+        A test with a single word judges like this: how many has your input?
+        (heads[head], own_columns) => (heads[head].sum(), own_columns.sum())
+        Wrong splits pass that give each head its own numbers: do you look at the place of each?
+        q[:, head * d_k : (head + 1) * d_k] => q.view(num_heads, n, d_k)[head]
+        Your test takes for right what `view` alone makes: which numbers does a head of it hold?
+    """),
     praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
     hints=[
         "Make a small table whose numbers all differ, with torch.arange. Take more than one word, head, d_k.",
