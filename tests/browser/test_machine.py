@@ -1,7 +1,4 @@
-"""The whole machine of page 09 in a real JupyterLab: a step from the output of “eats” and back, by mouse and by keys.
-
-python -m pytest -n0 tests/browser/test_machine.py
-"""
+"""The whole machine of page 09 in a real JupyterLab: a step from the output of “eats” and back, by mouse and by keys."""
 
 import pytest
 

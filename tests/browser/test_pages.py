@@ -1,7 +1,4 @@
-"""Every page in a real JupyterLab, used as a person does. One page is opened once for all its tests.
-
-python -m pytest -n0 tests/browser -k 03_qk
-"""
+"""Every page in a real JupyterLab, used as a person does. One page is opened once for all its tests."""
 
 import functools
 

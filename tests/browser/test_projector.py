@@ -1,7 +1,4 @@
-"""What `course.py project` shows on a projector: 1280 x 720, with the browser at 125 %.
-
-python -m pytest -n0 tests/browser/test_projector.py
-"""
+"""What `course.py project` shows on a projector: 1280 x 720, with the browser at 125 %."""
 
 import shutil
 

@@ -1,13 +1,9 @@
-"""A page that was saved, and opened again when its kernel had ended, as `course.py lab` shows it.
+"""A page that was saved, and opened again when its kernel had ended, as `course.py lab` shows it."""
 
-python -m pytest -n0 tests/browser/test_second_day.py
-"""
-
-import nbformat
 import pytest
 
 from tools.lab import WIDGET, open_copy, open_notebook, run_all
-from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, as_text, normalise
+from tools.notebook import ROOT
 
 PAGE = ROOT / "notebooks" / "00_start_here.ipynb"
 NAME = f"notebooks/{PAGE.name}"
@@ -26,7 +22,7 @@ SEEN = """() => {
 
 @pytest.fixture(scope="module")
 def days(browser, lab):
-    """What three days show, the page as it is open on the third, and its file.
+    """What three days show, and the page as it is open on the third.
 
     On the first the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
     itself after two minutes. Each day loads JupyterLab anew, in the same tab: there it costs half as much.
@@ -46,7 +42,7 @@ def days(browser, lab):
         open_copy(page, lab[0], NAME)
         page.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
         seen.append(page.evaluate(SEEN))
-    return seen, page, lab[1] / "course" / NAME
+    return seen, page
 
 
 def test_pictures_stand_as_they_were_left_and_a_line_says_how_to_wake_them(days):
@@ -56,14 +52,6 @@ def test_pictures_stand_as_they_were_left_and_a_line_says_how_to_wake_them(days)
         assert seen["pictures"] == first["pictures"]
         assert all("Run All Cells" in line for line in seen["lines"])
         assert seen["icons"] == seen["errors"] == 0
-
-
-def test_refreshing_stores_none_of_it(days):
-    saved = nbformat.read(days[2], as_version=4)
-    assert saved.metadata.widgets[WIDGET_STATE]["state"]
-    normalise(saved, PAGE.stem)
-    assert "widgets" not in saved.metadata
-    assert WIDGET_VIEW not in as_text(saved)
 
 
 def test_running_wakes_the_panels(days):

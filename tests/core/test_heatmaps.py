@@ -12,7 +12,6 @@ from PIL import Image
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import drawable
-from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS
 from mha_helpers.tables import side_by_side
 
@@ -39,7 +38,7 @@ def test_heatmaps_side_by_side_share_one_scale():
 def test_minus_infinity_is_an_empty_cell():
     picture = heatmap(SCORES.masked_fill(~causal_mask(3), -torch.inf), TOKENS, kind="scores")
     assert cells_with_a_number(picture) == {(0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)}
-    assert picture.figure.axes[0].patch.get_hatch()
+    assert picture.figure.axes[0].patch.get_hatch() and scales(picture) == [(-4, 4)]
 
 
 def test_numbers_only_where_they_fit():
@@ -96,12 +95,3 @@ def test_sizes_that_do_not_fit_are_named():
         heatmap(SCORES, ["cat", "eats"], kind="scores")
     with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
         head_heatmaps(SCORES)
-
-
-@pytest.mark.parametrize("page", range(1, 10))
-def test_the_map_lights_the_step_of_the_page(page):
-    picture = pipeline_map(page)
-    ax = picture.figure.axes[0]
-    lit = [place for place, patch in enumerate(ax.patches, start=1) if patch.get_linewidth() > 2]
-    assert lit == [page]
-    assert f"Page {page:02}" in picture.words

@@ -6,31 +6,14 @@ import pytest
 import torch
 
 from mha_helpers import MultiHeadAttention
-from mha_helpers.models import ModelMissing, load_minilm, tendencies
-from mha_helpers.models.tiny import (
-    CHECKPOINTS,
-    HELD_OUT_DISTANCES,
-    LENGTH,
-    NUM_HEADS,
-    RUNS,
-    accuracy,
-    as_numbers,
-    as_text,
-    checkpoint_steps,
-    new_model,
-    repeated_sequences,
-    train,
-    trained_model,
-)
-from tools import train_tiny_model
-
-# --- the task ---------------------------------------------------------------------------------------------
+from mha_helpers.models import ModelMissing, load_minilm, tendencies, tiny
+from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
 
 
 @pytest.mark.parametrize("distance", [1, 6, 11, 23])
 def test_blocks_repeat_at_their_distance_and_hold_different_letters(distance):
     letters, distances = repeated_sequences(20, [distance], seed=3)
-    assert letters.shape == (20, LENGTH) and (distances == distance).all()
+    assert letters.shape == (20, tiny.LENGTH) and (distances == distance).all()
     assert torch.equal(letters[:, distance:], letters[:, :-distance])
     assert all(len(set(line[:distance].tolist())) == distance for line in letters)
 
@@ -44,13 +27,6 @@ def test_held_out_distances_are_never_trained_on():
 def test_impossible_distances_are_refused(distances):
     with pytest.raises(ValueError, match="whole numbers from 1 to 23"):
         repeated_sequences(1, distances, seed=0)
-
-
-def test_small_letters_and_spaces_may_be_typed():
-    assert as_text(as_numbers("kq wm")) == "KQWM"
-
-
-# --- the model --------------------------------------------------------------------------------------------
 
 
 def test_the_model_is_made_of_the_courses_own_attention_and_sees_no_future():
@@ -68,7 +44,7 @@ def test_the_model_is_made_of_the_courses_own_attention_and_sees_no_future():
 
 def test_switching_off_is_zeroing_the_rows_of_w_o():
     letters = repeated_sequences(4, [9], seed=0)[0]
-    cut, heads_on = trained_model(), torch.ones(2, NUM_HEADS, dtype=torch.bool)
+    cut, heads_on = trained_model(), torch.ones(2, tiny.NUM_HEADS, dtype=torch.bool)
     for layer, head in ((1, 2), (0, 0)):
         heads_on[layer, head] = False
         cut.layers[layer].w_o.weight[:, head * 8 : (head + 1) * 8] = 0  # nn.Linear keeps W_O transposed
@@ -77,13 +53,10 @@ def test_switching_off_is_zeroing_the_rows_of_w_o():
     assert not torch.allclose(off, trained_model()(letters)[0], atol=1e-2)  # a fresh model: not the cut one
 
 
-# --- the shipped files ------------------------------------------------------------------------------------
-
-
 def test_files_hold_small_plain_tensors_and_every_step_loads():
-    assert sum(path.stat().st_size for path in CHECKPOINTS.iterdir()) < 500_000
+    assert sum(path.stat().st_size for path in tiny.CHECKPOINTS.iterdir()) < 500_000
     for run in RUNS:
-        for step in checkpoint_steps(run):
+        for step in tiny.checkpoint_steps(run):
             assert all(parameter.isfinite().all() for parameter in trained_model(run, step).parameters())
     with pytest.raises(ValueError, match="after 0, 50"):
         trained_model("varying", 7)
@@ -92,7 +65,7 @@ def test_files_hold_small_plain_tensors_and_every_step_loads():
 
 
 def test_loading_leaves_the_learners_random_numbers_as_they_are():
-    before = torch.get_rng_state()
+    before = torch.manual_seed(5).get_state()  # which no model before it has left behind
     trained_model()
     assert torch.equal(torch.get_rng_state(), before)
 
@@ -106,30 +79,19 @@ def test_the_model_copies_at_distances_held_out_of_training_and_the_shortcut_doe
     assert accuracy(shortcut, *held_out) < 0.02
 
 
-# --- training ---------------------------------------------------------------------------------------------
-
-
 def test_training_starts_where_the_shipped_run_started_and_learns():
-    model = new_model(seed=1)
+    model = tiny.new_model(seed=1)
     for mine, theirs in zip(model.parameters(), trained_model(step=0).parameters(), strict=True):
         assert torch.allclose(mine, theirs, atol=0.01)
-    accuracies = [on_batch for _, on_batch in islice(train(model, RUNS["fixed"], 300, seed=1), 151)]
+    accuracies = [on_batch for _, on_batch in islice(tiny.train(model, RUNS["fixed"], 300, seed=1), 151)]
     assert accuracies[0] < 0.15 and accuracies[-1] > 0.9
 
 
 def test_training_goes_on_in_smaller_and_smaller_steps():
-    model = new_model(seed=1)
-    places = [model.positions.detach().clone() for _ in train(model, RUNS["fixed"], 10, seed=1)]
+    model = tiny.new_model(seed=1)
+    places = [model.positions.detach().clone() for _ in tiny.train(model, RUNS["fixed"], 10, seed=1)]
     first, *_, last = [(after - before).abs().mean() for before, after in pairwise(places)]
     assert 0 < last < 0.3 * first
-
-
-def test_the_script_keeps_the_steps_that_are_shipped():
-    for run in RUNS:
-        assert train_tiny_model.KEPT[run] == checkpoint_steps(run)
-
-
-# --- page 11, without its model ---------------------------------------------------------------------------
 
 
 def test_without_the_model_one_sentence_says_what_to_install(tmp_path):

@@ -7,7 +7,6 @@ import torch
 
 from mha_helpers import golden_example
 from mha_helpers.pages.p06_softmax import softmax_explorer
-from mha_helpers.pages.p06_softmax.explorer import ALL
 
 
 @pytest.mark.parametrize("shift", [False, True])
@@ -36,24 +35,17 @@ def test_only_the_shifted_softmax_survives_a_large_constant(every, not_a_number)
     torch.testing.assert_close(panel.state()["weights"], right, rtol=1e-4, atol=1e-6)
 
 
-def test_a_sum_too_large_for_float32_is_told_though_no_power_is():
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"query": 2, "every": 86, "cat": 1.25}, "their sum is too large for float32"),  # though no power is
+        ({"head": 2, "query": 0}, "“cat” has as much weight as any other, 0.333."),
+    ],
+)
+def test_what_is_odd_is_told(settings, words):
     panel = softmax_explorer()
-    panel.set(query=2, every=86, cat=1.25)
-    assert panel.state()["exponentials"].isfinite().all() and panel.state()["weights"].sum() == 0
-    assert "too large for float32" in panel.description()
-
-
-def test_equal_weights_have_no_largest():
-    panel = softmax_explorer()
-    panel.set(head=2, query=0)
-    assert "“cat” has as much weight as any other, 0.333." in panel.description()
-
-
-@pytest.mark.parametrize("shift", [False, True])
-def test_a_row_without_any_key_is_told(shift):
-    panel = softmax_explorer()
-    panel.set(hide=ALL, shift=shift)
-    assert panel.state()["weights"].isnan().all() and "NaN" in panel.description()
+    panel.set(**settings)
+    assert words in panel.description()
 
 
 def test_a_click_hides_a_word_and_the_next_shows_it():

@@ -30,10 +30,3 @@ def test_other_values_move_the_output_and_no_weight():
     assert (panel.state()["output"] - before["output"]).abs().max() > 0.5
     panel.set(values=ONES)
     torch.testing.assert_close(panel.state()["output"], torch.ones(2))
-
-
-def test_a_click_lets_a_word_ask_and_thickens_one_piece():
-    panel = values_explorer()
-    panel.click(0, 1, 2)
-    assert panel.state()["chosen"] == (0, 1, 2)
-    assert "“eats” takes home" in panel.description() and "comes from “fish”" in panel.description()

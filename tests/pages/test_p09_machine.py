@@ -1,13 +1,11 @@
 """The whole machine of page 09: what it writes can be recomputed, what it frames is what went in, every way is open."""
 
-import dataclasses
 import itertools
 import math
 import re
 
 import matplotlib
 import pytest
-import torch
 from PIL import ImageFont
 
 from mha_helpers.golden import golden_example
@@ -37,8 +35,7 @@ def evaluated(written):
 def from_trace(head, mask):
     """Return each number from a trace of its own, and from the matrices of the example."""
     masks = {"none": None, "causal": causal_mask(3), "neighbours only": sliding_window_mask(3, 1)}
-    with torch.no_grad():
-        trace = golden_example().attention().trace(golden_example().x, masks[mask])
+    trace = golden_example().trace(masks[mask])
 
     def value(cell):
         if cell.matrix.startswith("W_"):
@@ -183,16 +180,6 @@ def test_every_step_of_the_trail_fits_its_room():
         for cell in cells(now):
             arrow = "← " * (cell.matrix != "output")  # which nothing is made from
             assert letters.getlength(f"{arrow}{now.step(cell)}") <= 182, now.step(cell)
-
-
-def test_names_stay_text(monkeypatch):
-    from mha_helpers.pages.p09_concat_and_output import explorer_machine, machine
-
-    odd = dataclasses.replace(EXAMPLE, tokens=("<i>cat</i>", "eats & drinks", "fish"))
-    for module in (explorer_machine, machine):
-        monkeypatch.setattr(module, "EXAMPLE", odd)
-    svg = machine_explorer().svg()
-    assert "<i>" not in svg and "weight of head 1: eats &amp; drinks → &lt;i&gt;cat&lt;/i&gt; = 0.919" in svg
 
 
 def test_without_clicks_the_menus_are_in_sight_and_no_text_asks_for_one(monkeypatch):

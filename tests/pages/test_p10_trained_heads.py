@@ -23,7 +23,6 @@ def test_accuracy_grows_with_the_heads(panel):
     for step in checkpoint_steps():
         panel.controls["step"].value = step
         found.append((panel.state()["accuracy"], panel.state()["after a copy"][4:].mean()))
-        assert f"Step {step}." in panel.description()
     assert found[0][0] < 0.1 and found[0][1] < 0.15
     assert found[-1][0] > 0.99 and found[-1][1] > 0.8
 
@@ -43,9 +42,7 @@ def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
 def test_frames_are_where_the_layer_has_to_look(panel):
     panel.set(line="ABCABC")
     assert panel.state()["framed"].nonzero().tolist() == [[i, i - 1] for i in range(1, 6)]
-    assert "Framed: the previous letter." in panel.description()
     panel.set(head=4)
-    assert "Framed: the letter after an earlier copy." in panel.description()
     assert panel.state()["framed"].nonzero().tolist() == [[3, 1], [4, 2], [5, 3]]
 
 
@@ -59,14 +56,8 @@ def test_in_the_still_maps_a_frame_is_at_its_query_and_key():
 def test_letters_that_can_be_known_are_counted(panel):
     panel.set(line="ABCABD")  # after the second A a copy tells B; after the second B it tells C, and D comes
     assert panel.state()["known"].tolist() == [False, False, False, True, False]
-    assert "1 of 1 in this line" in panel.description()
     panel.set(line="ABCDEF")
     assert "none can be known" in panel.description()
-
-
-def test_a_click_on_a_bar_chooses_its_head(panel):
-    panel.click(5, 0, 0)
-    assert panel.controls["head"].label == "2.2"
 
 
 @pytest.mark.parametrize(("line", "words"), [("AB1", "A to Z"), ("A", "2 to 24"), ("A" * 25, "2 to 24")])

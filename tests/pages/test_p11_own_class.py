@@ -40,10 +40,7 @@ changed = the_class.solution_code.replace
         (the_class.stub, "page 09 holds no finished MyAttention yet"),
         ("x = 1", "page 09 holds no finished MyAttention yet"),
         (changed("def forward(", "def forward"), "no finished MyAttention yet"),
-        (
-            changed("x, mask=None", "x"),
-            "Compare the arguments with those that the task, or PyTorch, names.\n",
-        ),
+        (changed("x, mask=None", "x"), "with those that the task, or PyTorch, names.\n"),
         (changed("d_model, num_heads)", "d, h)"), "keyword argument 'd_model'"),
         (changed("if mask is not None", "if True"), "ask `if mask is not None`"),
         (changed("self.w_o = ", "self.last = "), "yours stops here, because it raises"),

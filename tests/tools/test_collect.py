@@ -7,6 +7,7 @@ import zipfile
 import nbformat
 import pytest
 
+import course
 from mha_helpers.exercises import ValueExercise
 from tools import collect
 from tools.notebook import exercise_cells
@@ -38,33 +39,27 @@ EXPECTED = """\
 @pytest.fixture
 def notebook(capsys):
     """Make a learner's notebook from (exercise, answer): what the page shows and what its check prints."""
-
-    def cells(exercise, answer):
-        raised = [nbformat.v4.new_output("error", ename=getattr(answer, "__name__", "x"), evalue="x")]
-        outputs = raised
-        if not isinstance(answer, type):  # else the cell raises
-            exercise.check(answer)
-            printed = f"mine: 7\n{capsys.readouterr().out}", "done\n"
-            outputs = [nbformat.v4.new_output("stream", text=text) for text in printed]
-        heading, stub, _ = exercise_cells(exercise, "name")
-        code = [
-            nbformat.v4.new_code_cell("1 / 0", outputs=raised),
-            nbformat.v4.new_code_cell(stub, outputs=outputs),
-        ]
-        return [nbformat.v4.new_markdown_cell(heading), *code]
+    code, output = nbformat.v4.new_code_cell, nbformat.v4.new_output
 
     def make(*pairs):
-        parts = [cell for pair in pairs for cell in cells(*pair)]
-        return nbformat.writes(nbformat.v4.new_notebook(cells=parts))
+        cells = []
+        for exercise, answer in pairs:
+            raised = outputs = [output("error", ename=getattr(answer, "__name__", "x"), evalue="x")]
+            if not isinstance(answer, type):  # else the cell raises
+                exercise.check(answer)
+                printed = f"mine: 7\n{capsys.readouterr().out}", "done\n"
+                outputs = [output("stream", text=text) for text in printed]
+            heading, stub, _ = exercise_cells(exercise, "name")
+            cells.append(nbformat.v4.new_markdown_cell(heading))
+            cells += [code("1 / 0", outputs=raised), code(stub, outputs=outputs)]
+        return nbformat.writes(nbformat.v4.new_notebook(cells=cells))
 
     return make
 
 
 def write(folder, files):
     for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        course.write(str(folder / name), text)
     return folder
 
 

@@ -16,7 +16,6 @@ from tools import states
 from tools.states import States, combined, key, options_of, thinned
 
 SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
-of_some_panels = pytest.mark.parametrize("explorer", SOME_PANELS, ids=lambda make: make.__name__)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,7 @@ def states_of():
         yield functools.cache(States)
 
 
-@of_some_panels
+@pytest.mark.parametrize("explorer", SOME_PANELS, ids=lambda make: make.__name__)
 def test_states_are_what_the_panel_says(states_of, explorer):
     made, draw = states_of(explorer), random.Random(explorer.__name__)
     clicked = sorted(name for name in made.shown if " " in name)
@@ -57,18 +56,6 @@ def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monk
     monkeypatch.setattr(States, "_grid", lambda self: [self.start])
     # The box ticks a cell of the mask.
     assert " ".join(States(mask_explorer).live) == "mask head query key"
-
-
-@of_some_panels
-def test_at_most_240_combinations_with_the_start_and_both_ends(explorer):
-    panel = explorer()
-    live = combined(panel)
-    assert states.combinations(live) <= states.MOST_STATES
-    for name, options in live.items():
-        values, every = ([value for _, value in each] for each in (options, options_of(panel.controls[name])))
-        assert panel.controls[name].value in values
-        assert {values[0], values[-1]} == {every[0], every[-1]}
-        assert values == [value for value in every if value in values]
 
 
 def test_what_page_06_asks_for_is_among_the_states():
