@@ -13,7 +13,6 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import sync_playwright
 
 import course
@@ -49,8 +48,7 @@ def chromium():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
 
 
@@ -144,11 +142,7 @@ def open_copy(page, address, name):
         page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
     else:
         page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
-    try:
-        page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
-    except BrowserError as error:
-        error.add_note(" / ".join(page.locator(".jp-Dialog-content").all_inner_texts()))
-        raise
+    page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
 
 
 # Errors and stderr that cells show, leaving out errors that are meant (tag raises-exception).

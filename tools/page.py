@@ -47,10 +47,7 @@ class Page:
     @cached_property
     def sections(self):
         """The `##` headings and their cells; "top" is what stands before the first."""
-        parts = {}
-        for heading, cells in sections(self.cells):
-            parts.setdefault(heading, []).extend(cells)
-        return parts
+        return dict(sections(self.cells))
 
     @cached_property
     def minutes(self):
