@@ -110,7 +110,7 @@ def jupyterlab(folder, dark=False, options=()):
 
 @contextlib.contextmanager
 def opened(notebook, dark=False, **options):
-    """Open a notebook in a JupyterLab and a browser of its own. Yields the browser's page."""
+    """Run a notebook in a JupyterLab and a browser of its own. Yields the browser's page."""
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         jupyterlab(Path(folder), dark) as address,
@@ -119,6 +119,7 @@ def opened(notebook, dark=False, **options):
         page = browser.new_page(**options)
         open_notebook(page, address, Path(folder), notebook)
         page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+        run_all(page)
         yield page
 
 

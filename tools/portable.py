@@ -19,7 +19,7 @@ from pathlib import Path
 
 import nbformat
 
-from tools.notebook import ROOT, all_pages, is_setup_cell, name_of
+from tools.notebook import ROOT, all_pages, name_of
 
 MOST_ADDED = 80_000  # bytes more than the page: the sitting takes 73; trained models come on top
 CARRIER = '''\
@@ -73,10 +73,9 @@ def portable(path):
     files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
     packed = lzma.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"), preset=9)
     text = re.sub(".{2000}", r"\g<0>\n", base64.b85encode(packed).decode("ascii"))
+    page.cells[1].source = CARRIER.format(text=text)
     for cell in page.cells:
-        if is_setup_cell(cell.source):
-            cell.source = CARRIER.format(text=text)
-        elif cell.cell_type == "markdown":  # of a link to a page that is not there, only the words
+        if cell.cell_type == "markdown":  # of a link to a page that is not there, only the words
             cell.source = re.sub(
                 r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", cell.source
             )
