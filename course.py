@@ -168,9 +168,8 @@ def run(command):
 
 def fingerprint(requirements):
     """What the stamp of an installation says: from which lines, and for which folder, it was made."""
-    text = [ROOT] + [
-        read(os.path.join(ROOT, name)) for name in (requirements, "constraints.txt", "pyproject.toml")
-    ]
+    names = (requirements, "constraints.txt", "pyproject.toml")
+    text = [ROOT, *(read(os.path.join(ROOT, name)) for name in names)]
     return hashlib.sha256("\n".join(text).encode("utf-8")).hexdigest()
 
 

@@ -132,8 +132,7 @@ def keep():
         drawings |= panel_drawings(name)
     with zipfile.ZipFile(KEPT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, svg in sorted(drawings.items()):
-            dated = zipfile.ZipInfo(name)  # always 1980
-            archive.writestr(dated, svg, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
     print(f"{len(drawings)} drawings, {KEPT.stat().st_size // 1000} kB")
 
 

@@ -68,7 +68,7 @@ def carried_files(code):
 
 
 def portable(path):
-    """Return the one-file copy of a page, as text, and whether it carries trained models."""
+    """Return the one-file copy of a page, as text."""
     page = nbformat.read(path, as_version=4)
     files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
     packed = lzma.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"), preset=9)
@@ -80,8 +80,7 @@ def portable(path):
                 r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", cell.source
             )
     nbformat.validate(page)
-    written = json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return written + "\n", any(name.endswith(".pt") for name in files)
+    return json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def main(arguments=None):
@@ -92,12 +91,12 @@ def main(arguments=None):
     options.out.mkdir(parents=True, exist_ok=True)
     too_large = []
     for path in options.pages or all_pages():
-        text, has_models = portable(path)
+        text = portable(path)
         name = f"{name_of(path)}.ipynb"
         (options.out / name).write_text(text, encoding="utf-8", newline="\n")
         added = len(text.encode("utf-8")) - path.stat().st_size
         print(f"{name}: {added / 1000:.0f} kB more than the page")
-        if added > MOST_ADDED and not has_models:
+        if added > MOST_ADDED and "trained_model" not in text:
             too_large.append(name)
     return f"more than {MOST_ADDED // 1000} kB: {', '.join(too_large)}" if too_large else 0
 
