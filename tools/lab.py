@@ -41,10 +41,8 @@ def find_chromium():
 
 @contextlib.contextmanager
 def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium())
+    with sync_playwright() as api, api.chromium.launch(executable_path=find_chromium()) as browser:
         yield browser
-        browser.close()
 
 
 def free_port():

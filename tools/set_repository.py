@@ -17,7 +17,7 @@ import sys
 import nbformat
 
 from course import FIRST_PAGE
-from tools.notebook import ROOT, all_pages, as_text, name_of, setup_cell
+from tools.notebook import ROOT, all_pages, as_text, is_setup_cell, name_of, setup_cell
 
 PLAYS, IN_COLAB = "Play with it in your browser", "Open in Colab"
 BADGES = re.compile(rf"\n\n(?:\*\*\[{PLAYS}\]|\[!\[{IN_COLAB}\])[^\n]*")
@@ -43,7 +43,8 @@ def page_with_address(path, repository, branch):
     """Return the text of a page with the address in its set-up cell and its badge; "" takes both out."""
     page = nbformat.read(path, as_version=4)
     opening, setup = page.cells[:2]
-    setup.source = setup_cell(repository)
+    if is_setup_cell(setup.source):
+        setup.source = setup_cell(repository)
     opening.source = without_badges(opening.source)
     if repository:
         colab = colab_badge(repository, branch, path.relative_to(ROOT).as_posix())
