@@ -52,8 +52,8 @@ class Panel(widgets.VBox):
     - ``words(state)`` -> at most three lines of plain text, shown under the picture.
     - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
       one control follow from another. What it changes is redrawn once, not twice.
-    - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets.
-      Without it, a click sets "head", "query" and "key", as far as the Panel has them.
+    - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets; or the
+      names of three controls for map, row and column: "head", "query" and "key", where none are given.
 
     ``panel.controls["d_k"].value = 8`` redraws before it returns; ``panel.set(d_k=8, heads=4)`` redraws once;
     ``panel.state()`` returns what is shown; ``panel.click(map, row, column)`` does what a click does.
@@ -68,7 +68,7 @@ class Panel(widgets.VBox):
         self._title = f"{title}: {asks}" if asks else title
         self._head_line = self._title if CLICKS else title
         self._compute, self._draw, self._words = compute, draw, words
-        self._adjust, self._click, self._height = adjust, click, height
+        self._adjust, self._click, self._height = adjust, click or ("head", "query", "key"), height
         self.controls = {**controls, **(more or {})}
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
         self._head, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
@@ -123,11 +123,11 @@ class Panel(widgets.VBox):
 
     def click(self, map, row, column):
         """Choose a cell, as a click on it does; map (which of several), row and column are counted from 0."""
-        if self._click is not None:
+        if callable(self._click):
             self.set(**self._click(self._values(), map, row, column))
         else:
-            chosen = {"head": map, "query": row, "key": column}
-            self.set(**{name: index for name, index in chosen.items() if name in self.controls})
+            chosen = zip(self._click, (map, row, column), strict=True)
+            self.set(**{name: index for name, index in chosen if name in self.controls})
 
     def _changed(self, change):
         if not self._busy:
@@ -166,51 +166,43 @@ class Panel(widgets.VBox):
         return {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}, {}
 
 
-class _IndexMenu(widgets.Dropdown):
-    """A menu of names whose values count from 0; it remembers which name was chosen."""
+class IndexMenu(widgets.Dropdown):
+    """A menu of tokens or heads; its values count from 0 and begin with the index ``start``.
 
-    def __init__(self, description, start):
+    With ``start=-1`` it begins with "the strongest", which stands in front. Where its names follow from
+    another control, ``adjust`` hands them to ``offer``.
+    """
+
+    def __init__(self, description, start=0, names=()):
         super().__init__(options=[("", start)], description=description)
-        self.offering, self.wanted, self.wanted_name, self.names = False, start, None, []
+        self.start, self.offering, self.wanted, self.wanted_name, self.names = start, False, start, None, []
         self.observe(self._remember, names="value")
+        if names:
+            self.offer(names)
+
+    def offer(self, names, numbered=True):
+        """Fill the menu with names, numbered from 1 unless they say themselves where they stand.
+
+        The choice stays with the name that was chosen: the nearest one, where the name stands elsewhere now.
+        Where it is gone its index is kept, as far as there is one, until it is there again.
+        """
+        options = [(f"{i + 1} {short(name, 20)}" if numbered else name, i) for i, name in enumerate(names)]
+        if self.start < 0:
+            options.insert(0, ("the strongest", -1))
+        if list(self.options) == options:
+            return
+        if self.wanted_name is None and 0 <= self.wanted < len(names):
+            self.wanted_name = names[self.wanted]  # the start has a name now
+        same = [i for i, name in enumerate(names) if name == self.wanted_name]
+        kept = min(same, key=lambda i: abs(i - self.wanted), default=min(self.wanted, len(names) - 1))
+        self.names, self.offering = list(names), True
+        self.options, self.value = options, kept
+        self.offering = False
 
     def _remember(self, change):
         if not self.offering:
             self.wanted = self.value
             self.wanted_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
-
-
-def index_menu(description, start=0, names=(), strongest=False):
-    """Return a menu of tokens or heads for a Panel that begins at the index ``start``.
-
-    Where its names follow from another control, ``adjust`` hands them to ``offer``.
-    """
-    menu = _IndexMenu(description, start)
-    if names:
-        offer(menu, names, strongest)
-    return menu
-
-
-def offer(menu, names, strongest=False, numbered=True):
-    """Fill an ``index_menu`` with names, numbered from 1 unless they say themselves where they stand.
-
-    Its values count from 0. Its choice stays with the name that was chosen: the nearest one, where the name
-    stands elsewhere now. Where it is gone its index is kept, as far as there is one, until it is there again.
-    ``strongest=True`` puts "the strongest" in front, with the value −1.
-    """
-    options = [(f"{i + 1} {short(name, 20)}" if numbered else name, i) for i, name in enumerate(names)]
-    if strongest:
-        options.insert(0, ("the strongest", -1))
-    if list(menu.options) == options:
-        return
-    if menu.wanted_name is None and 0 <= menu.wanted < len(names):
-        menu.wanted_name = names[menu.wanted]  # the start has a name now
-    same = [i for i, name in enumerate(names) if name == menu.wanted_name]
-    kept = min(same, key=lambda i: abs(i - menu.wanted), default=min(menu.wanted, len(names) - 1))
-    menu.names, menu.offering = list(names), True
-    menu.options = options
-    menu.value = kept
-    menu.offering = False
 
 
 def _make_legible(name, control):
@@ -233,7 +225,7 @@ def _width(control):
     if isinstance(control, widgets.Checkbox):
         return f"{label + 40}px"
     if isinstance(control, widgets.Dropdown):
-        least = 19 if isinstance(control, _IndexMenu) else 16
+        least = 19 if isinstance(control, IndexMenu) else 16
         longest = max([least, *(len(str(option)) for option in control._options_labels)])
         return f"{label + 8 * longest + 36}px"
     return f"{label + 290}px"  # a slider: 200 pixels of track and more, and its number

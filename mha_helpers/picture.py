@@ -117,10 +117,11 @@ def chart_at(figure, left, top, width, height, **style):
 
 
 def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radius=7):
-    """Draw a box with round corners on a pale ground of its colour, with a thick border where it is lit."""
+    """Draw a box with round corners, so pale that dark words are readable; where lit its border is thick."""
     style = {"boxstyle": f"round,pad=0,rounding_size={radius}", "linewidth": 3.5 if lit else 1.2}
-    ground, border = fill or tint(colour), colour_of("lit" if lit else colour)
-    ax.add_patch(FancyBboxPatch((left, top), width, height, facecolor=ground, edgecolor=border, **style))
+    pale = [1 - 0.14 * (1 - part) for part in matplotlib.colors.to_rgb(colour_of(colour))]
+    style |= {"facecolor": fill or pale, "edgecolor": colour_of("lit" if lit else colour)}
+    ax.add_patch(FancyBboxPatch((left, top), width, height, **style))
 
 
 def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center", **style):
@@ -133,9 +134,3 @@ def arrow(ax, start, end):
     """Draw an arrow from one place to another."""
     style = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"]}
     ax.annotate("", xy=end, xytext=start, arrowprops={**style, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0})
-
-
-def tint(name, share=0.14):
-    """Return a light tint of a colour, on which dark words are readable."""
-    red, green, blue = matplotlib.colors.to_rgb(colour_of(name))
-    return tuple(1 - share * (1 - part) for part in (red, green, blue))

@@ -79,10 +79,10 @@ def number(value, decimals=2, trim=True):
     return text.replace("-", "−")
 
 
-def vector(values, decimals=2, trim=True):
+def vector(values, decimals=2):
     """Write the numbers of a vector in brackets.
 
     >>> vector([-1.0, 0.5])
     '(−1, 0.5)'
     """
-    return f"({', '.join(number(value, decimals, trim) for value in values)})"
+    return f"({', '.join(number(value, decimals) for value in values)})"

@@ -97,7 +97,7 @@ class Marks:
         data = "" if cell is None else f' data-cell="{",".join(map(str, cell))}"'
         self._marks.append(f'<g class="hit"{data}>{mark}{tip}</g>')
 
-    def bars(self, box, values, labels, colour="ink", limits=None, chosen=None, cells=None, hovers=None):
+    def bars(self, box, values, labels, colour, limits, chosen=None, cells=None, hovers=None):
         """Draw one horizontal bar for each value, with its label and its number.
 
         ``colour`` is one colour or a list, ``limits`` the smallest and the largest number of the scale (0 is
@@ -106,8 +106,7 @@ class Marks:
         """
         x, y, width, height = box
         values = [float(value) for value in values]
-        low, high = limits or (min(values), max(values))
-        low, high = min(low, 0.0), max(high, 0.0)
+        low, high = min(0.0, *limits), max(0.0, *limits)
         step = min(height / len(values), 44)
         size = max(10, min(14, step * 0.6))
         room = 8 + size * 0.62 * max(len(short(label)) for label in labels)
@@ -118,8 +117,7 @@ class Marks:
             top, tall = y + i * step, step * 0.72
             own = colour[i] if isinstance(colour, list) else colour
             shown = number(value, trim=False)
-            finite = value if math.isfinite(value) else 0.0
-            left, right = zero + min(finite, 0) * scale, zero + max(finite, 0) * scale
+            left, right = zero + min(value, 0) * scale, zero + max(value, 0) * scale
             wide, middle = max(right - left, 1), top + tall / 2 + size * 0.35
             hover = hovers[i] if hovers else f"{label}: {shown}"
             self.rect(left, top, wide, tall, own, hover=hover, cell=cells[i] if cells else None)

@@ -86,7 +86,6 @@ def still_pictures():
         "value_hull": p07.value_hull(*hull),
         "heads_cut": p08.heads_cut(example.x @ example.w_q, example.tokens, num_heads=3),
         "contribution_bars": p09.contribution_bars(pieces, example.features, example.head_names, "eats"),
-        "summary_picture": p09.summary_picture(),
         "model_map": p10.model_map(),
         "circuit_maps": p10.circuit_maps(even, even, "KQW", [framed, framed]),
     }

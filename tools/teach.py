@@ -9,7 +9,6 @@ say at the headings of a page stands there in a file of the page's name.
 """
 
 import argparse
-import base64
 import html
 import re
 import shutil
@@ -18,7 +17,8 @@ import sys
 import nbformat
 from nbconvert.filters import markdown2html
 
-from mha_helpers.pages.p09_concat_and_output import summary_picture
+from mha_helpers.pages.p09_concat_and_output import machine_explorer
+from mha_helpers.svg_marks import STYLE
 from tools.notebook import (
     EXERCISES,
     ROOT,
@@ -43,9 +43,9 @@ PRINTED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}
 @page {{ size: A4; margin: 11mm }} .anchor-link {{ display: none }}
 body {{ font: 9.5pt/1.25 sans-serif; max-width: 188mm; margin: 0 auto; color: #000 }}
 h1 {{ font-size: 14pt; margin: 0 0 1mm }} h2 {{ font-size: 11pt; margin: 2.5mm 0 0 }} p {{ margin: 1mm 0 }}
-table {{ border-collapse: collapse; width: 100% }} img {{ width: 92% }} ul {{ margin: 1mm 0 3mm }}
+table {{ border-collapse: collapse; width: 100% }} svg {{ pointer-events: none }} ul {{ margin: 1mm 0 3mm }}
 th, td {{ border-bottom: 0.3mm solid #999; padding: 0.4mm 2mm 0.4mm 0; text-align: left }}
-</style>{body}</html>
+{style}</style>{body}</html>
 """
 
 
@@ -120,12 +120,13 @@ def main(arguments=None):
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    png = base64.b64encode(summary_picture().png()).decode("ascii")
-    picture = f'<img alt="{html.escape(repr(summary_picture()))}" src="data:image/png;base64,{png}">'
+    machine = machine_explorer()
+    arithmetic = machine.description().splitlines()[1]
+    picture = f"{machine.svg()}<br>Framed: {html.escape(arithmetic)}"
     for name in ("handout", "paper", "key"):
         text = (SOURCE / f"{name}.md").read_text(encoding="utf-8")
         title, body = text.splitlines()[0].lstrip("# "), markdown2html(text).replace("{picture}", picture)
-        page = PRINTED.format(title=html.escape(title), body=body)
+        page = PRINTED.format(title=html.escape(title), style=STYLE, body=body)
         (FOLDER / f"{name}.html").write_text(page, encoding="utf-8")
     faults = [fault for path in filter(can_run, all_pages()) for fault in teacher_edition(path)]
     return "Not solved:\n" + "\n".join(faults) if faults else 0

@@ -224,6 +224,8 @@ class TestExercise(Exercise):
         if len(values) == 1 and time.thread_time() - start > self.seconds / 4:
             return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
         if len(set(values)) > 1:
+            if not candidate.is_right and (sentence := self._slip(test, [True, False], candidate)):
+                return sentence
             room = "allow chance more room, or more numbers."
             repair = room if candidate.is_right else "what lets it pass by chance?"
             return f"Your test says now True, now False of {which}: {repair}"

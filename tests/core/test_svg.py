@@ -87,7 +87,7 @@ def test_sixteen_small_maps_are_images_with_titles_apart():
 
 
 def ends_of_bars(values, limits):
-    bars = drawn("bars", values, WORDS[: len(values)], limits=limits).iter(f"{SVG}rect")
+    bars = drawn("bars", values, WORDS[: len(values)], "ink", limits).iter(f"{SVG}rect")
     return [(float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))) for bar in bars]
 
 

@@ -130,6 +130,7 @@ def my_test(attend):
     output = attend(torch.randn(6, 4), torch.randn(6, 4), torch.ones(6, 7))
     return (output - 1).abs().max() < 0.001
 """,
+    "12.1 of a batch": {"(5, 4)": "(2, 5, 4)"},
     "12.2": 'my_verdicts = {"F": "Scale", "E": "heads", "D": "softmax", "C": "healthy.", "B": "mask", "A": "values"}',
     "D4.1": 'still_from = {"÷ √d_k": 22.0, "no scale": torch.tensor(5)}',
     "D5.1": "my_mask = lambda lengths, n: padding_mask(lengths, n).flip(-1)",

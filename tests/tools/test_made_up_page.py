@@ -205,7 +205,7 @@ def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
     assert "(TEACHER_00_start_here.ipynb#Play)" in taught[0] and taught[2:13] == TAUGHT
     printed = (teach.FOLDER / "key.html").read_text(encoding="utf-8")
     assert "<title>key &amp; all</title>" in printed and "key &amp; all<" in printed
-    assert '<p><img alt="' in printed and "base64,iVBOR" in printed
+    assert "<p><svg " in printed and "Framed: 1.784 · 1 + 1.865" in printed
     unsolved = "Exercise D99.1: not yet. No.\nExercise 3.2: not attempted yet. …\nExercise 3.3: correctly …"
     SAID.append(f"{unsolved}\n")
     assert teach.main([]) == f"Not solved:\n{unsolved}"

@@ -4,16 +4,6 @@ import torch
 
 from mha_helpers.exercises import ValueExercise
 
-_MISTAKES = [
-    ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k has it first?"),
-    ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit has the task?"),
-    ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
-    ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
-    ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
-    ({"no scale": 7, "÷ √d_k": 48}, "At both the answer falls below 0.001: which limit has the task?"),
-    ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
-]
-
 
 def _answer_there(d_k, wanted):
     """Say which answer the match has at a wrong d_k; without the scale 5 is wanted, with it 22."""
@@ -38,7 +28,14 @@ still_from = {
 }
 """,
     says=_answer_there,
-    mistakes=_MISTAKES,
+    mistakes=[
+        ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k has it first?"),
+        ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit has the task?"),
+        ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
+        ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
+        ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
+        ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
+    ],
     praise="The scale moves the place where a head that knows falls still from 5 to 22: later, not never.",
     hints=[
         "Two keys, scores s and 0: torch.softmax(torch.tensor([s, 0.0]), dim=-1)[0] is α.",
@@ -48,12 +45,11 @@ still_from = {
     solution="""
 still_from = {}
 for name, power in [("no scale", 1.0), ("÷ √d_k", 0.5)]:
-    d_k = 1
-    while True:
-        weight = torch.softmax(torch.tensor([d_k**power, 0.0]), dim=-1)[0]
-        if weight * (1 - weight) < 0.01:
-            break
+    d_k, answer = 0, 1.0
+    while answer >= 0.01:
         d_k += 1
+        weight = torch.softmax(torch.tensor([d_k**power, 0.0]), dim=-1)[0]
+        answer = weight * (1 - weight)
     still_from[name] = d_k
 """,
 )

@@ -2,18 +2,10 @@
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, case
-from mha_helpers.masks import padding_mask
-
-
-def _real(lengths, n):
-    """True = a word, where padding stands in front, (b, n)."""
-    return torch.arange(n) >= n - lengths[:, None]
-
+from mha_helpers.exercises import FunctionExercise, case, changes
 
 padding_in_front = FunctionExercise(
     "D5.1 ★★ · 6 min · Padding in front",
-    reference=lambda lengths, n: _real(lengths, n)[:, None, None, :],
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
         case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5"),
@@ -30,47 +22,30 @@ def my_mask(lengths, n):
     # (b) -> (b, 1, 1, n)
     ...
 """,
-    mistakes=[
-        (padding_mask, "You hide what stands behind the words: here the padding stands in front of them."),
-        (
-            lambda lengths, n: ~_real(lengths, n)[:, None, None, :],
-            "Your True marks the padding: what does True mean to F.scaled_dot_product_attention?",
-        ),
-        (
-            lambda lengths, n: _real(n - lengths, n)[:, None, None, :],
-            "You take lengths for the padding: it counts the words, so where does the first one stand?",
-        ),
-        (
-            lambda lengths, n: _real(lengths - 1, n)[:, None, None, :],
-            "You hide the first word of each sentence, too: at which position does it stand?",
-        ),
-        (
-            lambda lengths, n: _real(lengths + 1, n)[:, None, None, :],
-            "One place of the padding may be seen: at which position does the first word stand?",
-        ),
-        (_real, "Your mask is (b, n), and would be taken for (n, n) where b = n: give it all four axes."),
-        (
-            lambda lengths, n: _real(lengths, n)[:, None, :],
-            "Your mask is (b, 1, n), and would be taken for (h, 1, n) where b = h: give it all four axes.",
-        ),
-        (
-            lambda lengths, n: _real(lengths, n)[:, None, :, None],
-            "Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.",
-        ),
-        (
-            lambda lengths, n: _real(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
-            "Your mask has a row for every query, all alike: one is enough, (b, 1, 1, n).",
-        ),
-        (lambda lengths, n: padding_mask(lengths, n).flip(0), "You turn round the order of the sentences."),
-        (
-            lambda lengths, n: torch.arange(n) >= n - lengths,
-            "You compare n places with b lengths: which of the two needs a new axis, so that all pairs meet?",
-        ),
-        (
-            lambda lengths, n: _real(torch.where(lengths == 0, n, lengths), n)[:, None, None, :],
-            "Of the sentence without words all may be seen: [-0:] is [0:], the whole row.",
-        ),
-    ],
+    mistakes=changes("""
+        >= first_word[:, None] => < lengths[:, None]
+        You hide what stands behind the words: here the padding stands in front of them.
+        >= first_word => < first_word
+        Your True marks the padding: what does True mean to F.scaled_dot_product_attention?
+        n - lengths => lengths
+        You take lengths for the padding: it counts the words, so where does the first one stand?
+        >= first_word => > first_word
+        You hide the first word of each sentence, too: at which position does it stand?
+        n - lengths => n - lengths - 1
+        One place of the padding may be seen: at which position does the first word stand?
+        real[:, None, None, :] => real
+        Your mask is (b, n), and would be taken for (n, n) where b = n: give it all four axes.
+        real[:, None, None, :] => real[:, None, :]
+        Your mask is (b, 1, n), and would be taken for (h, 1, n) where b = h: give it all four axes.
+        real[:, None, None, :] => real[:, None, :, None]
+        Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.
+        real[:, None, None, :] => padding_mask(lengths, n).flip(0)
+        You turn round the order of the sentences.
+        first_word[:, None] => first_word
+        You compare n places with b lengths: which of the two needs a new axis, so that all pairs meet?
+        n - lengths => (n - lengths) % n
+        Of the sentence without words all may be seen: [-0:] is [0:], the whole row.
+    """),
     praise="The first word stands at n − length; the two axes of size 1 serve all heads and queries.",
     hints=[
         "Which positions hold words? With n = 5 and two words: 3 and 4.",

@@ -7,13 +7,14 @@ FFN = 2 * 100 * 512 * 2048
 
 def _counted(number, right):
     """Say what a wrong number would count."""
-    if right == FFN and abs(number / FFN - 1) < 0.01:
-        return (
-            "is near the right count: was something rounded, or are biases counted, which multiply nothing?"
-        )
-    if right == FFN:
-        return f"is {2 * number / FFN:.4g} · one matrix for each of 100 words: how many has the FFN?"
-    return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
+    if right != FFN:
+        return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
+    if abs(number / FFN - 1) < 0.01:
+        return "is near the right count: is something rounded, or are biases in it, which multiply nothing?"
+    matrices = 2 * float(number) / FFN
+    if not matrices.is_integer():
+        return f"is {number / 100:,.10g} for each word: how many numbers has one matrix of 512 by 2048?"
+    return f"is {matrices:g} · one matrix for each of 100 words: how many has the FFN?"
 
 
 whole_block = ValueExercise(
@@ -36,10 +37,7 @@ block = {
         ({"FFN": 2 * FFN}, "“FFN” is twice as much: is a multiply-add two, or d_ff taken for d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"FFN": 2 * 100**2 * 512}, "“FFN” counts pairs of words: does the FFN look at two words at once?"),
-        (
-            {"equal at n": 1024},
-            "“equal at n”: the FFN is missing, or counted for one word: how many words go through it?",
-        ),
+        ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"equal at n": 307200}, "“equal at n” has 100 words in the rest, n in scores: how many are there?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),

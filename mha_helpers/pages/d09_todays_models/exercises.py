@@ -3,24 +3,11 @@
 import torch
 from torch.overrides import TorchFunctionMode
 
-from mha_helpers.exercises import FunctionExercise, case, numbers
+from mha_helpers.exercises import FunctionExercise, case, changes, numbers
 
 
-def _attention(q, k, v, root=lambda q: q.shape[-1] ** 0.5, dim=-1, share=torch.softmax):
-    return share(q @ k.transpose(-2, -1) / root(q), dim=dim) @ v
-
-
-def _grouped(q, k, v, **options):
-    groups = q.unflatten(1, (k.shape[1], -1))  # (b, h, n, d_k) -> (b, h_kv, group, n, d_k)
-    return _attention(groups, k[:, :, None], v[:, :, None], **options)
-
-
-def _flat(**options):
-    return lambda q, k, v: _grouped(q, k, v, **options).flatten(1, 2)
-
-
-def _case(h, kv_heads, n_q=5, n_k=5, d_k=4, **rest):
-    sizes = [(h, n_q, d_k), (kv_heads, n_k, d_k), (kv_heads, n_k, 3)]  # q, k and v, which is narrower
+def _case(h, kv_heads, d_k=4, **rest):
+    sizes = [(h, 5, d_k), (kv_heads, 5, d_k), (kv_heads, 5, 3)]  # q, k and v, which is narrower
     return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
 
 
@@ -30,70 +17,56 @@ class _Copies(TorchFunctionMode):
     A view does not count: it keeps the smaller storage that it looks at.
     """
 
-    def __init__(self, sizes):
+    def __init__(self, size):
         super().__init__()
-        self.sizes, self.made_by = sizes, None
+        self.size, self.made_by = size, None
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         learned = isinstance(result, torch.Tensor) and result.requires_grad
-        if learned and result.numel() in self.sizes and result.untyped_storage().nbytes() >= result.nbytes:
+        if learned and result.numel() == self.size and result.untyped_storage().nbytes() >= result.nbytes:
             self.made_by = self.made_by or func.__name__.replace("__getitem__", "indexing")
         return result
 
 
-def _causal(scores, dim):
-    return torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf), dim)
-
-
-_WITH_GROUPS_OF_THREE = [
-    (_flat(root=lambda q: q.shape[-1]), "You divide by d_k: how does the spread of a score grow with it?"),
-    (_flat(root=lambda q: q.shape[-2] ** 0.5), "You divide by √n: how many products does one score add up?"),
-    (
-        _flat(root=lambda q: (q.shape[1] * q.shape[2] * q.shape[-1]) ** 0.5),
-        "You divide by √(h · d_k): how many products does one score of one head add up?",
-    ),
-    (_flat(root=lambda q: q.shape[-1] ** -0.5), "You multiply by √d_k: should the scores grow, or shrink?"),
-    (
-        lambda q, k, v: _flat(root=lambda q: 1.0)(q, k, v) / q.shape[-1] ** 0.5,
-        "You divide weights or outputs by √d_k, not scores: what must weights add up to?",
-    ),
-    (_flat(share=_causal), "Your mask is causal: the task asks for none."),
-    (
-        lambda q, k, v: _attention(q.unflatten(1, (k.shape[1], -1)), k[:, None], v[:, None]).flatten(1, 2),
-        "Heads of keys or values stand where q has its group: where do they lack an axis?",
-    ),
-    (
-        lambda q, k, v: _attention(q.unflatten(1, (-1, k.shape[1])), k[:, :, None], v[:, :, None]).flatten(
-            1, 2
-        ),
-        "Your cut puts the group first, your keys have it second: which do neighbours share?",
-    ),
-]
+_WITH_GROUPS_OF_THREE = changes("""
+    0.5 => 1
+    You divide by d_k: how does the spread of a score grow with it?
+    q.shape[-1] => q.shape[-2]
+    You divide by √n: how many products does one score add up?
+    0.5 => -0.5
+    You multiply by √d_k: should the scores grow, or shrink?
+    scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
+    You divide weights or outputs by √d_k, not scores: what must weights add up to?
+    (scores => (scores + torch.full_like(scores, -torch.inf).triu(1)
+    Your mask is causal: the task asks for none.
+    k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
+    Heads of keys or values stand where q has its group: where do they lack an axis?
+    (kv_heads, -1) => (-1, kv_heads)
+    Your cut puts the group first, your keys have it second: which do neighbours share?
+""")
 
 
 class WithoutCopies(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
-        q, k, v = cases[-1].args  # of sizes that only a copy for every query head has
-        with _Copies({part.numel() // k.shape[1] * q.shape[1] for part in (k, v)}) as copies:
-            answer(q.clone(), *(part.clone().requires_grad_() for part in (k, v)))
+        q, k, v = cases[0].args
+        with _Copies(q.numel()) as copies:  # of k, as large as q: a copy of v would be as large as the output
+            answer(q.clone(), k.clone().requires_grad_(), v.clone())
         if copies.made_by:
-            return f"{copies.made_by} makes a copy of the keys or values for every query head."
+            return f"{copies.made_by} makes a copy of the keys for every query head."
         return super()._broken_rule(answer, cases, outcomes)
 
 
 without_copies = WithoutCopies(
     "D9.2 ★★ · 8 min · Grouped heads without a copy",
-    reference=_flat(),
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
         _case(6, 3, label="with six query heads and three of keys"),
         _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
-        _case(6, 2, n_q=2, n_k=7, label="with two new words and seven keys"),
     ],
-    without=["scaled_dot_product_attention"],
+    without=["repeat_interleave", "scaled_dot_product_attention"],
     task="""
     `repeat_interleave` copies every key. Do without it, and without
     `scaled_dot_product_attention`, PyTorch's or the course's: cut the axis of the query heads in two,
@@ -105,28 +78,33 @@ def my_grouped(q, k, v):
     # (b, h, n, d_k), (b, h_kv, n, d_k), (b, h_kv, n, d_v) -> (b, h, n, d_v)
     ...
 """,
-    mistakes=[
-        (
-            lambda q, k, v: _attention(q, *(kv.repeat(1, q.shape[1] // k.shape[1], 1, 1) for kv in (k, v))),
-            "Neighbouring query heads read different keys: which comes first, h_kv or the group?",
-        ),
-        (_grouped, "Your heads are still in groups: the output has one axis for all of them."),
-        (_flat(root=lambda q: 1.0), "The division by √d_k is missing."),
-        (_flat(root=lambda q: 2.0), "Your divisor is 2 whatever d_k is: how does a score's spread grow?"),
-        (_flat(dim=-2), "Your softmax runs over the queries: along which axis do the keys of one query lie?"),
-        *((_flat(dim=dim), "Your softmax runs over heads: along which axis are the keys?") for dim in (1, 2)),
-        (_flat(share=lambda scores, dim: scores), "The softmax is missing."),
-        (_flat(root=lambda q: 3**0.5), "You divide by √d_v: do the values take part in a score?"),  # d_v is 3
-        (
-            lambda q, k, v: _grouped(q, k, v).transpose(1, 2).flatten(1, 2),
-            "Your heads come out in another order: which of the two axes of heads counts the groups?",
-        ),
-        (
-            lambda q, k, v: _attention(q, k[:, :1], v[:, :1]),
-            "All your query heads read the first head of keys: where do the other groups read?",
-        ),
-        (lambda q, k, v: _flat()(q, k, k), "Your output mixes keys: what does a word bring home?"),
-    ],
+    mistakes=changes("""
+        (kv_heads, -1) => (-1, kv_heads)
+        k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
+        Neighbouring query heads read different keys: which comes first, h_kv or the group?
+        (weights @ v).flatten(1, 2) => weights @ v
+        Your heads are still in groups: the output has one axis for all of them.
+        0.5 => 0
+        The division by √d_k is missing.
+        q.shape[-1] ** 0.5 => 2
+        Your divisor is 2 whatever d_k is: how does a score's spread grow?
+        dim=-1 => dim=-2
+        Your softmax runs over the queries: along which axis do the keys of one query lie?
+        dim=-1 => dim=1
+        Your softmax runs over heads: along which axis are the keys?
+        dim=-1 => dim=2
+        Your softmax runs over heads: along which axis are the keys?
+        torch.softmax(scores, dim=-1) => scores
+        The softmax is missing.
+        q.shape[-1] => v.shape[-1]
+        You divide by √d_v: do the values take part in a score?
+        weights @ v => (weights @ v).transpose(1, 2)
+        Your heads come out in another order: which of the two axes of heads counts the groups?
+        k[:, :, None], v[:, :, None] => k[:, :1, None], v[:, :1, None]
+        All your query heads read the first head of keys: where do the other groups read?
+        weights @ v => weights @ k
+        Your output mixes keys: what does a word bring home?
+    """),
     praise="Broadcasting lets a whole group read one head of keys, and the numbers are the same.",
     hints=[
         "q.unflatten(1, (h_kv, group)) cuts axis 1 in two; neighbours stay in one group.",

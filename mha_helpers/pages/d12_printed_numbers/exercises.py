@@ -2,14 +2,12 @@
 
 from math import log, log10, sqrt
 
-import torch
-
 from mha_helpers.exercises import ValueExercise
 
 
 def _weight_of_cat(a, _):
     """Say which weight a wrong a gives to “cat”, beside two scores of 0."""
-    weight = torch.stack([a / sqrt(2), 0 * a, 0 * a]).softmax(dim=-1)[0]
+    weight = 1 / (1 + 2 * (-a / sqrt(2)).exp())
     return f"gives “cat” a weight of {weight:.3g}, not 0.8: is it the ratio, the logarithm or the root?"
 
 

@@ -10,21 +10,19 @@ V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
 K = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 2.0]])  # the keys
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 WORDS, SHARES = ("cat", "eats", "fish"), FISH[:, None] * V
-WAYS = [*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3), (0.5, 1.0, 1.0)]
+WAYS = torch.tensor([*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3)])
 
 
 def _shares(numbers, wanted):
-    """Say by which factor both numbers are wrong, or which shares one leaves out, turns or halves."""
+    """Say by which factor both numbers are wrong, or which shares one leaves out or turns."""
     factor = numbers / wanted
     if torch.allclose(factor, factor.mean(), rtol=5e-3):
         return f"is {factor.mean():.3g} times the right one in both numbers"
-    ways = [
-        next((way for way in WAYS if abs(torch.tensor(way) @ shares - number) < 6e-3), None)
-        for number, shares in zip(numbers, SHARES.T, strict=True)
-    ]
-    for name, way in zip(("first", "second"), ways if None not in ways else (), strict=False):
-        if words := [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]:
-            slip = "leaves out" if 0 in way else "halves" if 0.5 in way else "turns the sign of"
+    fits = (WAYS @ SHARES - numbers).abs() < 6e-3  # (ways, 2): some way must lead to each of the numbers
+    for name, way in zip(("first", "second"), WAYS[fits.int().argmax(0)], strict=True):
+        words = [f"“{word}”" for word, sign in zip(WORDS, way, strict=True) if sign < 1]
+        if words and fits.any(0).all():
+            slip = "leaves out" if 0 in way else "turns the sign of"
             return f"{slip} the share of {' and '.join(words)} in its {name} number"
     return None
 
@@ -48,7 +46,6 @@ fish_brings_home = ValueExercise(
         (FISH @ K, "That mixes the keys, by which words are found: what do the words bring home?"),
         (FISH.flip(0) @ V, "That takes the weights from last to first: whose share is 0.576?"),
         (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
-        (V[2], "That is the whole value of “fish” itself: what are all three words' shares?"),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
     ],
     praise="You have computed an output of attention: a mix of values, in the shares of one row.",

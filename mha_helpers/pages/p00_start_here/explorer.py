@@ -2,9 +2,9 @@
 
 import ipywidgets as widgets
 
-from mha_helpers import attention
+from mha_helpers.attention import attention_scores, scale_scores, scaled_dot_product_attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number
 
@@ -16,8 +16,8 @@ ALL_HEADS, STEPS = "all heads", "one head, step by step"
 def attention_explorer():
     """Return a ``Panel`` with multi-head attention on a sentence of your own. Used in notebooks 00 and 09.
 
-    ``state()`` holds, for h heads and n tokens: x ``(n, 64)``; q, k, v and heads ``(h, n, d_k)``; scores,
-    scaled, masked and weights ``(h, n, n)``; mask ``(n, n)`` or None; concat ``(n, h·d_k)``.
+    ``state()`` holds, for h heads and n tokens: q, k, v and heads ``(h, n, d_k)``; scores, scaled and weights
+    ``(h, n, n)``; mask ``(n, n)`` or None.
 
     >>> panel = attention_explorer()
     >>> panel.set(sentence="cat eats fish", heads=2, d_k=16)
@@ -31,7 +31,7 @@ def attention_explorer():
         "heads": widgets.IntSlider(4, 1, 16),
         "d_k": widgets.IntSlider(16, 1, LARGEST_D_K),
     }
-    more = {name: index_menu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
+    more = {name: IndexMenu(name, start) for name, start in (("head", 0), ("query", 3), ("key", -1))}
     title = "Multi-head attention on your sentence"
     return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
@@ -39,28 +39,25 @@ def attention_explorer():
 def adjust(controls, values):
     tokens, _ = sentence_vectors(values["sentence"])
     names = hand_made_heads(values["heads"], d_k=1)[3]
-    offer(controls["head"], names)
-    offer(controls["query"], tokens)
-    offer(controls["key"], tokens, strongest=True)
+    controls["head"].offer(names)
+    controls["query"].offer(tokens)
+    controls["key"].offer(tokens)
 
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):
     tokens, x = sentence_vectors(sentence, most=64)
     w_q, w_k, w_v, names = hand_made_heads(heads, d_k)
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
-    scores = attention.attention_scores(q, k)
-    scaled = attention.scale_scores(scores, d_k)
+    scores = attention_scores(q, k)
     allowed = MASKS[mask](len(tokens))
-    masked = scaled if allowed is None else attention.mask_scores(scaled, allowed)
-    weights = attention.attention_weights(masked)
-    each = attention.weighted_values(weights, v)
+    each, weights = scaled_dot_product_attention(q, k, v, allowed)
     if key < 0:  # the strongest; of several alike, the one that stands nearest to the query
         alike = weights[head, query].isclose(weights[head, query].max()).nonzero().flatten().tolist()
         key = min(alike, key=lambda position: abs(position - query))
     return {
-        "tokens": tokens, "names": names, "x": x, "q": q, "k": k, "v": v, "scores": scores, "scaled": scaled,
-        "mask": allowed, "masked": masked, "weights": weights, "heads": each,
-        "concat": attention.merge_heads(each), "chosen": (head, query, key),
+        "tokens": tokens, "names": names, "q": q, "k": k, "v": v, "scores": scores,
+        "scaled": scale_scores(scores, d_k), "mask": allowed, "weights": weights, "heads": each,
+        "chosen": (head, query, key),
     }  # fmt: skip
 
 
@@ -72,7 +69,7 @@ def draw(drawing, state):
         drawing.heatmaps(box, state["weights"], tokens, state["names"], state["chosen"], mask)
         return
     # Scores before and after the division have one scale, so that it is seen.
-    scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()) or 1.0, "decimals": 1}
+    scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()), "decimals": 1}
     columns = (
         ("scores", "score", scores),
         ("scaled", "scaled" if mask is None else "scaled, masked", {**scores, "mask": mask}),

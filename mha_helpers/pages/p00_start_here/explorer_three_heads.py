@@ -1,7 +1,7 @@
 """The three named heads of "cat eats fish", to be pointed at: the first picture of the course, on page 00."""
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import Panel, index_menu
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import head_label, number
 
 EXAMPLE = golden_example()
@@ -18,9 +18,9 @@ def cat_eats_fish_heads():
     'Head 1: who acts. “eats” gives “cat” 0.919 of its attention, “eats” 0.027, “fish” 0.054.'
     """
     menus = {
-        "head": index_menu("head", names=EXAMPLE.head_names),
-        "query": index_menu("query", start=1, names=EXAMPLE.tokens),
-        "key": index_menu("key", names=EXAMPLE.tokens),
+        "head": IndexMenu("head", names=EXAMPLE.head_names),
+        "query": IndexMenu("query", start=1, names=EXAMPLE.tokens),
+        "key": IndexMenu("key", names=EXAMPLE.tokens),
     }
     return Panel("Three heads look at “cat eats fish”", {}, compute, draw, words, menus, height=310)
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
 
 _SAME_WORDS = "has the same words in another order: which of its rows would differ without positions?"
 
@@ -35,42 +35,13 @@ without_positions = ValueExercise(
 )
 
 
-def _joined(join=torch.add, rows=lambda places, n: places[:n]):
-    """Make the right step, or one that takes other rows of ``positions``, or joins them in another way."""
-    return lambda ids, table, positions: join(table[ids], rows(positions, ids.shape[-1]))
-
-
-def _rows_of(axis):
-    """Take as many positions as the token numbers have along an axis."""
-    return lambda ids, table, positions: table[ids] + positions[: ids.shape[axis]]
-
-
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
-
-
-def _for_axis_0(positions, ids):
-    return positions[: len(ids)].reshape(-1, *[1] * (ids.dim() - 1), positions.shape[-1])
-
-
-_IN_A_BATCH = [
-    (_rows_of(0), "You take as many positions as there are sentences: which axis counts the tokens of one?"),
-    (
-        lambda ids, table, positions: table[ids] + _for_axis_0(positions, ids),
-        "All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?",
-    ),
-]
 
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 5 min · From token numbers to x",
-    reference=_joined(),
     cases=lambda: [
         case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
-        case(
-            torch.tensor([[4, 1], [0, 2], [1, 1]]),
-            *_TABLES,
-            label="with three sentences of two tokens",
-            mistakes=_IN_A_BATCH,
-        ),
+        case(torch.tensor([[4, 1], [0, 2], [1, 1]]), *_TABLES, label="with three sentences of two tokens"),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
     ],
     task="""
@@ -84,37 +55,33 @@ def tokens_to_x(token_ids, table, positions):
     # tensors: (…, n) -> (…, n, d_model)
     ...
 """,
-    mistakes=[
-        (
-            lambda ids, table, positions: table[ids] + positions[ids],
-            "You look up the positions by the number of the word. What says where a word stands?",
-        ),
-        (
-            lambda ids, table, positions: _joined()(torch.arange(ids.shape[-1]), table, positions),
-            "You take the first rows of `table`: which rows do the token numbers name?",
-        ),
-        *(
-            (_joined(rows=rows), sentence)
-            for rows, sentence in (
-                (lambda places, n: places, "You add all rows: how many does a sentence need?"),
-                (lambda places, n: places[-n:], "You take the last positions. Where does a sentence begin?"),
-                (lambda places, n: places[1 : n + 1], "Every position is one too late: which is first?"),
-                (lambda places, n: places[-1], "All tokens get the last row: which has the first token?"),
-                (lambda places, n: places[0], "All tokens get row 0: which has the second token?"),
-            )
-        ),
-        (_joined(lambda word, place: word), "The words are right. Where is their position?"),
-        (lambda ids, *tables: _joined()(ids - 1, *tables), "You count from 1: which row has number 0?"),
-        (_joined(torch.mul), "You multiply word and position: how does the page join them?"),
-        (
-            lambda ids, table, positions: _joined()(ids, table * table.shape[-1] ** 0.5, positions),
-            "You multiply the words by √d_model, as some models do: does the page do so?",
-        ),
-        (
-            _joined(lambda word, place: torch.cat([word, place], -1)),
-            "You put word and position side by side: how does the first Transformer join them?",
-        ),
-    ],
+    mistakes=changes("""
+        positions[:n] => positions[token_ids]
+        You look up the positions by the number of the word. What says where a word stands?
+        table[token_ids] => table[:n]
+        You take the first rows of `table`: which rows do the token numbers name?
+        positions[:n] => positions
+        You add all rows: how many does a sentence need?
+        positions[:n] => positions[-n:]
+        You take the last positions. Where does a sentence begin?
+        positions[:n] => positions[1 : n + 1]
+        Every position is one too late: which is first?
+        table[token_ids] + positions[:n] => torch.cat([x := table[token_ids], 0 * x + positions[:n]], -1)
+        Word and position lie side by side: how many numbers has a row, and how do two rows become one?
+        positions[:n] => positions[0]
+        All tokens get row 0: which has the second token?
+        shape[-1] => shape[0]
+        You take as many positions as there are sentences: which axis counts the tokens of one?
+        shape[-1] => shape[0]
+        positions[:n] => positions[:n].reshape(-1, *[1] * (token_ids.dim() - 1), 4)
+        All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?
+        + positions[:n] => + 0
+        The words are right. Where is their position?
+        table[token_ids] => table[token_ids - 1]
+        You count from 1: which row has number 0?
+        table[token_ids] + => table[token_ids] *
+        You multiply word and position: how does the page join them?
+    """),
     praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
     hints=[
         "A table indexed by a tensor of numbers gives one row for each number: table[token_ids].",
@@ -135,8 +102,6 @@ _SHAPES = [
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
 ]
-_LOOKING = "look at each other"
-_NOT_LOOKING = f"“{_LOOKING}” is not right:"
 
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 4 min · Who looks at whom?",
@@ -155,12 +120,9 @@ mix_up = {
 """,
     mistakes=[
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
-        (
-            {"shape": (7, 5, 5), _LOOKING: "tokens"},
-            "The tokens are what should look at each other: see which axis is twice there.",
-        ),
-        ({_LOOKING: "heads"}, f"{_NOT_LOOKING} the module averages its heads away."),
-        ({_LOOKING: "features"}, f"{_NOT_LOOKING} a score adds up all features. What is there five times?"),
+        ({"shape": (7, 5, 5), "look at each other": "tokens"}, "“tokens” should, but what is there twice?"),
+        ({"look at each other": "heads"}, "“heads”: the module averages them away."),
+        ({"look at each other": "features"}, "“features”: a score adds them up. What is there five times?"),
     ],
     praise="The third words of all sentences have looked at each other, and nothing raised an error.",
     hints=[

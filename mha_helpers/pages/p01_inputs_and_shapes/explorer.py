@@ -2,7 +2,7 @@
 
 import ipywidgets as widgets
 
-from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import fixed_matrix
 
 AXES, MOST = ("sentence", "token", "feature"), (4, 6, 8)
@@ -24,21 +24,17 @@ def shapes_explorer():
         "n": widgets.IntSlider(3, 1, MOST[1], description="n tokens"),
         "d_model": widgets.IntSlider(6, 1, MOST[2]),
     }
-    title, more = "A batch of sentences is one block of numbers", {name: index_menu(name) for name in AXES}
-    return Panel(title, controls, compute, draw, words, more, adjust, click, height=300)
+    title, more = "A batch of sentences is one block of numbers", {name: IndexMenu(name) for name in AXES}
+    return Panel(title, controls, compute, draw, words, more, adjust, AXES, height=300)
 
 
 def adjust(controls, values):
     for name, size in zip(AXES, ("b", "n", "d_model"), strict=True):
-        offer(controls[name], _names(name, values[size]), numbered=False)
+        controls[name].offer(_names(name, values[size]), numbered=False)
 
 
 def _names(name, size):
     return [f"{name} {i}" for i in range(size)]
-
-
-def click(values, *chosen):
-    return dict(zip(AXES, chosen, strict=True))
 
 
 def compute(b, n, d_model, sentence, token, feature):

@@ -1,9 +1,6 @@
 """The exercises of page 02: a word that moves, a question of your own design, three matrices in one."""
 
-import torch
-
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
-from mha_helpers.exercises.compare import as_numbers
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
 from mha_helpers.golden import golden_example
 
 moved_verb = ValueExercise(
@@ -50,46 +47,32 @@ moved = {
 """,
 )
 
-_WHICH_FEATURES = "which of its features do your rows read?"
-_ASK = {  # word: its features but for the place, what it should ask
-    "cat": ((2.0, 0, 0), (0.0, 0), f"nothing, (0, 0): {_WHICH_FEATURES}"),
-    "eats": ((0.0, 1, 0), (0.0, 0), f"nothing, (0, 0): {_WHICH_FEATURES}"),
-    "fish": ((1.0, 0, 2), (0.0, 1), "with (0, 1): what does its feature 2 make of your row “what is eaten”?"),
-}
-
 
 def _pair(numbers):
     return "({:.4g}, {:.4g})".format(*(numbers + 0.0).tolist()).replace("-", "−")
 
 
-class _Question(ValueExercise):
-    """What the words ask is judged, ``x @ W_Q``, to three decimals, and that no place is read."""
-
-    def _judge(self, answer):
-        sentence = super()._judge(answer)
-        matrix = as_numbers(answer)
-        ragged = matrix is None and type(answer) is list
-        for name, row in zip(golden_example().features, answer, strict=False) if ragged else ():
-            if (single := type(row) in (int, float)) or (type(row) is list and len(row) != 2):
-                what = "one number" if single else f"a list of {len(row)}"
-                return f"Your row “{name}” is {what}: each row is a list of two, with a point for decimals."
-        if sentence is None or matrix is None or matrix.shape != (6, 2) or not matrix.isfinite().all():
-            return sentence
-        for row, name in zip(matrix[3:], ("1st", "2nd", "3rd"), strict=True):
-            if row.abs().max() > 2e-3:
-                return f"Your row “{name}” is {_pair(row)}, so the head reads this place: may it do so?"
-        for word, (features, wanted, needs) in _ASK.items():
-            query = torch.tensor(features).double() @ matrix[:3]
-            if not torch.allclose(query, torch.tensor(wanted).double(), atol=2e-3):
-                if wanted[1] and query[0] and not query[1]:
-                    needs = "with (0, 1): in which of the two columns does its number belong?"
-                return f"“{word}” asks with {_pair(query)}, and should ask {needs}"
-        return None
+def _asks(w_q, _):
+    """Say which place the head reads, or which word asks something else than it should."""
+    example = golden_example()
+    for name, row in zip(example.features[3:], w_q[3:], strict=True):
+        if row.any():
+            return f"has {_pair(row)} as its row “{name}”, so the head reads this place: may it do so?"
+    cat, eats, fish = example.x[:, :3].double() @ w_q[:3]
+    for word, query in (("cat", cat), ("eats", eats)):
+        if query.any():
+            nothing = "nothing, (0, 0): which of its features do your rows read?"
+            return f"lets “{word}” ask with {_pair(query)}, and it should ask {nothing}"
+    why = "what does its feature 2 make of your row “what is eaten”?"
+    if fish[0] and not fish[1]:
+        why = "in which of the two columns does its number belong?"
+    return f"lets “fish” ask with {_pair(fish)}, and it should ask with (0, 1): {why}"
 
 
-own_question = _Question(
+own_question = ValueExercise(
     "2.2 ★★ · 6 min · Design a question",
     right=[[0, 0], [0, 0], [0, 0.5], [0, 0], [0, 0], [0, 0]],
+    says=_asks,
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
     that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever
@@ -122,19 +105,9 @@ my_w_q = [
 ]
 """,
 )
-_RESHAPE = "A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?"
-_WIDTH = "You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?"
-_AXIS_1 = "You cut along axis 1, which holds the features only if there is no axis in front."
-
-
-def _three_columns_each(x, w):
-    q, k, v = (x @ w).split(3, dim=-1)
-    return q, k, v
-
 
 three_in_one = FunctionExercise(
     "2.3 ★★ · 5 min · Three matrices in one",
-    reference=lambda x, w_qkv: (x @ w_qkv).chunk(3, dim=-1),
     cases=lambda: [
         case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
         case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
@@ -152,31 +125,26 @@ def my_projections(x, w_qkv):
     # x (…, n, d_model), w_qkv (d_model, 3 · d_k) -> tensors q, k, v, each (…, n, d_k)
     ...
 """,
-    mistakes=[
-        (
-            lambda x, w: tuple((x @ w)[..., first::3] for first in range(3)),
-            "You deal the columns out in turn: the matrices lie side by side, so which belong to W_Q?",
-        ),
-        (lambda x, w: (x @ w).chunk(3, dim=-2), "You cut between tokens: which axis holds the features?"),
-        (
-            lambda x, w: tuple(x @ part for part in w.chunk(3)),
-            "You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?",
-        ),
-        (lambda x, w: (x @ w).reshape(3, *x.shape[:-1], -1).unbind(0), _RESHAPE),
-        (lambda x, w: tuple(x @ part for part in w.reshape(3, len(w), -1)), _RESHAPE),
-        (lambda x, w: (x @ w).tensor_split((3, 6), dim=-1), _WIDTH),
-        (lambda x, w: (x @ w)[..., :6].tensor_split((2, 4), dim=-1), _WIDTH),
-        (_three_columns_each, "You cut pieces of 3 columns: split takes the width of a piece, not a number."),
-        (
-            lambda x, w: (x @ w).tensor_split((x.shape[-1], 2 * x.shape[-1]), dim=-1),
-            "You cut after d_model columns: how many of the 3 · d_k columns belong to each part?",
-        ),
-        (
-            lambda x, w: (x @ w).tensor_split((w.shape[-1] // 3, w.shape[-1] * 2 // 3), dim=1),
-            _AXIS_1,
-        ),
-        (lambda x, w: (x @ w).chunk(3, dim=1), _AXIS_1),
-    ],
+    mistakes=changes("""
+        together.chunk(3, dim=-1) => (together[..., first::3] for first in range(3))
+        You deal the columns out in turn: the matrices lie side by side, so which belong to W_Q?
+        dim=-1 => dim=-2
+        You cut between tokens: which axis holds the features?
+        together.chunk(3, dim=-1) => (x @ part for part in w_qkv.chunk(3))
+        You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?
+        together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
+        A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
+        together.chunk(3, => together[..., :6].chunk(3,
+        You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?
+        chunk => split
+        You cut pieces of 3 columns: split takes the width of a piece, not a number.
+        chunk(3, => tensor_split((x.shape[-1], 2 * x.shape[-1]),
+        You cut after d_model columns: how many of the 3 · d_k columns belong to each part?
+        dim=-1 => dim=1
+        You cut along axis 1, which holds the features only if there is no axis in front.
+        chunk(3, dim=-1) => tensor_split((w_qkv.shape[-1] // 3, w_qkv.shape[-1] * 2 // 3), dim=1)
+        You cut along axis 1, which holds the features only if there is no axis in front.
+    """),
     praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
     hints=[
         "Multiply first: the last axis of x @ w_qkv holds the numbers of q, then of k, then of v.",

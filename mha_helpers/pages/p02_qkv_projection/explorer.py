@@ -3,7 +3,7 @@
 import ipywidgets as widgets
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import Panel, index_menu
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import head_label, number, vector
 from mha_helpers.tables import cell_sum
 
@@ -33,8 +33,8 @@ def projection_explorer():
         "head": widgets.Dropdown(options=heads),
     }
     more = {
-        "feature": index_menu("feature", start=1, names=EXAMPLE.features),
-        "column": index_menu("column of W", names=[""] * EXAMPLE.d_k),
+        "feature": IndexMenu("feature", start=1, names=EXAMPLE.features),
+        "column": IndexMenu("column of W", names=[""] * EXAMPLE.d_k),
     }
     title = "One word becomes a query, a key or a value"
     return Panel(title, controls, compute, draw, words, more, click=click, height=366)

@@ -1,22 +1,17 @@
 """The exercises of page 03: a new key, the products inside a score, a head that finds the next word."""
 
-import torch
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_helpers.pages.p03_qk_scores.designs import Design
 
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
-from mha_helpers.pages.p03_qk_scores.designs import Design, ahead, of_places, sentence_of
-
-_QUERIES, _KEYS = ((2, 0), (2, -1), (1, 0)), ((2, 0), (0, 1), (1, 2))
+_QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
 _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
 
 
 def _needs(scores, wanted):
     """Say which query and key the first wrong score is made of."""
-    words, dog = (_QUERIES, (1, -3)) if wanted[1] == 5 else (_KEYS, (1, 1))
     index = int((scores - wanted).abs().gt(1e-3).int().argmax())
-    words = (
-        f"has a wrong score of {words[index]} with {dog}: what are their two products, and what is the sum?"
-    )
-    return words.replace("-", "−")
+    pair = f"{_QUERIES[index]} with (1, −3)" if wanted[1] == 5 else f"{_KEYS[index]} with (1, 1)"
+    return f"has a wrong score of {pair}: what are their two products, and what is the sum?"
 
 
 new_key = ValueExercise(
@@ -37,14 +32,7 @@ dog = {
 }
 """,
     mistakes=[
-        (
-            {"new column": [2, 1, 3], "new row": [2, 5, 1]},
-            "Row and column have changed places: a row belongs to the word that asks.",
-        ),
-        (
-            {"new column": [0, -1, -1], "new row": [4, 3, 5]},
-            "You add all numbers of a query and a key: what does a score do with each pair of numbers first?",
-        ),
+        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are exchanged: which one asks?"),
         ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
         ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, how with “dog”?"),
@@ -70,15 +58,8 @@ dog = {
 )
 
 
-def _pairs(q, k):
-    return q[..., :, None, :] * k[..., None, :, :]
-
-
-_FIRST_AXIS = "You run over the first axis in a loop: with heads in front, which axis holds the queries?"
-
 products = FunctionExercise(
     "3.2 ★★ · 6 min · The products inside every score",
-    reference=_pairs,
     axes=("head", "query", "key", "feature"),
     cases=lambda: [
         case(numbers(3, 2), numbers(4, 2, seed=1), label="with 3 queries, 4 keys and d_k = 2"),
@@ -96,34 +77,29 @@ def my_products(q, k):
     # q (…, n_q, d_k), k (…, n_k, d_k) -> (…, n_q, n_k, d_k)
     ...
 """,
-    mistakes=[
-        (lambda q, k: _pairs(k, q), "Your rows are the keys: which of the two asks, and so comes first?"),
-        (
-            lambda q, k: q @ k.transpose(-2, -1),
-            "These are the scores, already added up: the products are what @ has before it adds.",
-        ),
-        (
-            lambda q, k: q[:, None, :] * k[None, :, :],
-            "With an axis in front the new axes go to the wrong place: count them from the end.",
-        ),
-        (lambda q, k: torch.stack([torch.stack([a * b for b in k]) for a in q]), _FIRST_AXIS),
-        (lambda q, k: torch.stack([a * k for a in q]), _FIRST_AXIS),
-        (lambda q, k: q.unsqueeze(-2) * k, "Your k has no new axis, which fits only without heads in front."),
-        (
-            lambda q, k: q[:, None] * k.repeat_interleave(len(q), 0).unflatten(0, (len(q), -1)),
-            "You repeat each key before the next one comes: which keys should one query meet in turn?",
-        ),
-        (lambda q, k: q * k, "You pair each query with one key: what makes every query meet every key?"),
-        (
-            lambda q, k: q.unsqueeze(2) * k.unsqueeze(1),
-            "You count the axes from the front, so that it works with one axis of heads only.",
-        ),
-        (lambda q, k: _pairs(q, k) / q.shape[-1] ** 0.5, "You divide by √d_k, which is the step of page 04."),
-        (
-            lambda q, k: q[..., :, None, :] + k[..., None, :, :],
-            "Every pair is there, but its numbers are added: what does a score do with two numbers first?",
-        ),
-    ],
+    mistakes=changes("""
+        my_products(q, k) => my_products(k, q)
+        Your rows are the keys: which of the two asks, and so comes first?
+        asks * answers => q @ k.transpose(-2, -1)
+        These are the scores, already added up: the products are what @ has before it adds.
+        [..., :, None, :] => [:, None, :]
+        [..., None, :, :] => [None, :, :]
+        With an axis in front the new axes go to the wrong place: count them from the end.
+        asks * answers => torch.stack([torch.stack([a * b for b in k]) for a in q])
+        You run over the first axis in a loop: with heads in front, which axis holds the queries?
+        asks * answers => torch.stack([a * k for a in q])
+        You run over the first axis in a loop: with heads in front, which axis holds the queries?
+        asks * answers => asks * k
+        Your k has no new axis, which fits only without heads in front.
+        asks * answers => q * k
+        You pair each query with one key: what makes every query meet every key?
+        asks * answers => q.unsqueeze(2) * k.unsqueeze(1)
+        You count the axes from the front, so that it works with one axis of heads only.
+        asks * answers => asks * answers / q.shape[-1] ** 0.5
+        You divide by √d_k, which is the step of page 04.
+        asks * answers => asks + answers
+        Every pair is there, but its numbers are added: what does a score do with two numbers first?
+    """),
     praise="A score is a sum over features, and before the sum you can see which feature decided.",
     hints=[
         "Every query meets every key, so q needs an axis for the keys and k an axis for the queries.",
@@ -138,15 +114,11 @@ def my_products(q, k):
 """,
 )
 
-_ONES, _COUNT = torch.ones(6, 6), torch.arange(6.0).diag() @ torch.ones(6, 6)
-
 next_word = Design(
     "3.3 ★★★ · 10 min · Design a head that finds the next word",
-    reference=ahead(1),
     cases=lambda: [
-        case(sentence_of(6, seed=0), label="with six words"),
-        case(sentence_of(4, seed=1), label="with four words"),
-        case(sentence_of(5, seed=2, spread=30.0), label="with five words of large numbers"),
+        case(numbers(6, 5), label="with six words"),
+        case(30 * numbers(5, 5, seed=2), label="with five words of large numbers"),
     ],
     task="""
     Every row of x has 11 features: five random numbers for the word, then six for its place, with a 1 in the
@@ -159,25 +131,25 @@ def my_matrices():
     # two tensors of shape (11, 6): w_q and w_k
     ...
 """,
-    mistakes=[
-        (ahead(0), "Each word finds itself: whose key must its query be equal to?"),
-        (ahead(-1), "Each word finds the word before it: which way must a query be ahead of its key?"),
-        (
-            of_places(torch.eye(6).roll(1, dims=0), torch.eye(6)),
-            "Each word finds the word before it, and the first one that of place 6: which way is ahead?",
-        ),
-        (of_places(_ONES, _COUNT), "Every word finds the last one: the later a word, the higher it scores."),
-        (
-            of_places(_ONES.triu(1), torch.eye(6)),
-            "Several later words score alike: only one of them is the next.",
-        ),
-        (
-            of_places(torch.eye(6).roll(1, dims=0).tril() + torch.ones(5).diag(1), torch.eye(6)),
-            "From word 2 on an earlier word scores as high as the next one: which of them should win?",
-        ),
-        (ahead(2), "Each word looks two places ahead: how far is a query from the key of its own place?"),
-        (ahead(1, key=0), "All scores are 0, so no key wins: in which column do a query and a key meet?"),
-    ],
+    mistakes=changes("""
+        position + 1] => position]
+        Each word finds itself: whose key must its query be equal to?
+        position < 5 => position > 0
+        position + 1] => position - 1]
+        Each word finds the word before it: which way must a query be ahead of its key?
+        position + 1] => position - 1]
+        Each word finds the word before it, and the first one that of place 6: which way is ahead?
+        w_k[5 + position, position] = 1 => w_k[5 + position] = position
+        w_q[5 + position, position + 1] => w_q[5 + position]
+        Every word finds the last one: the later a word, the higher it scores.
+        position + 1] => position + 1 :]
+        Several later words score alike: only one of them is the next.
+        position < 5 => position < 4
+        position + 1] => position + 2]
+        Each word looks two places ahead: how far is a query from the key of its own place?
+        position, position] = 1 => position, position] = 0
+        All scores are 0, so no key wins: in which column do a query and a key meet?
+    """),
     praise="“Look one word ahead” means a query that equals the key of the next place.",
     hints=[
         "Rows 0 to 4 of both matrices stay 0, so that the words do not count. Which rows meet the places?",

@@ -5,7 +5,7 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.attention import attention_scores
-from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors
 from mha_helpers.style import head_label, number, short
 
@@ -29,15 +29,15 @@ def scores_explorer():
         "head": widgets.Dropdown(options=heads),
         "d_k": widgets.IntSlider(MOST_FEATURES, 1, MOST_FEATURES),
     }
-    more = {"query": index_menu("query", start=2), "key": index_menu("key", start=-1)}
+    more = {"query": IndexMenu("query", start=2), "key": IndexMenu("key", start=-1)}
     title = "Scores on your sentence, and what each of them adds up"
     return Panel(title, controls, compute, draw, words, more, adjust, height=334)
 
 
 def adjust(controls, values):
     tokens, _ = sentence_vectors(values["sentence"])
-    offer(controls["query"], tokens)
-    offer(controls["key"], tokens, strongest=True)
+    controls["query"].offer(tokens)
+    controls["key"].offer(tokens)
 
 
 def compute(sentence, head, d_k, query, key):

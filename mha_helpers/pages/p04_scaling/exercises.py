@@ -1,37 +1,22 @@
 """The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
 
-import math
-
-import torch
-
 from mha_helpers.exercises import ValueExercise
 from mha_helpers.pages.p04_scaling.scales import NOT_SCALING, SCALING, ScaleTest
 
 
-def _first(*scores):
-    return torch.softmax(torch.tensor(scores).double(), dim=-1)[0]
-
-
-BEFORE = _first(3, 1)
-RATIO = _first(3.1, 1) / BEFORE
-MOVES = {"scaled": _first(3.1, 1) - BEFORE, "not scaled": _first(24.8, 8) - _first(24, 8)}
-
-
 def _nudge_for(growth, wanted):
     """Say which nudge of the score would make a wrong growth of its weight."""
-    after = growth + (BEFORE if wanted > 0.005 else _first(24, 8))
+    new = growth + (0.880797 if wanted > 0.005 else 1)  # what softmax gives 3 beside 1, and 24 beside 8
     if growth < 0:
         return "says that a weight falls: whose, or what minus what?"
-    if after >= 1:
+    if new >= 1:
         return "would lift the weight above 1: how near to it is the old one?"
-    return (
-        f"is what softmax gives if the scaled score moves by {after.logit() - 2:.2g}: how far does it move?"
-    )
+    return f"is what softmax gives if the scaled score moves by {new.logit() - 2:.2g}: how far does it move?"
 
 
 stands_still = ValueExercise(
     "4.1 ★ · 3 min · A row that stands still",
-    right=MOVES,
+    right={"scaled": 0.01011, "not scaled": 6.2e-8},
     decimals=3,
     says=_nudge_for,
     task="""
@@ -46,17 +31,11 @@ grows_by = {
 }
 """,
     mistakes=[
-        ({"scaled": 0.0, "not scaled": MOVES["scaled"]}, "The two may have changed places."),
-        (
-            {"scaled": RATIO - 1},
-            "“scaled” fits the growth as a part of the old weight, or 0.1 · slope: what is new minus old?",
-        ),
-        ({"scaled": _first(3.1, 1)}, "“scaled” is the new weight: by how much is it above the old one?"),
-        (
-            {"scaled": BEFORE * (1 - BEFORE)},
-            "“scaled” is α · (1 − α), the slope: how far does the score move?",
-        ),
-        ({"scaled": _first(3.1 / 8, 1 / 8) - _first(3 / 8, 1 / 8)}, "“scaled” divides by d_k, not its root."),
+        ({"scaled": 0.0, "not scaled": 0.01011}, "The two may have changed places."),
+        ({"scaled": 0.01148}, "“scaled” fits new over old − 1, or 0.1 · slope: what is new minus old?"),
+        ({"scaled": 0.8909}, "“scaled” is the new weight: by how much is it above the old one?"),
+        ({"scaled": 0.105}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
+        ({"scaled": 0.00307}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
         ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
         ({"not scaled": 1.0}, "“not scaled” is the weight, or new over old: how much is added?"),
@@ -88,7 +67,7 @@ def _divisor(spread, _):
 
 wrong_root = ValueExercise(
     "4.2 ★★ · 5 min · A colleague takes the wrong root",
-    right={"spread": 8 / math.sqrt(512), "rows": "flatter"},
+    right={"spread": 8 / 512**0.5, "rows": "flatter"},
     decimals=2,
     says=_divisor,
     task="""

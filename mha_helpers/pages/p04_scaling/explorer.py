@@ -5,7 +5,7 @@ import math
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import Panel, index_menu
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import number
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -24,7 +24,7 @@ LEFT, BASE, WIDE, TALLEST = 20, 300, 440, 240  # pixels of the histogram
 def scaling_explorer():
     """Return a ``Panel`` with the scores of random queries and keys, scaled or not. Used in notebook 04.
 
-    ``state()`` holds scores ``(64, 16, 16)``, scaled ``(64, 16, 16)``, weights, and the spread of scaled.
+    ``state()`` holds scaled and weights ``(64, 16, 16)``, and the spread of scaled.
 
     >>> panel = scaling_explorer()
     >>> panel.set(d_k=256, scale="÷ √d_k")
@@ -36,15 +36,14 @@ def scaling_explorer():
         "scale": widgets.Dropdown(options=list(SCALES)),
     }
     title = "64 sentences of 16 tokens with random queries and keys"
-    more = {"query": index_menu("query", names=["token"] * TOKENS)}
+    more = {"query": IndexMenu("query", names=["token"] * TOKENS)}
     return Panel(title, controls, compute, draw, words, more, height=350)
 
 
 def compute(d_k, scale, query):
     q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
-    scores = q @ k.transpose(-2, -1)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
-    scaled = scores / SCALES[scale](d_k)
-    return {"scores": scores, "scaled": scaled, "weights": scaled.softmax(dim=-1), "spread": scaled.std()}
+    scaled = q @ k.transpose(-2, -1) / SCALES[scale](d_k)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
+    return {"scaled": scaled, "weights": scaled.softmax(dim=-1), "spread": scaled.std()}
 
 
 def draw(drawing, state):

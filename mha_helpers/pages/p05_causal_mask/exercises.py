@@ -23,7 +23,6 @@ scores_equal_to_zero = ValueExercise(
         ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
-        ([0.972, 0.028, 0.0], "That is the row of “eats”: which row has the task?"),
         ([1.414, 0.0, 0.707], "Those are scores: what does softmax make of the two that are left?"),
         ([1.414, -torch.inf, 0.707], "Those are the scores after the code: what does softmax make of them?"),
         ([0.670, 0.330], "The two shares are right. Which weight has the hidden word, in its own place?"),
@@ -68,8 +67,6 @@ def my_window_mask(n, window):
         Your rules must all hold at once, so a word sees the first at most: which two are a choice?
         (near | first) => near | (position[:, None] == 0)
         You open the first row: which column do the other words need to see the first word?
-        (back >= 0) & (near | first) => position[:, None] >= position & near | first
-        & binds its two neighbours before a comparison does: what should be compared first?
     """),
     praise="Three rules, joined by & and |: you can now write any mask that you can say in a sentence.",
     hints=[

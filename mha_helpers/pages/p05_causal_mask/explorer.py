@@ -3,9 +3,9 @@
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.attention import attention_scores, attention_weights, mask_scores, scale_scores
+from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.panel import Panel, index_menu, offer
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number
 
@@ -37,11 +37,11 @@ class _MaskPanel(Panel):
         controls = {
             "sentence": widgets.Text("the old cat eats the fish [pad] [pad]"),
             "mask": widgets.Dropdown(options=MASKS, value="causal"),
-            "head": index_menu("head", start=2, names=HAND_MADE_NAMES),
+            "head": IndexMenu("head", start=2, names=HAND_MADE_NAMES),
         }
         more = {
-            "query": index_menu("query", start=3),
-            "key": index_menu("key", start=4),
+            "query": IndexMenu("query", start=3),
+            "key": IndexMenu("key", start=4),
             "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
         }
         actions = {"adjust": self._follow, "click": self._cell_clicked, "asks": "a click allows or forbids"}
@@ -51,7 +51,7 @@ class _MaskPanel(Panel):
     def _follow(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
         for name in ("query", "key"):
-            offer(controls[name], tokenize(values["sentence"]))
+            controls[name].offer(tokenize(values["sentence"]))
         tokens, _ = sentence_vectors(values["sentence"], MOST_TOKENS)
         cell, box = (controls["query"].value, controls["key"].value), controls["allowed"]
         mask = named_mask(values["mask"], tokens, self._mask)
@@ -70,12 +70,11 @@ class _MaskPanel(Panel):
 
     def _weights(self, sentence, mask, head, query, key, allowed):
         tokens, x = sentence_vectors(sentence)
-        w_q, w_k, *_ = hand_made_heads(MASK, D_K)
-        scaled = scale_scores(attention_scores(x @ w_q[head], x @ w_k[head]), D_K)
+        q, k, v = (x @ w[head] for w in hand_made_heads(MASK, D_K)[:3])
+        before, weights = (scaled_dot_product_attention(q, k, v, shown)[1] for shown in (None, self._mask))
         return {
-            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key),
-            "before": attention_weights(scaled),
-            "weights": attention_weights(mask_scores(scaled, self._mask)),
+            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key), "before": before,
+            "weights": weights,
         }  # fmt: skip
 
 

@@ -2,10 +2,10 @@
 
 import torch
 
-from mha_helpers.exercises import TestExercise
+from mha_helpers.exercises import TestExercise, changes
 from mha_helpers.exercises.compare import as_python
 from mha_helpers.exercises.running import run
-from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL
+from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL, attention
 
 
 def rule_of_softmax(row, _):
@@ -33,58 +33,25 @@ def rules_of_the_window(seen, wanted):
     return ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
 
 
-def _to_the_last_digit(x):
-    """Return the largest numbers so far: nothing later is seen, and nothing is rounded."""
-    return x.cummax(dim=-2).values
-
-
-def _without_any_word(x):
-    """Return the same numbers whatever the words are: no row may move, not even that of the changed word."""
-    return torch.ones_like(x, dtype=torch.float32)
-
-
-# Probes of a test that says False of all, what it says of them, and what this shows: the first one that fits.
-_SLIPS = [
-    (
-        _to_the_last_digit,
-        True,
-        "Your test says False even of the right ones: it leaves no room for rounding. Which function does?",
-    ),
-    (
-        _without_any_word,
-        True,
-        "Your test compares rows that may change: which words differ, and which rows come before them all?",
-    ),
-    (_without_any_word, False, "Your test says False even where no output changes: what lets it say True?"),
-]
-
-
-# The same for a test that passes a wrong one, and has changed every word: what it says of two bad leaks.
-_LOOSE = [
-    (
-        lambda x: x + 1e-3 * x.cumsum(dim=-2).cumsum(dim=-1).sum(dim=-2, keepdim=True),
-        True,
-        "Outputs that move by thousandths of the change pass your test: how loose is its limit?",
-    ),
-    (
-        lambda x: x + torch.cat([x[..., 1:-1, :].cumsum(dim=-1), 0 * x[..., :2, :]], dim=-2),
-        True,
-        "An attention that shows each next word but the last passes your test: is one equal pair enough?",
-    ),
-]
-_NAN = "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
-_NO_COPY = (
-    "All calls get the very same tensor: if y is x, a change of y changes x, and stays. What makes a copy?"
-)
+# Attentions that show the slip of a test that says True of them: one that says False of all others …
+_STRICT = changes("""
+    weights @ x => x.cummax(dim=-2).values
+    Your test says False even of the right ones: it leaves no room for rounding. Which function does?
+    weights @ x => torch.ones_like(x)
+    Your test compares rows that may change: which words differ, and which rows come before them all?
+""")
+# … and one that passes what leaks, and has changed every word.
+_LOOSE = changes("""
+    weights @ x => x + 1e-3 * x.cumsum(dim=-2).cumsum(dim=-1).sum(dim=-2, keepdim=True)
+    Outputs that move by thousandths of the change pass your test: how loose is its limit?
+    weights @ x => x + torch.cat([x[..., 1:-1, :].cumsum(dim=-1), 0 * x[..., :2, :]], dim=-2)
+    An attention that shows each next word but the last passes your test: is one equal pair enough?
+""")
+_ALWAYS_FALSE = "Your test says False even where no output changes: what lets it say True?"
 
 
 class LeakTest(TestExercise):
     """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
-
-    def _verdict_on(self, test, candidate, seconds):
-        verdict = super()._verdict_on(test, candidate, seconds)
-        wavers = isinstance(verdict, str) and "now True" in verdict and not candidate.is_right
-        return (wavers and self._slip(test, [True, False], candidate)) or verdict
 
     def _slip(self, test, verdicts, candidate):
         of_all, passes = len(set(verdicts)) == 1, not candidate.is_right
@@ -95,21 +62,21 @@ class LeakTest(TestExercise):
         changed = torch.stack([(now != alike[0]).any(dim=-1) for now in alike]).flatten(0, -2).any(dim=0)
         one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
         if of_all and one_place and (changed.any() or verdicts[0]):
-            return _NO_COPY
+            return "All calls get the very same tensor: if y is x, both change at once. What makes a copy?"
         if of_all and any(now.isnan().any() for _, now in inputs):
-            return _NAN
-        kept = [f"{word + 1}" for word in range(1, len(changed)) if not changed[word]]
+            return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
+        kept = ", ".join(f"{word + 1}" for word in range(1, len(changed)) if not changed[word])
         if kept and changed.any() and len(alike) == len(inputs) and passes:
-            kept = f"these of its {len(changed)} words as they are: {', '.join(kept)}"
-            return f"Handed a right attention, your test leaves {kept}."
+            return f"With a right attend, your test leaves these of {len(changed)} words as they are: {kept}."
         moved = max(torch.dist(now.float(), alike[0].float(), 1) for now in alike)
         if passes and 1 < len(alike) == len(inputs) and moved < 1e-3 and not inputs[0][0].requires_grad:
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
         loose = _LOOSE if changed[1:].all() and len(changed) > 2 else ()
-        for probe, verdict, meant in loose if passes else _SLIPS:
-            if as_python(run(test, (probe,)).value) is verdict:
+        for change, meant in loose if passes else _STRICT:
+            said = as_python(run(test, (attention(change),)).value)
+            if said is True:
                 return meant
-        return None
+        return _ALWAYS_FALSE if not passes and said is False else None
 
     @staticmethod
     def _inputs(test):

@@ -4,8 +4,8 @@ from math import e, inf, log, log10
 
 import torch
 
-from mha_helpers.attention import attention_weights
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_helpers.style import number
 
 
 def _weights(*scores):
@@ -28,10 +28,8 @@ row_by_hand = ValueExercise(
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
         ([0.366, 0.134, 0, 0.366], "The hidden word took its share before it was hidden: what is your sum?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
-        ([0.731, 0.184, 0, 0.731], "You divide by the others only: the sum is that of the whole row."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
-        ([1, 0, 0, 1], "Those are the scores, with 0 for −∞: what does softmax make of them?"),
         ([0.212, 0.576, 0, 0.212], "The smallest score has the largest weight: what is e to the power of 1?"),
         (_weights(0.5, 0, -inf, 0.5), "You halve the scores first: softmax takes them as they stand here."),
     ],
@@ -49,8 +47,8 @@ my_weights = [power / sum(powers) for power in powers]
 
 def _larger_weight(factor, _):
     """Say which weight a wrong factor makes of scores of 5 and 3."""
-    weight = torch.sigmoid(2 * factor)
-    return f"makes the scores differ by {2 * factor:.3g}, and so the larger weight {weight:.3f}, not 0.900"
+    difference, weight = number(2 * factor, 3), torch.sigmoid(2 * factor)
+    return f"makes the scores differ by {difference}, and so the larger weight {weight:.3f}, not 0.900"
 
 
 how_sharp = ValueExercise(
@@ -70,8 +68,6 @@ how_sharp = ValueExercise(
         (0.9 / 0.881, "That factor makes the new weight of the old one: here the scores are multiplied."),
         (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores multiply it?"),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
-        (2 * log(9), "You multiply by the difference of the scores: what does a factor make of it?"),
-        (-log(9) / 2, "The sign is wrong: with a factor below 0, which of the two words gets more?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
@@ -87,21 +83,6 @@ how_sharp = ValueExercise(
 )
 
 
-def _shares(numbers, axis=-1):
-    return numbers / numbers.sum(dim=axis, keepdim=True)
-
-
-def _softmax(scores, axis=-1):
-    """Softmax as in the page's three lines: large scores and rows without any key are too much for it."""
-    return _shares(scores.exp(), axis)
-
-
-def _masked_rows():
-    scores = numbers(3, 5, seed=3)
-    scores[0, 2:] = scores[1, 0] = -inf
-    return scores
-
-
 def _empty_rows():
     scores = numbers(2, 3, 4, seed=4)
     scores[0, 1] = scores[1, 0, 1:] = -inf
@@ -115,50 +96,16 @@ def _large_scores():
     return scores
 
 
-def _without(scores, row):
-    """Softmax that is right but for these rows, which get weights of 0."""
-    return attention_weights(scores).masked_fill(row, 0.0)
-
-
-_NO_POWER = "You make shares of differences of scores: which step turns them into powers first?"
-_FOR_HIDDEN_KEYS = [
-    (
-        lambda s: attention_weights(s.masked_fill(s == -inf, 0.0)),
-        "You put 0 in place of −∞, and a score of 0 gets a share: what is e to the power of 0?",
-    ),
-    (
-        lambda s: _softmax(s - s.mean(dim=-1, keepdim=True)),
-        "One score of −∞ makes ∞ or −∞ of what you subtract from its row: which number would do?",
-    ),
-    (
-        lambda s: _without(s, (s == -inf).any(dim=-1, keepdim=True)),
-        "A row with one score of −∞ loses all its weights: does a 0 or NaN come over the whole row?",
-    ),
-]
-_FOR_LARGE_SCORES = [
-    (_softmax, "e to the power of a score of 300 is ∞: what may you take from a whole row first?"),
-    (lambda s: _softmax(s.clamp(max=80)), "You cut large scores off, so that 300 and 299 get equal weights."),
-    (lambda s: _softmax(s - s.max()), "You take one maximum from all rows, and a row far below it is lost."),
-]
-_FOR_EMPTY_ROWS = [
-    (lambda s: s.softmax(-1), "A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?"),
-    (
-        lambda s: s.masked_fill(s.isneginf().all(dim=-1, keepdim=True), 0.0).softmax(-1),
-        "A row without any key shares out equally: which weights would say that it looks nowhere?",
-    ),
-]
-
 softmax_for_every_row = FunctionExercise(
     "6.3 ★★★ · 10 min · Softmax for every row",
-    reference=attention_weights,
     without=("softmax", "log_softmax", "softmin", "attention_weights", "scaled_dot_product_attention"),
     cases=lambda: [
         case(numbers(2, 3), label="with a small table"),
         case(numbers(2, 3, 4, 5, seed=1), label="with a batch and heads in front"),
         case(numbers(1, 4, 3, seed=2), label="with one table in a batch"),
-        case(_masked_rows(), label="with some scores of −∞", mistakes=_FOR_HIDDEN_KEYS),
-        case(_large_scores(), label="with scores of several hundred", mistakes=_FOR_LARGE_SCORES),
-        case(_empty_rows(), label="with a row without any key", mistakes=_FOR_EMPTY_ROWS),
+        case(numbers(3, 5, seed=3) + torch.full((3, 5), -inf).tril(-1), label="with some scores of −∞"),
+        case(_large_scores(), label="with scores of several hundred"),
+        case(_empty_rows(), label="with a row without any key"),
     ],
     task="""
     Write softmax over the keys for tables of any shape (…, n_q, n_k), without PyTorch's own softmax. It has
@@ -170,26 +117,34 @@ def my_softmax(scores):
     # tensor (…, n_q, n_k) -> tensor (…, n_q, n_k)
     ...
 """,
-    mistakes=[
-        (lambda s: _softmax(s, -2), "Your columns add up to 1, not your rows: on which axis are the keys?"),
-        (lambda s: s.exp() / s.exp().sum(), "All cells together add up to 1: each row has a sum of its own."),
-        (lambda s: _softmax(s, 1), "You add up along axis 1: it holds the keys only if nothing is in front."),
-        (lambda s: _softmax(-s), "The largest score gets the smallest weight: which is taken from which?"),
-        (lambda s: _softmax(s / s.shape[-1] ** 0.5), "You divide by √n_k: take these scores as they are."),
-        (
-            lambda s: _softmax(s / s.amax(dim=-1, keepdim=True)),
-            "You divide by the largest score: which step with it leaves the shares as they are?",
-        ),
-        (lambda s: _softmax(s * log(2)), "You take 2 to the power of the scores; softmax takes e."),
-        (_shares, "You divide the scores by their sum: which step makes them positive first?"),
-        (lambda s: _shares(s - s.amin(dim=-1, keepdim=True)), _NO_POWER),
-        (lambda s: _shares(s - s.amax(dim=-1, keepdim=True)), _NO_POWER),
-        (
-            lambda s: _softmax(s - s.amax(-2, True)),
-            "You take each column's largest: which scores share a sum?",
-        ),
-        (lambda s: s.exp() / s.exp().sum(-1), "A sum or maximum has lost its axis, and meets columns."),
-    ],
+    mistakes=changes("""
+        powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)
+        A sum or maximum has lost its axis, and meets columns.
+        scores - largest => scores / scores.shape[-1] ** 0.5
+        You divide by √n_k: take these scores as they are.
+        scores - largest => scores / largest
+        You divide by the largest score: which step with it leaves the shares as they are?
+        scores - largest => scores.nan_to_num(neginf=0.0) - largest
+        You put 0 in place of −∞, and a score of 0 gets a share: what is e to the power of 0?
+        scores - largest => scores - scores.mean(dim=-1, keepdim=True)
+        ).nan_to_num() => )
+        One score of −∞ makes ∞ or −∞ of what you subtract from its row: which number would do?
+        .nan_to_num() => .nan_to_num().masked_fill((scores == -torch.inf).any(dim=-1, keepdim=True), 0.0)
+        A row with one score of −∞ loses all its weights: does a 0 or NaN come over the whole row?
+        scores - largest => scores
+        ).nan_to_num() => )
+        e to the power of a score of 300 is ∞: what may you take from a whole row first?
+        scores - largest => scores.clamp(max=80)
+        ).nan_to_num() => )
+        You cut large scores off, so that 300 and 299 get equal weights.
+        scores - largest => scores - scores.max()
+        ).nan_to_num() => )
+        You take one maximum from all rows, and a row far below it is lost.
+        ).nan_to_num() => )
+        A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?
+        .nan_to_num() => .nan_to_num(1 / scores.shape[-1])
+        A row without any key shares out equally: which weights would say that it looks nowhere?
+    """),
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
     hints=[
         "Which number can you take from all scores of a row so that none overflows and no weight changes?",

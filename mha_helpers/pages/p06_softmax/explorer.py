@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import Panel
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
@@ -26,7 +26,6 @@ def softmax_explorer():
     [0.972, 0.028, 0.0]
     """
     tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
-    heads = [(f"{i + 1} {name}", i) for i, name in enumerate(EXAMPLE.head_names)]
     controls = {
         "cat": widgets.FloatSlider(0, min=-6, max=6, step=0.25, description="add to cat"),
         # At 50 nothing changes; at 86 the largest power overflows, at 90 all do.
@@ -35,7 +34,7 @@ def softmax_explorer():
         "shift": widgets.Checkbox(False, description="subtract the largest first", indent=False),
     }
     more = {
-        "head": widgets.Dropdown(options=heads),
+        "head": IndexMenu("head", names=EXAMPLE.head_names),
         "query": widgets.Dropdown(options=tokens, value=1),
         "hide": widgets.Dropdown(options=[("nobody", NOBODY), *tokens, ("all three", ALL)]),
     }
@@ -55,10 +54,7 @@ def compute(cat, every, temperature, shift, head, query, hide):
     scores = scores - scores.max() if shift else scores
     exponentials = scores.exp()
     total = exponentials.sum()
-    return {
-        "scores": scores, "exponentials": exponentials, "total": total, "weights": exponentials / total,
-        "hidden": hidden.tolist(),
-    }  # fmt: skip
+    return {"scores": scores, "exponentials": exponentials, "total": total, "weights": exponentials / total}
 
 
 def draw(drawing, state):
@@ -79,7 +75,7 @@ def draw(drawing, state):
         if width > 50:
             drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
         left += width
-        y, is_hidden = TOP + i * STEP, state["hidden"][i]
+        y, is_hidden = TOP + i * STEP, state["hide"] in (i, ALL)
         drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
         shown = f"{token}: {'hidden' if is_hidden else _written(weight)}"
         drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))

@@ -8,7 +8,7 @@ import torch
 
 from mha_helpers.attention import attention_weights
 from mha_helpers.golden import golden_example
-from mha_helpers.panel import Panel, index_menu
+from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import head_label, number, vector
 
 EXAMPLE = golden_example()
@@ -28,13 +28,13 @@ def values_explorer():
     [1.784, 1.865]
     """
     controls = {
-        "query": index_menu("query", start=2, names=EXAMPLE.tokens),
+        "query": IndexMenu("query", start=2, names=EXAMPLE.tokens),
         "values": widgets.Dropdown(options=[OWN, SWAPPED, ONES]),
         "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
     }
     more = {
-        "head": index_menu("head", names=EXAMPLE.head_names),
-        "key": index_menu("key", start=-1, names=EXAMPLE.tokens, strongest=True),
+        "head": IndexMenu("head", names=EXAMPLE.head_names),
+        "key": IndexMenu("key", start=-1, names=EXAMPLE.tokens),
     }
     title, asks = "What one word takes home", "click on a row to let that word ask"
     return Panel(title, controls, compute, draw, words, more, asks=asks, height=366)

@@ -1,21 +1,16 @@
 """The exercises of page 09: a head to take out, the class from a blank cell, three bugs in a class."""
 
-import inspect
-
 from mha_helpers import attention
-from mha_helpers.exercises import case, numbers
+from mha_helpers.exercises import case, changes, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
-from mha_helpers.pages.p09_concat_and_output import attention_classes as classes
-from mha_helpers.pages.p09_concat_and_output.attention_classes import mistakes_of
-from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise
-from mha_helpers.pages.p09_concat_and_output.pruning import LAST_HEAD, PRUNING_MISTAKES, Pruning, pruned
+from mha_helpers.pages.p09_concat_and_output.class_mistakes import MASKS, ONE_HEAD, STEPS
+from mha_helpers.pages.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning
 
 take_out = Pruning(
     "9.1 ★★ · 6 min · Take one head out",
-    reference=pruned(),
     returns=("concat", "w_o"),
     cases=lambda: [
-        case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1, mistakes=LAST_HEAD),
+        case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
         case(numbers(4, 12, seed=2), numbers(12, 9, seed=3), 4, 0),
         case(numbers(5, 8, seed=4), numbers(8, 3, seed=5), 2, 1),
     ],
@@ -29,7 +24,31 @@ def my_pruned(concat, w_o, num_heads, head):
     # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
     ...
 """,
-    mistakes=PRUNING_MISTAKES,
+    mistakes=changes("""
+        head * d_v, (head + 1) * d_v => (head - 1) * d_v, head * d_v
+        Another head is gone, the one before it: does your count begin at 0 or at 1?
+        head * d_v, (head + 1) * d_v => len(w_o) - d_v, len(w_o)
+        The last head is gone: is it the one asked for?
+        [concat[:, :start], concat[:, end:]] => [concat[:, start:end]]
+        [w_o[:start], w_o[end:]] => [w_o[start:end]]
+        You keep this head and take out all the others.
+        [concat[:, :start], concat[:, end:]] => [concat[:, torch.arange(len(w_o)) % num_heads != head]]
+        [w_o[:start], w_o[end:]] => [w_o[torch.arange(len(w_o)) % num_heads != head]]
+        You take every num_heads-th number: which numbers of concat does one head have, and where?
+        concat[:, :start], concat => concat[:, :start], concat[:, start:end] * 0, concat
+        w_o[:start], w_o => w_o[:start], w_o[start:end] * 0, w_o
+        The head is silent, and nothing has become smaller: zeros are multiplied just as well.
+        torch.cat([w_o[:start], w_o[end:]]) => w_o
+        concat has become narrower, W_O not: which of its rows did the missing numbers meet?
+        torch.cat([w_o[:start], w_o[end:]]) => torch.cat([w_o[:, :start], w_o[:, end:]], dim=-1)
+        You take columns out of both: which axis of W_O is as long as concat is wide?
+        head * d_v, (head + 1) * d_v => head, head + d_v
+        You begin at number `head` of concat: how many numbers have the heads before it?
+        concat.shape[-1] => w_o.shape[1]
+        Your d_v comes from d_model: which width is shared out among the heads here?
+        concat.shape[-1] // num_heads => 1
+        You take out a single number: how many does one head have?
+    """),
     praise="A head owns columns of concat and rows of W_O; real layers are pruned in this way.",
     hints=[
         "d_v = concat.shape[-1] // num_heads. At which number does this head begin, and where does it end?",
@@ -47,29 +66,38 @@ def my_pruned(concat, w_o, num_heads, head):
 
 
 def _input(sizes, *mask, n=5, **rest):
-    d_model, num_heads = sizes
-    x = numbers(3, n, d_model, seed=d_model)  # three sentences: not as many as there are values returned
-    return case(x, *mask, build={"d_model": d_model, "num_heads": num_heads}, **rest)
+    x = numbers(3, n, sizes[0], seed=sizes[0])  # three sentences: not as many as there are values returned
+    return case(x, *mask, build=sizes, **rest)
 
 
-_IN_FRONT = {"You put axes before the mask, which has them already.": {"~mask": "~mask[None, None]"}}
-_FRONT = mistakes_of(_IN_FRONT)
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
 _COURSE_STEPS = [
     name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
 ]
 
+_BLANK_CELL = changes("""
+    0.5 => 0
+    The weights are too sharp: what happens to the scores first?
+    weights @ v => weights @ x.view(cut).transpose(1, 2)
+    The weights are right, but they mix x itself: which projection is left out?
+    w_k(x) => w_q(x)
+    The queries meet themselves: which of the three projections answers them?
+    q @ k.transpose => k @ q.transpose
+    The keys ask and the queries answer: whose rows must the scores have?
+    self.w_o(concat) => concat
+    The heads are side by side, but do they mix? One of the layers does nothing yet.
+""")
+
 the_class = ModuleExercise(
     "9.2 ★★★ · 15 min · The class, from a blank cell",
-    reference=attention.MultiHeadAttention,
     axes=_AXES,
     without=[*_COURSE_STEPS, "forward", "multi_head_attention_forward"],
     cases=lambda: [
-        _input((6, 1), label="with one head, without a mask", mistakes=mistakes_of(classes.BLANK_CELL)),
+        _input((6, 1), label="with one head, without a mask", mistakes=[*ONE_HEAD, *_BLANK_CELL]),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask"),
-        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=mistakes_of(classes.MASKS)),
-        _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence", mistakes=_FRONT),
+        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=MASKS),
+        _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four
@@ -86,7 +114,19 @@ class MyAttention(nn.Module):
         # -> output (b, n, d_model), weights (b, h, n, n)
         ...
 """,
-    mistakes=mistakes_of(classes.STEPS | classes.PLANTED),
+    mistakes=[
+        *STEPS,
+        *changes("""
+            (b, n, self.num_heads => (b, self.num_heads, n
+            transpose(1, 2) => contiguous()
+            weights @ v => (weights @ v).transpose(1, 2)
+            A head mixes numbers of several words: does your first cut leave the axis of the words alone?
+            ~mask => mask
+            Words look exactly where they may not: does masked_fill write −∞ at True or at False?
+            ~mask => ~mask[None, None]
+            You put axes before the mask, which has them already.
+        """),
+    ],
     praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
     hints=[
         "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
@@ -120,29 +160,22 @@ class MyAttention(nn.Module):
 )
 
 
-_BY_WORDS = {  # beside a cut as it is handed out, so that this does not explain what is left: with n = 5 only
-    "chunk(3, dim=1) cuts up the words: along which axis do q, k and v stand side by side?": {
-        "chunk(3, dim=-1)": "chunk(3, dim=1)",
-        "(b, n, self.num_heads, -1).transpose(1, 2)": "(b, self.num_heads, 5, -1)",
-    }
-}
 _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
     "9.3 ★★ · 10 min · Three bugs in a colleague's class",
-    reference=classes.attention_class(classes.Layers),
     axes=_AXES,
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=mistakes_of(classes.SCORES | _BY_WORDS, classes.Layers),
+            mistakes=ONE_HEAD,
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         _input(
             (1, 1),
             _NEAR,
-            mistakes=mistakes_of(classes.MASKS, classes.Layers),
+            mistakes=MASKS,
             bug="The mask allows neighbours: who gets the weight, they or the others?",
         ),
         _input((12, 3), _NEAR),
@@ -164,13 +197,33 @@ class Suspect(Layers):
         concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
         return self.w_o(concat), weights
 """,
-    given=inspect.getsource(classes.Layers),
-    mistakes=mistakes_of(classes.STEPS | classes.PARTLY, classes.Layers),
+    given="""
+class Layers(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_qkv = nn.Linear(d_model, 3 * d_model)  # W_Q, W_K and W_V side by side
+        self.w_o = nn.Linear(d_model, d_model)
+""",
+    mistakes=STEPS,
     praise="You found all three by what they do: no error message pointed at any of them.",
     hints=[
         "Go through the steps of the pages with a finger: which one is missing here?",
         "One bug is in how the heads are cut: which axis must stay whole in the first cut?",
         "One shows only with a mask: give it a causal mask and look at the first row of the weights.",
     ],
-    solution=classes.REPAIRED,
+    solution="""
+class Suspect(Layers):
+    def forward(self, x, mask=None):
+        b, n, d_model = x.shape
+        parts = self.w_qkv(x).chunk(3, dim=-1)  # 3 of (b, n, d_model)
+        # words keep their axis while the features are cut; then the heads come forward
+        q, k, v = [part.reshape(b, n, self.num_heads, -1).transpose(1, 2) for part in parts]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # the scale was missing
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)  # −∞ where the mask is False
+        weights = torch.softmax(scores, dim=-1)
+        concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
+        return self.w_o(concat), weights
+""",
 )

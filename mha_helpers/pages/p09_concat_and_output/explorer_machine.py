@@ -6,7 +6,7 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.pages.p09_concat_and_output.machine import D_K, EXAMPLE, MASKS, MATRICES, Cell, machine
-from mha_helpers.panel import CLICKS, Panel, index_menu, offer
+from mha_helpers.panel import CLICKS, IndexMenu, Panel
 from mha_helpers.style import head_label
 
 START = Cell("output", 1, 0)  # “eats”, who acts
@@ -50,12 +50,13 @@ class _MachinePanel(Panel):
 
     def __init__(self):
         self._trail = self._way = [START]
-        self._shown_head, self._clicked = 0, None
-        controls = {"head": index_menu("head"), "mask": widgets.Dropdown(options=list(MASKS))}
+        self._clicked = None
+        controls = {"head": IndexMenu("head", names=EXAMPLE.head_names)}
+        controls["mask"] = widgets.Dropdown(options=list(MASKS))
         menus = {
             "matrix": widgets.Dropdown(options=MATRICES, value=START.matrix),
-            "row": index_menu("row", start=START.row),
-            "column": index_menu("column", start=START.column),
+            "row": IndexMenu("row", start=START.row),
+            "column": IndexMenu("column", start=START.column),
         }
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
@@ -70,10 +71,9 @@ class _MachinePanel(Panel):
     def _follow(self, controls, values):
         """Bring head, trail and menus to the number that was clicked, or chosen in the menus."""
         before, menus = self._trail[-1], Cell(values["matrix"], values["row"], values["column"])
-        if values["head"] != self._shown_head:
-            self._shown_head = values["head"]
-            self._trail = [self._in_head(cell) for cell in self._trail]
-        now = machine(self._shown_head, values["mask"])
+        head, mask = values["head"], values["mask"]
+        self._trail = [in_head(head, cell) for cell in self._trail]
+        now = machine(head, mask)
         rows, columns = now.shape(menus.matrix)
         chosen = Cell(menus.matrix, min(menus.row, rows - 1), min(menus.column, columns - 1))
         if not self._clicked and menus.matrix != before.matrix and menus[1:] == before[1:]:
@@ -84,22 +84,22 @@ class _MachinePanel(Panel):
             chosen = self._trail[-1] if menus == before else chosen
             self._trail = self._way = extended(self._trail, self._clicked or chosen, now)
         cell, self._clicked = self._trail[-1], None
-        if cell.matrix == "concat":
-            self._shown_head = cell.column // D_K
-        now = machine(self._shown_head, values["mask"])
-        offer(controls["head"], EXAMPLE.head_names)
-        offer(controls["row"], now.row_names(cell.matrix))
-        offer(controls["column"], now.column_names(cell.matrix))
-        for name, value in {"head": self._shown_head, **cell._asdict()}.items():
+        head = cell.column // D_K if cell.matrix == "concat" else head
+        now = machine(head, mask)
+        controls["row"].offer(now.row_names(cell.matrix))
+        controls["column"].offer(now.column_names(cell.matrix))
+        for name, value in {"head": head, **cell._asdict()}.items():
             controls[name].value = value
-
-    def _in_head(self, cell):
-        column = D_K * self._shown_head + cell.column % D_K
-        return cell._replace(column=column) if cell.matrix == "concat" else cell
 
     def _state_of(self, head, mask, **menus):
         now = machine(head, mask)
         return {"machine": now, "trail": list(self._trail), "sources": now.sources(self._trail[-1])}
+
+
+def in_head(head, cell):
+    """Return a number of concat as the same one of another head, any other as it is."""
+    column = D_K * head + cell.column % D_K
+    return cell._replace(column=column) if cell.matrix == "concat" else cell
 
 
 def through_menu(way, cell, now):

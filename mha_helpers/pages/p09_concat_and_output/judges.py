@@ -1,24 +1,40 @@
-"""How answers of page 09 are judged: a class, bugs in a class."""
-
-import inspect
+"""How answers of page 09 are judged: a head taken out, a class, bugs in a class."""
 
 import torch
 from torch import nn
 
+from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises import FunctionExercise
 from mha_helpers.exercises.kinds import hand_over
 from mha_helpers.exercises.running import AnswerError, Outcome, agree, run
 
 
+class Pruning(FunctionExercise):
+    """Sizes and product are judged: in which order the heads that stay are kept is free."""
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        parts = outcome.value if isinstance(outcome.value, tuple | list) else ()
+        shapes = [part.shape for part in parts if isinstance(part, torch.Tensor)]
+        if not sentence or shapes != [part.shape for part in right.value]:
+            return sentence
+        products = [concat @ w_o for concat, w_o in (parts, right.value)]
+        kept = (parts[0][:, :, None] == right.value[0][:, None]).all(0).any(1)  # columns that concat had
+        return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
+
+
 class ModuleExercise(FunctionExercise):
     """The answer is a class, an ``nn.Module``, built and called for every input.
 
-    ``reference``: the right class. Both get the same weights, so the class must name its layers as the
-    reference does. Every case is ``case(x, mask, build={"d_model": 6, "num_heads": 3})``;
-    an answer whose arguments have other names gets these in their order.
+    It and the solution get the same weights, so it must name its layers as the solution does. Every case
+    is ``case(x, mask, build=(6, 3))``, with d_model and num_heads.
     """
 
     kind = "forward"
+
+    def __init__(self, heading, **rest):
+        super().__init__(heading, **rest)
+        self.reference = self.made_by(self.solution_code)
 
     def _run(self, answer, case):
         return run(lambda *args: self._built(answer, case.build)(*args), case.args)
@@ -29,40 +45,24 @@ class ModuleExercise(FunctionExercise):
         return None if isinstance(answer, type) else hand_over(self, answer, "the class, by its name only")
 
     def _broken_rule(self, answer, cases, outcomes):
-        if issubclass(answer, self.reference):
-            return f"{self.reference.__name__} of the course computes it: inherit from nn.Module only."
-        order, wanted = list(inspect.signature(answer).parameters), list(cases[0].build)
-        if set(wanted) <= set(order) and order[: len(wanted)] != wanted:
-            first, second = wanted
-            return f"{first} comes before {second} in the task: by place, yours is handed the wrong sizes."
-        idle = self._idle_layers(answer, max(cases, key=lambda case: sum(case.build.values())))
+        if issubclass(answer, MultiHeadAttention):
+            return "MultiHeadAttention of the course computes it: inherit from nn.Module only."
+        module = self._built(answer, cases[0].build)
+        output, idle = module(*cases[0].args)[0], []
+        if output.requires_grad:
+            output.sum().backward()
+        for name, _ in self.reference(*cases[0].build).named_children():
+            gradient = getattr(module, name).weight.grad
+            if gradient is None or not gradient.any(dim=-1).all():
+                idle.append(f"self.{name}")
         if idle:
-            return f"no gradient reaches {', '.join(idle)}: without one nothing is learnt. What cuts it off?"
+            return f"no gradient reaches all of {', '.join(idle)}: nothing is learnt there. What cuts it off?"
         return super()._broken_rule(answer, cases, outcomes)
 
-    def _idle_layers(self, answer, case):
-        """Name the layers that the output's gradient does not reach, or not in all rows of their weight."""
-        module, idle = self._built(answer, case.build), []
-        output = module(*case.args)[0]
-        if output.requires_grad:
-            output.square().sum().backward()
-        for name in self._wanted(case.build):
-            layer, _, part = name.rpartition(".")
-            gradient = module.get_parameter(name).grad
-            rows = torch.zeros(1) if gradient is None else gradient.any(dim=-1)
-            if part == "weight" and not rows.all():
-                idle.append(f"{'a part of ' if rows.any() else ''}self.{layer}")
-        return idle
-
-    def _wanted(self, sizes):
-        return dict(self.reference(**sizes).named_parameters())
-
     def _built(self, answer, sizes):
-        by_name = sizes.keys() <= inspect.signature(answer).parameters.keys()  # else in their order
-        module = answer(**sizes) if by_name else answer(*sizes.values())
-        generator, wanted = torch.Generator().manual_seed(0), self._wanted(sizes)
+        module, generator = answer(*sizes), torch.Generator().manual_seed(0)
         mine = dict(module.named_parameters(remove_duplicate=False))
-        for name, parameter in wanted.items():
+        for name, parameter in self.reference(*sizes).named_parameters():
             layer, _, part = name.partition(".")
             if name not in mine and part == "bias" and f"{layer}.weight" in mine:
                 raise AnswerError(f"your self.{layer} has no bias, and the task asks for one.")
@@ -70,13 +70,11 @@ class ModuleExercise(FunctionExercise):
                 others = ", ".join(f"self.{other}" for other, _ in module.named_children())
                 lacking = f"your self.{name} is missing{'; your layers are ' * bool(others)}{others}"
                 raise AnswerError(f"{lacking}: does __init__ make what the task names?")
-            twin = next(other for other in wanted if mine.get(other) is mine[name])
-            if twin != name:
-                raise AnswerError(f"your self.{name} is self.{twin}: each layer needs numbers of its own.")
             got, shape = tuple(mine[name].shape), tuple(parameter.shape)
             if got != shape:
-                sizes = f"your self.{name} has shape {got} instead of {shape}"
-                raise AnswerError(f"{sizes}: how many go in and out?")
+                raise AnswerError(
+                    f"your self.{name} has shape {got} instead of {shape}: how many go in and out?"
+                )
             with torch.no_grad():
                 mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
         return module
@@ -88,11 +86,9 @@ class BugHunt(ModuleExercise):
     Its bugs are those of the stub; cases with ``bug="…"`` isolate one of them each.
     """
 
-    def __init__(self, *names, **rest):
-        super().__init__(*names, **rest)
-        handed_out = {"torch": torch, "nn": nn, "__name__": __name__}
-        exec(f"{self.given}\n\n{self.stub}", handed_out)
-        self.planted = handed_out[self.variable]
+    def __init__(self, heading, **rest):
+        super().__init__(heading, **rest)
+        self.planted = self.made_by(self.stub)
 
     def _untouched(self, answer):
         cases = self.cases() if callable(answer) else ()
@@ -115,7 +111,7 @@ class BugHunt(ModuleExercise):
         """
         words = super()._failure(answer, cases, outcomes, sentences)
         explained = any(
-            all(map(agree, outcomes, self._runs(mistake, cases)))
+            all(map(agree, outcomes, self._runs(self.made_by(mistake), cases)))
             for mistake, _ in (*cases[0].mistakes, *self.mistakes)
         )
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}

@@ -41,8 +41,7 @@ class Machine:
 
     def __init__(self, head, mask):
         self.head, self.mask, self.allowed = head, mask, MASKS[mask]
-        with torch.no_grad():
-            trace = EXAMPLE.attention().trace(EXAMPLE.x, self.allowed)
+        trace = EXAMPLE.trace(self.allowed)
         own = slice(D_K * head, D_K * (head + 1))  # the columns of this head
         matrices = {
             "x": trace.x, "W_Q": EXAMPLE.w_q[:, own], "W_K": EXAMPLE.w_k[:, own], "W_V": EXAMPLE.w_v[:, own],

@@ -1,17 +1,12 @@
 """The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
 
-from math import inf
-
 import torch
 
-from mha_helpers.exercises import FunctionExercise, TestExercise, case, numbers
-from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING, SHORTCUT_MISTAKES, guess
-
-_SHIFTED = "You shift the letters: for which letter does `letters` stand at each position already?"
+from mha_helpers.exercises import FunctionExercise, TestExercise, case, changes, numbers
+from mha_helpers.pages.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING
 
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
-    reference=lambda parts, w_guess, letters: (parts * w_guess[letters]).sum(dim=-1),
     axes=("part", "position"),
     cases=lambda: [
         case(numbers(2, 3, 4), numbers(26, 4, seed=1), torch.tensor([7, 0, 25])),
@@ -28,45 +23,30 @@ def my_direct_path(parts, w_guess, letters):
     # (p, n, d_model), (26, d_model), (n) -> (p, n)
     ...
 """,
-    mistakes=[
-        (
-            lambda parts, w_guess, letters: parts @ w_guess.T,
-            "You return all 26 logits of each part: at each position one of them is asked for.",
-        ),
-        (
-            lambda parts, w_guess, letters: (parts * w_guess[letters]).sum(dim=(0, -1)),
-            "The parts are added up, so this is the logit itself: who gave how much to it?",
-        ),
-        (
-            lambda parts, w_guess, letters: parts * w_guess[letters],
-            "These are products that nobody has added up: a logit is a sum over d_model.",
-        ),
-        (
-            lambda parts, w_guess, letters: (parts @ w_guess.T)[..., letters],
-            "Every position gets the letters of all positions: only its own next letter counts there.",
-        ),
-        (
-            lambda parts, w_guess, letters: (parts @ w_guess.T).amax(dim=-1),
-            "You take the largest logit of each part: is it always that of the next letter?",
-        ),
-        (
-            lambda parts, w, letters: (parts @ w.T).softmax(dim=-1)[:, range(len(letters)), letters],
-            "A softmax of one part is not its share of anything: which numbers of the parts add up?",
-        ),
-        (
-            lambda parts, w_guess, letters: (parts @ w_guess.T).argmax(dim=-1),
-            "You return the number of a letter: the task asks what each part adds to a logit.",
-        ),
-        (
-            lambda parts, w_guess, letters: parts @ w_guess[letters[0]],
-            "Every position gets the first of the letters: each has a next letter of its own.",
-        ),
-        (
-            lambda parts, w_guess, letters: parts @ w_guess[:, letters],
-            "`letters` picks features there, of which there are d_model: what has w_guess for each letter?",
-        ),
-        *((lambda parts, w, letters, n=n: (parts * w[letters.roll(n)]).sum(-1), _SHIFTED) for n in (-1, 1)),
-    ],
+    mistakes=changes("""
+        (parts * rows).sum(dim=-1) => parts @ w_guess.T
+        You return all 26 logits of each part: at each position one of them is asked for.
+        dim=-1 => dim=(0, -1)
+        The parts are added up, so this is the logit itself: who gave how much to it?
+        (parts * rows).sum(dim=-1) => parts * rows
+        These are products that nobody has added up: a logit is a sum over d_model.
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T)[..., letters]
+        Every position gets the letters of all positions: only its own next letter counts there.
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T).amax(dim=-1)
+        You take the largest logit of each part: is it always that of the next letter?
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T).softmax(dim=-1)[:, range(len(letters)), letters]
+        A softmax of one part is not its share of anything: which numbers of the parts add up?
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T).argmax(dim=-1)
+        You return the number of a letter: the task asks what each part adds to a logit.
+        w_guess[letters] => w_guess[letters[0]]
+        Every position gets the first of the letters: each has a next letter of its own.
+        (parts * rows).sum(dim=-1) => parts @ w_guess[:, letters]
+        `letters` picks features there, of which there are d_model: what has w_guess for each letter?
+        w_guess[letters] => w_guess[letters.roll(-1)]
+        You shift the letters: for which letter does `letters` stand at each position already?
+        w_guess[letters] => w_guess[letters.roll(1)]
+        You shift the letters: for which letter does `letters` stand at each position already?
+    """),
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
     hints=[
         "w_guess[letters] is (n, d_model): at each position the row of the letter that comes next.",
@@ -80,14 +60,6 @@ def my_direct_path(parts, w_guess, letters):
 )
 
 
-def _one_hot(*letters):
-    return torch.eye(6)[list(letters)]  # (n, 6): a vector with a single 1 for each letter
-
-
-def _before(letter):
-    return torch.cat([torch.zeros_like(letter[:1]), letter[:-1]])
-
-
 def _held(scores, right):
     """Say what the first wrong key holds if the queries A B C A have such scores."""
     if scores.shape == (4, 4) and torch.equal(scores[0], scores[3]) and (scores == scores.bool()).all():
@@ -97,16 +69,12 @@ def _held(scores, right):
         return f"fits a key of position {position} that holds {holds}: which letter comes before it, if any?"
 
 
-_QUERIES = "Your queries take from head 1.3 as well: does a query look for its own letter or another?"
-_MASKED = "The right scores behind a causal mask: the task asks for them without one."
-
 circuit_by_hand = FunctionExercise(
     "10.2 ★★ · 8 min · The circuit by hand",
-    reference=lambda letter: letter @ _before(letter).T,
     cases=lambda: [
-        case(_one_hot(0, 1, 2, 0), label="with the letters A B C A"),
-        case(_one_hot(3, 0, 4, 1, 3, 0, 4), label="with the letters D A E B D A E"),
-        case(_one_hot(2, 2, 5, 2, 1), label="with the letters C C F C B"),
+        case(torch.eye(6)[[0, 1, 2, 0]], label="with the letters A B C A"),
+        case(torch.eye(6)[[3, 0, 4, 1, 3, 0, 4]], label="with the letters D A E B D A E"),
+        case(torch.eye(6)[[2, 2, 5, 2, 1]], label="with the letters C C F C B"),
     ],
     task="""
     `letter` is (n, 6): each row has a single 1, in the column of its letter. A perfect head 1.3 brings each
@@ -119,20 +87,22 @@ def circuit_scores(letter):
     ...
 """,
     says=_held,
-    mistakes=[
-        (
-            lambda letter: _before(letter) @ letter.T,
-            "Your queries hold the letter before, your keys their own: for which side does head 1.3 write?",
-        ),
-        (lambda letter: _before(letter) @ _before(letter).T, _QUERIES),
-        (lambda letter: (letter + _before(letter)) @ _before(letter).T, _QUERIES),
-        (
-            lambda letter: letter @ _before(letter),
-            "Each query meets each key, and both are rows: which of the two tables is turned for that?",
-        ),
-        (lambda letter: (letter @ _before(letter).T).tril(), _MASKED),
-        (lambda letter: letter @ _before(letter).T + torch.full([len(letter)] * 2, -inf).triu(1), _MASKED),
-    ],
+    mistakes=changes("""
+        letter @ before.T => before @ letter.T
+        Your queries hold the letter before, your keys their own: for which side does head 1.3 write?
+        before.T => letter.T
+        Your keys hold their own letters: what has head 1.3 written at each position?
+        before.T => (letter + before).T
+        Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
+        letter @ before.T => before @ before.T
+        Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        letter @ before.T => (letter + before) @ before.T
+        Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        letter @ before.T => (letter @ before.T).tril()
+        The right scores behind a causal mask: the task asks for them without one.
+        letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))
+        The right scores behind a causal mask: the task asks for them without one.
+    """),
     praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
     hints=[
         "What does each position hold after head 1.3? Write it down for A B C A: nothing, A, B, C.",
@@ -163,8 +133,10 @@ catch_the_shortcut = ShortcutTest(
     times=2,
     right=COMPARING,
     wrong=NOT_COMPARING,
-    takes=guess,
-    mistakes=SHORTCUT_MISTAKES,
+    mistakes=changes("""
+        == letters[:, 1:] => == letters[:, :-1]
+        Those that compare letters fail, and a rule passes: with which letter is each guess compared?
+    """),
     given="from mha_helpers.models import predictable, repeated_sequences",
     task="""
     Write a test that is handed `guess`, a function from letters (b, n) to guesses of what comes

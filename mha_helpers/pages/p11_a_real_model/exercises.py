@@ -1,16 +1,13 @@
 """The exercises of page 11: a layer of a real model, a fused projection, one vector for each sentence."""
 
 import torch
-from torch.nn import functional as F
 
-from mha_helpers.exercises import FunctionExercise, case, numbers
+from mha_helpers.exercises import FunctionExercise, case, changes, numbers
 from mha_helpers.masks import padding_mask
-from mha_helpers.models.real import sentence_vector
-from mha_helpers.pages.p11_a_real_model.loading import Loading, layer_of, random_state
+from mha_helpers.pages.p11_a_real_model.loading import Loading, random_state
 
 load_a_layer = Loading(
     "11.1 ★★ · 8 min · Load a layer",
-    reference=layer_of,
     cases=lambda: [case(random_state(4), 1), case(random_state(6), 2), case(random_state(4), 0)],
     task="""
     `state` is the model's state dict, a dict from names to tensors, and `layer` counts from 0. Return a
@@ -42,22 +39,17 @@ def my_layer(state, layer):
 )
 
 
-# What is said of another cut, whether its parts are turned or not.
-_OTHER_CUTS = {
-    "You took every third column. The columns of one part stand side by side.": (
-        lambda weight: [weight[:, i::3] for i in range(3)]
-    ),
-    "reshape cuts the numbers row by row, but the three stand side by side in each row.": (
-        lambda weight: weight.reshape(3, len(weight), len(weight))
-    ),
-    "You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.": (
-        lambda weight: weight.chunk(3)
-    ),
-}
+_OTHER_CUTS = changes("""
+    weight.chunk(3, dim=1) => [weight[:, i::3] for i in range(3)]
+    You took every third column. The columns of one part stand side by side.
+    weight.chunk(3, dim=1) => weight.reshape(3, len(weight), len(weight))
+    reshape cuts the numbers row by row, but the three stand side by side in each row.
+    weight.chunk(3, dim=1) => weight.chunk(3)
+    You cut the rows, which are the features of x. Q, K and V stand side by side, in the columns.
+""")
 
 fused = FunctionExercise(
     "11.2 ★★ · 8 min · GPT-2 keeps Q, K and V in one matrix",
-    reference=lambda weight: tuple(part.T for part in weight.chunk(3, dim=1)),
     returns=("w_q", "w_k", "w_v"),
     cases=lambda: [case(numbers(6, 18)), case(numbers(4, 12, seed=1)), case(numbers(9, 27, seed=2))],
     task="""
@@ -70,16 +62,14 @@ def my_parts(weight):
     ...
 """,
     mistakes=[
-        (
-            lambda weight: weight.chunk(3, dim=1),
-            "The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).",
-        ),
-        (lambda weight: 3 * (weight[:, : len(weight)].T,), "All three are Q: which columns hold K and V?"),
-        *(
-            (lambda weight, cut=cut, turn=turn: tuple(map(turn, cut(weight))), sentence)
-            for sentence, cut in _OTHER_CUTS.items()
-            for turn in (torch.clone, torch.t)
-        ),
+        *changes("""
+            q_part.T, k_part.T, v_part.T => q_part, k_part, v_part
+            The three parts are right, but they are (in, out). A Linear keeps its weight as (out, in).
+            k_part.T, v_part.T => q_part.T, q_part.T
+            All three are Q: which columns hold K and V?
+        """),
+        *_OTHER_CUTS,
+        *(({**cut, ".T": ""}, sentence) for cut, sentence in _OTHER_CUTS),
     ],
     praise="The same three matrices in another layout, and one computation.",
     hints=[
@@ -96,41 +86,19 @@ def my_parts(weight):
 )
 
 
-def _average(hidden, real):
-    real = real[..., None].float()  # (b, n) -> (b, n, 1)
-    return (hidden * real).sum(dim=1) / real.sum(dim=1)
-
-
-def _by(length):
-    """Make an answer that divides each average by what it takes for a length."""
-    return lambda hidden, real: _average(hidden, real) / length(_average(hidden, real))
-
-
 def _length(vectors, _):
     length = vectors[0].norm()
     return f"has a first vector of length {length:.3g}; 1 is needed" if abs(length - 1) > 1e-3 else None
 
 
-_PADDING = "You average the padding and leave the real tokens out: what does a 1 in the mask stand for?"
-_EACH = "Each token's vector has length 1 before the average: the task makes only the average that long."
-
-_FIRST = "You take the first token only: the vector of a sentence is an average of all its real tokens."
-_WITHOUT_PADDING = [
-    (lambda hidden, mask: hidden[:, 0], _FIRST),
-    (lambda hidden, mask: hidden * mask, "The mask meets the numbers of a token: which axis does it lack?"),
-    (
-        _by(lambda average: average.norm(dim=-1)),
-        "A length or a count of each sentence, (b), meets the numbers of a vector: which axis is lost?",
-    ),
-    (
-        _by(lambda average: average.square().sum(dim=-1, keepdim=True)),
-        "You divide by the square of the length: which root is missing?",
-    ),
-]
+_WITHOUT_PADDING = changes("""
+    hidden * real => F.normalize(hidden, dim=-1) * real
+    average / average.norm(dim=-1, keepdim=True) => average
+    Each token's vector has length 1 before the average: the task makes only the average that long.
+""")
 
 one_vector = FunctionExercise(
     "11.3 ★★ · 6 min · One vector for each sentence",
-    reference=sentence_vector,
     axes=("sentence", "number"),
     says=_length,
     without=["sentence_vector"],
@@ -148,33 +116,32 @@ def my_vectors(hidden, attention_mask):
     # (b, n, d_model), (b, n) -> (b, d_model)
     ...
 """,
-    mistakes=[
-        (
-            lambda hidden, mask: F.normalize(hidden.mean(dim=1), dim=-1),
-            "The average counts padding, too: the same sentence gets another vector in another batch.",
-        ),
-        (lambda hidden, mask: F.normalize(_average(hidden, 1 - mask), dim=-1), _PADDING),
-        (lambda hidden, mask: F.normalize(hidden[:, 0], dim=-1), _FIRST),
-        (lambda hidden, mask: F.normalize(_average(F.normalize(hidden, dim=-1), mask), dim=-1), _EACH),
-        (lambda hidden, mask: _average(F.normalize(hidden, dim=-1), mask), _EACH),
-        (
-            lambda hidden, mask: F.normalize((hidden * mask[..., None]).amax(dim=1), dim=-1),
-            "You take the largest of each number: the vector of a sentence is an average of its tokens.",
-        ),
-        (
-            lambda hidden, mask: F.normalize((hidden * mask[..., None]).mean(dim=-1), dim=-1),
-            "You average over the numbers of each token: along which axis do the tokens stand?",
-        ),
-        (
-            _by(lambda average: average.sum(dim=-1, keepdim=True)),
-            "The numbers of each vector add up to 1: is that its length?",
-        ),
-        (_by(torch.norm), "You divide the whole batch by one length: each sentence has a length of its own."),
-        (
-            _by(lambda average: average.norm(dim=0)),
-            "You made the columns length 1: along which axis does the vector of one sentence lie?",
-        ),
-    ],
+    mistakes=changes("""
+        (hidden * real).sum(dim=1) / real.sum(dim=1) => hidden.mean(dim=1)
+        The average counts padding, too: the same sentence gets another vector in another batch.
+        attention_mask[..., None] => 1 - attention_mask[..., None]
+        You average the padding and leave the real tokens out: what does a 1 in the mask stand for?
+        (hidden * real).sum(dim=1) / real.sum(dim=1) => hidden[:, 0]
+        You take the first token only: the vector of a sentence is an average of all its real tokens.
+        hidden * real => F.normalize(hidden, dim=-1) * real
+        Each token's vector has length 1 before the average: the task makes only the average that long.
+        (hidden * real).sum(dim=1) / real.sum(dim=1) => (hidden * real).amax(dim=1)
+        You take the largest of each number: the vector of a sentence is an average of its tokens.
+        (hidden * real).sum(dim=1) / real.sum(dim=1) => (hidden * real).mean(dim=-1)
+        You average over the numbers of each token: along which axis do the tokens stand?
+        average.norm(dim=-1, keepdim=True) => average.sum(dim=-1, keepdim=True)
+        The numbers of each vector add up to 1: is that its length?
+        average.norm(dim=-1, keepdim=True) => average.norm()
+        You divide the whole batch by one length: each sentence has a length of its own.
+        average.norm(dim=-1, keepdim=True) => average.norm(dim=0)
+        You made the columns length 1: along which axis does the vector of one sentence lie?
+        average / average.norm(dim=-1, keepdim=True) => hidden * attention_mask
+        The mask meets the numbers of a token: which axis does it lack?
+        average.norm(dim=-1, keepdim=True) => average.norm(dim=-1)
+        A length or a count of each sentence, (b), meets the numbers of a vector: which axis is lost?
+        average.norm(dim=-1, keepdim=True) => average.square().sum(dim=-1, keepdim=True)
+        You divide by the square of the length: which root is missing?
+    """),
     praise="A sentence has the same vector alone and in any batch, as a search engine needs it.",
     hints=[
         "attention_mask[..., None] is (b, n, 1): multiplied with hidden it leaves zeros for padding.",

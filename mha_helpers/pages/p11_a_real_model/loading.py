@@ -2,17 +2,11 @@
 
 from mha_helpers.exercises import FunctionExercise, compare, numbers
 
-THEIRS = {
-    "w_q": "attention.self.query",
-    "w_k": "attention.self.key",
-    "w_v": "attention.self.value",
-    "w_o": "attention.output.dense",
-}
-
 
 def random_state(d_model):
     """Return a state dict with the names of a BERT and random numbers."""
-    sizes = dict.fromkeys(THEIRS.values(), (d_model, d_model))
+    square = ("self.query", "self.key", "self.value", "output.dense")
+    sizes = {f"attention.{name}": (d_model, d_model) for name in square}
     sizes |= {"intermediate.dense": (4 * d_model, d_model), "output.dense": (d_model, 4 * d_model)}
     sizes |= {"attention.output.LayerNorm": (d_model,), "output.LayerNorm": (d_model,)}
     state = {}
@@ -24,30 +18,18 @@ def random_state(d_model):
     return state
 
 
-def layer_of(state, layer):
-    """Return the eight tensors of one layer under our names."""
-    return {
-        f"{ours}.{kind}": state[f"encoder.layer.{layer}.{theirs}.{kind}"]
-        for ours, theirs in THEIRS.items()
-        for kind in ("weight", "bias")
-    }
-
-
 class Loading(FunctionExercise):
     """An exercise whose result is a dict of tensors out of a state dict, and of nothing else."""
 
-    def _difference(self, outcome, right):
-        sentence = super()._difference(outcome, right)
-        if sentence is None and (new := [name for name in outcome.value if name not in right.value]):
-            return (
-                f"the eight are right, but there is “{new[0]}”, too: `load_state_dict` refuses what is new."
-            )
-        return sentence
+    def _broken_rule(self, answer, cases, outcomes):
+        asked = self.made_by(self.solution_code)(*cases[0].args)
+        new = [name for name in outcomes[0].value if name not in asked]
+        return f"there is “{new[0]}”, too: `load_state_dict` refuses what is new." if new else None
 
     def _words(self, answer, cases, outcomes, first, difference):
         """Say of the first wrong tensor under which name it stands in the state dict."""
         (state, layer), got = cases[first].args, outcomes[first].value
-        rights = layer_of(state, layer).items() if isinstance(got, dict) else ()
+        rights = self.made_by(self.solution_code)(state, layer).items() if isinstance(got, dict) else ()
         wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
         for name, tensor in state.items() if wrong else ():
             if not compare.difference(got[wrong[0]], tensor):

@@ -2,12 +2,10 @@
 
 import ast
 import json
-import math
 from pathlib import Path
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.exercises.running import explain, is_stub, run
@@ -43,7 +41,7 @@ def class_of_page_09(page=PAGE_09):
 
 def _defined_on(page):
     """Run what the cells of a notebook define, and return it by name. A cell with an error defines less."""
-    names = {"torch": torch, "nn": nn, "F": F, "math": math, "__name__": "__main__"}
+    names = {"torch": torch, "nn": nn, "__name__": "__main__"}
     cells = run(lambda: json.loads(page.read_text(encoding="utf-8"))["cells"], ()).value or []
     for cell in cells:
         lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
