@@ -35,6 +35,7 @@ PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
 PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
+MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}  # what commands run
 
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
@@ -68,21 +69,17 @@ def main(arguments):
         return lab(rest) if command == "lab" else project(rest)
     if command == "collect":
         return run([sys.executable, "-m", "tools.collect"] + [os.path.abspath(path) for path in rest])
-    if command == "test":
+    if command in MODULES:
         install(COURSE)
-        install(TESTS)
-        return run([PYTHON, "-m", "pytest", *rest])
-    if command in ("html", "teach"):
-        install(COURSE)
-        install(TESTS)  # what draws stored pictures and writes formulas
-        return run([PYTHON, "-m", {"html": "tools.play", "teach": "tools.teach"}[command], *rest])
-    say(__doc__)
+        install(TESTS)  # also what draws stored pictures and writes formulas
+        return run([PYTHON, "-m", MODULES[command], *rest])
+    print(__doc__)
     return 0 if command in ("-h", "--help") else 2
 
 
 def lab(arguments, page="/lab/tree/" + FIRST_PAGE):
     """Open JupyterLab at a page; it looks itself for a port that is free."""
-    say("Starting JupyterLab. Press Ctrl-C twice here to stop it.")
+    print("Starting JupyterLab. Press Ctrl-C twice here to stop it.", flush=True)
     options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=" + page]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
@@ -112,7 +109,7 @@ def install(requirements):
     make_environment()
     options = ["-c", "constraints.txt", "-r", requirements]
     if requirements == COURSE:
-        say("Installing what the course needs: about 1.5 GB, a few minutes, once.")
+        print("Installing what the course needs: about 1.5 GB, a few minutes, once.", flush=True)
         install_cpu_torch()
         options += ["-e", "."]  # the helpers, as they are in this folder
     if pip(options):
@@ -169,16 +166,10 @@ def run(command):
     return subprocess.call(command, cwd=ROOT, env=settings)
 
 
-def say(words):
-    print(words)
-    sys.stdout.flush()
-
-
 def fingerprint(requirements):
     """What the stamp of an installation says: from which lines, and for which folder, it was made."""
-    text = [ROOT] + [
-        read(os.path.join(ROOT, name)) for name in (requirements, "constraints.txt", "pyproject.toml")
-    ]
+    names = (requirements, "constraints.txt", "pyproject.toml")
+    text = [ROOT, *(read(os.path.join(ROOT, name)) for name in names)]
     return hashlib.sha256("\n".join(text).encode("utf-8")).hexdigest()
 
 

@@ -12,7 +12,7 @@ COURSE_CHROMIUM.
 import statistics
 import time
 
-from tools.lab import READY, opened, run_all
+from tools.lab import READY, opened
 
 SIZES = ((4, 16), (8, 16), (16, 64))  # heads, tokens
 TURNS = 6
@@ -131,7 +131,6 @@ def main():
         filled = {"sentence": " ".join(f"w{i}" for i in range(tokens)), "heads": heads}
         cells = [cell.strip().format(**filled) for cell in (SET_UP, OURS, USUAL)]
         with opened(cells, viewport={"width": 1440, "height": 1400}) as page:
-            run_all(page)
             page.wait_for_timeout(1000)
             print(f"| {heads} | {tokens} | {' | '.join(measure(page))} |", flush=True)
 

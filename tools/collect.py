@@ -13,9 +13,8 @@ import json
 import re
 import sys
 import zipfile
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from pathlib import Path
-from typing import NamedTuple
 
 PAGE = Path(__file__).resolve().parent.parent / "dist" / "collect.html"
 # "### Exercise 3.1 ★ · 3 min · Title"; the pages of the folder deeper/ have D4.1
@@ -24,6 +23,7 @@ SAID = re.compile(r"^Exercise (D?\d+\.\d+): (correct|not yet)\. (.*)$", re.MULTI
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # What a check says of the other parts of an answer.
 OTHER_PARTS = re.compile(r"^[“…][^:]*[”…]: right\. | Not yet right either: [^:]*\.$")
+Answer = namedtuple("Answer", "correct sentence")  # what a check said last of a learner's exercise
 MARKS = {True: ("✓", "correct"), False: ("✗", "not yet"), None: ("–", "not tried")}
 HTML = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>What the checks said</title><style>
@@ -39,13 +39,6 @@ li b {{ display: inline-block; min-width: 2.5em }} .who {{ color: #555 }}
 <tbody>{rows}</tbody></table></div>{untried}
 <h2>What they were told</h2>{sentences}{passed_over}</html>
 """
-
-
-class Answer(NamedTuple):
-    """What a check said last of one learner's exercise: whether it is correct, and the sentence."""
-
-    correct: bool
-    sentence: str
 
 
 class Class:
@@ -78,12 +71,12 @@ class Class:
 
     def _read(self, notebook, learner):
         """Read the exercises of a notebook, and the answers to those that were tried."""
-        titles, answers, above = {}, [], None
+        answers, above = [], None
         for cell in notebook["cells"]:
             source = "".join(cell["source"])  # stored whole or in lines
             if cell["cell_type"] == "markdown":
                 for above, title in HEADING.findall(source):
-                    titles[above] = title.strip()
+                    self.titles[above] = title.strip()
                 continue
             printed = ""
             for output in cell.get("outputs", []):
@@ -94,7 +87,6 @@ class Class:
                     answers.append((above, Answer(False, stopped)))
             said = SAID.findall(printed)
             answers += [(number, Answer(status == "correct", sentence)) for number, status, sentence in said]
-        self.titles |= titles
         known = self.answers[learner]
         for number, answer in answers:  # solved once, on whichever page, is solved
             if number not in known or not known[number].correct:

@@ -33,13 +33,10 @@ NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
 def explorers():
     """Every function of a page that returns a Panel, by its name."""
-    builders = {}
-    for module in pkgutil.iter_modules(pages.__path__, f"{pages.__name__}."):
-        page = importlib.import_module(module.name)
-        for name in page.__all__:
-            if name.endswith("_explorer") or name == "cat_eats_fish_heads":
-                builders[name] = getattr(page, name)
-    return builders
+    found = pkgutil.iter_modules(pages.__path__, f"{pages.__name__}.")
+    modules = [importlib.import_module(module.name) for module in found]
+    named = [(name, module) for module in modules for name in module.__all__]
+    return {name: getattr(module, name) for name, module in named if name.endswith(("_explorer", "_heads"))}
 
 
 def other_values(control):
@@ -134,8 +131,7 @@ def keep():
         drawings |= panel_drawings(name)
     with zipfile.ZipFile(KEPT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, svg in sorted(drawings.items()):
-            dated = zipfile.ZipInfo(name)  # always 1980
-            archive.writestr(dated, svg, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
     print(f"{len(drawings)} drawings, {KEPT.stat().st_size // 1000} kB")
 
 

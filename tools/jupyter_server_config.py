@@ -15,7 +15,6 @@ from jupyter_server.utils import to_os_path
 c = get_config()  # noqa: F821 - given to every configuration of Jupyter
 
 STATE = "application/vnd.jupyter.widget-state+json"
-VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def widgets_of(notebook):
@@ -23,21 +22,9 @@ def widgets_of(notebook):
     return notebook.get("metadata", {}).get("widgets", {}).get(STATE, {}).get("state", {})
 
 
-def views_of(notebook):
-    """The ids of the widgets that its outputs show."""
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    return {output["data"][VIEW]["model_id"] for output in outputs if VIEW in output.get("data", {})}
-
-
-def with_parts(model_ids, widgets):
-    """The widgets of these ids, and those inside them."""
-    kept, open_ids = {}, set(model_ids)
-    while open_ids:
-        model_id = open_ids.pop()
-        if model_id in widgets and model_id not in kept:
-            kept[model_id] = widgets[model_id]
-            open_ids.update(re.findall(r"IPY_MODEL_(\w+)", json.dumps(widgets[model_id])))
-    return kept
+def words_in(part):
+    """All words in a part of a notebook; the ids of the widgets that it shows are among them."""
+    return set(re.findall(r"(?:IPY_MODEL_)?(\w+)", json.dumps(part)))
 
 
 def keep_widgets(model, path, contents_manager, **_):
@@ -45,16 +32,17 @@ def keep_widgets(model, path, contents_manager, **_):
     if model["type"] != "notebook" or model["content"].get("nbformat") != 4:
         return
     notebook = model["content"]
-    lost = views_of(notebook) - set(widgets_of(notebook))
     file = Path(to_os_path(path, contents_manager.root_dir))
     try:
-        saved = json.loads(file.read_text(encoding="utf-8"))
-        kept = with_parts(lost, widgets_of(saved))
+        saved = widgets_of(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError):  # a new notebook, or a file that was no notebook
         return
-    if kept:
+    widgets, part = widgets_of(notebook), notebook["cells"]
+    while part := {model_id: saved[model_id] for model_id in words_in(part) & saved.keys() - widgets.keys()}:
+        widgets = {**part, **widgets}
+    if widgets != widgets_of(notebook):
         stored = notebook["metadata"].setdefault("widgets", {}).setdefault(STATE, {})
-        stored.update(version_major=2, version_minor=0, state={**kept, **widgets_of(notebook)})
+        stored.update(version_major=2, version_minor=0, state=widgets)
 
 
 warnings.filterwarnings("ignore", "Overriding existing pre_save_hook")  # by itself: it is set more than once

@@ -13,7 +13,6 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import sync_playwright
 
 import course
@@ -42,15 +41,12 @@ def find_chromium():
 
 @contextlib.contextmanager
 def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium())
+    with sync_playwright() as api, api.chromium.launch(executable_path=find_chromium()) as browser:
         yield browser
-        browser.close()
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
 
 
@@ -112,7 +108,7 @@ def jupyterlab(folder, dark=False, options=()):
 
 @contextlib.contextmanager
 def opened(notebook, dark=False, **options):
-    """Open a notebook in a JupyterLab and a browser of its own. Yields the browser's page."""
+    """Run a notebook in a JupyterLab and a browser of its own. Yields the browser's page."""
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         jupyterlab(Path(folder), dark) as address,
@@ -121,6 +117,7 @@ def opened(notebook, dark=False, **options):
         page = browser.new_page(**options)
         open_notebook(page, address, Path(folder), notebook)
         page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+        run_all(page)
         yield page
 
 
@@ -144,11 +141,7 @@ def open_copy(page, address, name):
         page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
     else:
         page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}", timeout=60_000)
-    try:
-        page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
-    except BrowserError as error:
-        error.add_note(" / ".join(page.locator(".jp-Dialog-content").all_inner_texts()))
-        raise
+    page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
 
 
 # Errors and stderr that cells show, leaving out errors that are meant (tag raises-exception).
@@ -169,17 +162,13 @@ def error_outputs(page):
 def start_all(page):
     """Begin to run every cell; first without outputs, so that none that is seen comes from the file."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    run = "window.jupyterapp.commands.execute('notebook:run-all-cells')"
+    page.evaluate(f"() => {{ window.ran = false; {run}.finally(() => {{ window.ran = true; }}); }}")
 
 
 def wait_for_all(page, timeout=RUN_TIMEOUT):
-    """Wait until the last cell has finished, or one has failed, and the kernel is idle."""
-    finished = f"""() => {{
-        const cells = {WIDGET}.content.widgets.filter(cell => cell.model.type === "code");
-        const ran = cells.every(cell => cell.model.executionState !== "running" && cell.model.executionCount);
-        return {KERNEL}.status === "idle" && (ran || {ERRORS}.length > 0);
-    }}"""
-    page.wait_for_function(finished, timeout=timeout, polling=LOOK_EVERY)
+    """Wait until the last cell has finished, or one has failed."""
+    page.wait_for_function("() => window.ran", timeout=timeout, polling=LOOK_EVERY)
 
 
 def run_all(page):

@@ -186,8 +186,8 @@ def cell_ids(cells: list, name: str) -> list[str]:
     for heading, part in sections(cells):
         section = re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")[:40] or "part"
         ids += [f"{page}-{section}-{position:02d}" for position, _ in enumerate(part, start=1)]
-    twice = {cell_id for cell_id in ids if ids.count(cell_id) > 1}  # two sections of one name
-    return [f"{cell_id}-{i}" if cell_id in twice else cell_id for i, cell_id in enumerate(ids)]
+    # There may be two sections of one name.
+    return [f"{cell_id}-{i}" if ids.count(cell_id) > 1 else cell_id for i, cell_id in enumerate(ids)]
 
 
 def normalise(notebook: NotebookNode, name: str) -> None:

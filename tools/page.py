@@ -42,15 +42,8 @@ class Page:
         self.cells = self.notebook.cells
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.markdown = [cell for cell in self.cells if cell.cell_type == "markdown"]
+        self.sections = dict(sections(self.cells))
         self.text = "\n\n".join(cell.source for cell in self.markdown)
-
-    @cached_property
-    def sections(self):
-        """The `##` headings and their cells; "top" is what stands before the first."""
-        parts = {}
-        for heading, cells in sections(self.cells):
-            parts.setdefault(heading, []).extend(cells)
-        return parts
 
     @cached_property
     def minutes(self):

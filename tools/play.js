@@ -18,8 +18,7 @@ async function play(panel) {
     inputs.forEach((input, i) => set(input, shown[i]));
   }
   function move(i, to) {
-    const tries = [[at, click], [at, click.replace(" again", "")], [now, ""], [at, ""]];
-    for (const [from, clicked] of tries) {
+    for (const [from, clicked] of [[at, click], [now, ""], [at, ""]]) {
       const moved = from.with(i, to);
       if (state(moved, clicked)?.[2][i] === to) return show(moved, clicked);
     }

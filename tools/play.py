@@ -24,7 +24,6 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 import mha_helpers
-from mha_helpers.panel import Panel
 from mha_helpers.svg_marks import STYLE
 from tools.notebook import ROOT, all_pages, can_run, is_setup_cell, lead_links, name_of
 from tools.set_repository import without_badges
@@ -89,10 +88,7 @@ def panel_of(source):
     *before, last = ast.parse(source).body
     namespace = dict(vars(mha_helpers))
     exec(compile(ast.Module(before, []), "a cell", "exec"), namespace)
-    panel = eval(ast.unparse(last), namespace)
-    if not isinstance(panel, Panel):
-        raise TypeError(f"this cell stores the picture of a Panel, but shows none now:\n{source}")
-    return panel
+    return eval(ast.unparse(last), namespace)
 
 
 def control_html(control, options, start):

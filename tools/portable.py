@@ -19,7 +19,7 @@ from pathlib import Path
 
 import nbformat
 
-from tools.notebook import ROOT, all_pages, is_setup_cell, name_of
+from tools.notebook import ROOT, all_pages, name_of
 
 MOST_ADDED = 80_000  # bytes more than the page: the sitting takes 73; trained models come on top
 CARRIER = '''\
@@ -49,10 +49,7 @@ def bare(source):
     """Return a module without comments and docstrings: half the size, the same behaviour."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and ast.get_docstring(node) is not None
-        ):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 
@@ -71,21 +68,19 @@ def carried_files(code):
 
 
 def portable(path):
-    """Return the one-file copy of a page, as text, and whether it carries trained models."""
+    """Return the one-file copy of a page, as text."""
     page = nbformat.read(path, as_version=4)
     files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
     packed = lzma.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"), preset=9)
     text = re.sub(".{2000}", r"\g<0>\n", base64.b85encode(packed).decode("ascii"))
+    page.cells[1].source = CARRIER.format(text=text)
     for cell in page.cells:
-        if is_setup_cell(cell.source):
-            cell.source = CARRIER.format(text=text)
-        elif cell.cell_type == "markdown":  # of a link to a page that is not there, only the words
+        if cell.cell_type == "markdown":  # of a link to a page that is not there, only the words
             cell.source = re.sub(
                 r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", cell.source
             )
     nbformat.validate(page)
-    written = json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return written + "\n", any(name.endswith(".pt") for name in files)
+    return json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def main(arguments=None):
@@ -96,12 +91,12 @@ def main(arguments=None):
     options.out.mkdir(parents=True, exist_ok=True)
     too_large = []
     for path in options.pages or all_pages():
-        text, has_models = portable(path)
+        text = portable(path)
         name = f"{name_of(path)}.ipynb"
         (options.out / name).write_text(text, encoding="utf-8", newline="\n")
         added = len(text.encode("utf-8")) - path.stat().st_size
         print(f"{name}: {added / 1000:.0f} kB more than the page")
-        if added > MOST_ADDED and not has_models:
+        if added > MOST_ADDED and "trained_model" not in text:
             too_large.append(name)
     return f"more than {MOST_ADDED // 1000} kB: {', '.join(too_large)}" if too_large else 0
 

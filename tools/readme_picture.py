@@ -9,7 +9,7 @@ import io
 
 from PIL import Image
 
-from tools.lab import find_chromium, opened, run_all
+from tools.lab import find_chromium, opened
 from tools.notebook import ROOT
 
 PICTURE = ROOT / "pictures" / "explorer.gif"
@@ -43,7 +43,6 @@ def main():
         print(f"{PICTURE.name}: left as it is: it needs a Chromium")
         return
     with opened([CODE], viewport={"width": 1280, "height": 900}) as page:
-        run_all(page)
         first, *others = frames_of(page)
     durations = [LONG, *[SHORT] * 15, *[LONG] * len(HOVERED)]
     first.save(PICTURE, save_all=True, append_images=others, duration=durations, loop=0, optimize=True)

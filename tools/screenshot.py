@@ -11,7 +11,7 @@ import math
 import sys
 from pathlib import Path
 
-from tools.lab import error_outputs, find_chromium, opened, run_all
+from tools.lab import error_outputs, find_chromium, opened
 
 SCROLLER = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer"
 OVERLAP = 30  # pixels that neighbours share, so that nothing is lost at a seam
@@ -46,7 +46,6 @@ def main(arguments=None):
         return "There is no Chromium: install one, or name it in COURSE_CHROMIUM."
     window = {"width": options.width, "height": 900}
     with opened(options.notebook, options.dark, viewport=window, device_scale_factor=2) as page:
-        run_all(page)
         page.wait_for_timeout(1000)
         photograph(page, options.folder, options.notebook.stem + "_dark" * options.dark)
         return "\n".join(error_outputs(page)) or 0

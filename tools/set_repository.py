@@ -42,10 +42,9 @@ def without_badges(text):
 def page_with_address(path, repository, branch):
     """Return the text of a page with the address in its set-up cell and its badge; "" takes both out."""
     page = nbformat.read(path, as_version=4)
-    for cell in page.cells:
-        if is_setup_cell(cell.source):
-            cell.source = setup_cell(repository)
-    opening = page.cells[0]
+    opening, setup = page.cells[:2]
+    if is_setup_cell(setup.source):
+        setup.source = setup_cell(repository)
     opening.source = without_badges(opening.source)
     if repository:
         colab = colab_badge(repository, branch, path.relative_to(ROOT).as_posix())

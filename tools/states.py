@@ -6,7 +6,6 @@ numbers and marks are the Panel's own: ``set``, ``click``, ``svg`` and ``descrip
 """
 
 import base64
-import contextlib
 import itertools
 import json
 import math
@@ -15,7 +14,6 @@ import zlib
 from collections import Counter
 
 import ipywidgets as widgets
-from traitlets import TraitError
 
 MOST_STATES = 240  # combinations of controls
 MOST_CLICKS = 1000  # after so many no further state is clicked through
@@ -123,8 +121,7 @@ class States:
         for name, value in [(name, value) for name, options in every.items() for _, value in options]:
             self._go(())
             before = self._values()
-            with contextlib.suppress(TraitError):
-                self.panel.set(**{name: value})
+            self.panel.set(**{name: value})
             if [other for other, now in self._values().items() if now != before[other]] == [name]:
                 alone.add(name)
             for other, control in self.panel.controls.items():
@@ -155,27 +152,18 @@ class States:
 
     def _settings(self):
         """Return which option each live control shows."""
-        now, places = self._values(), []
-        for name, options in self.live.items():
-            values = [value for _, value in options]
-            places.append(values.index(now[name]) if now[name] in values else -1)
-        return tuple(places)
+        now = self._values()
+        return tuple([value for _, value in options].index(now[name]) for name, options in self.live.items())
 
     def _go(self, settings):
         """Bring a new Panel to these settings; () is its start."""
         widgets.Widget.close_all()  # or ipywidgets would keep every Panel there has been
         self.panel = self.make()
-        chosen = zip(self.live.items(), settings, self.start, strict=True) if settings else ()
-        changed = {name: options[i][1] for (name, options), i, start in chosen if i != start}
-        more = {name: changed.pop(name) for name in [*changed] if name in self.panel.more}
-        for values in filter(None, (changed, more)):  # options of these may follow from those always seen
-            self.panel.set(**values)
+        chosen = zip(self.live.items(), settings, strict=True) if settings else ()
+        self.panel.set(**{name: options[i][1] for (name, options), i in chosen})
 
     def _reach(self, settings):
-        try:
-            self._go(settings)
-        except TraitError:  # the options of one control follow from another
-            return False
+        self._go(settings)
         moved = zip(settings, self._settings(), self.start, strict=True)
         if self.panel.message() or any(i not in (now, start) for i, now, start in moved):
             return False

@@ -51,9 +51,6 @@ def stored_picture(svg):
         skip_system_fonts=True,  # the same bytes on every machine
         font_dirs=[str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")],
         font_family="DejaVu Sans",
-        sans_serif_family="DejaVu Sans",
-        monospace_family="DejaVu Sans Mono",
-        image_rendering="optimize_speed",
     )
     with Image.open(io.BytesIO(bytes(png))) as picture:
         # 256 colours show all of a drawing, in half the bytes.

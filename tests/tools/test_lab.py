@@ -29,7 +29,7 @@ console.log(JSON.stringify(eval(script)()));
 ERROR = {"output_type": "error", "ename": "E", "evalue": "no"}
 WARNED = ["code", 1, None, [{"name": "stderr", "text": ["a", "b"]}, {"name": "stdout", "text": "c"}]]
 MEANT, RAISED = ["code", 2, ["raises-exception"], [ERROR]], ["code", 3, ["set-up"], [ERROR]]
-WORDS, RAN, UNTRIED = ["markdown"], ["code", 4, None, []], ["code", None, None, []]
+WORDS = ["markdown"]
 
 
 def in_jupyterlab(script, cells=(), kernel=("idle", "connected")):
@@ -39,16 +39,9 @@ def in_jupyterlab(script, cells=(), kernel=("idle", "connected")):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
-def test_errors_and_warnings_are_seen_and_whether_all_cells_have_run():
+def test_errors_and_warnings_are_seen_and_whether_a_kernel_is_ready():
     page = MagicMock(evaluate=lambda script: in_jupyterlab(script, [WORDS, WARNED, MEANT, RAISED]))
     assert lab.error_outputs(page) == ["1: stderr: ab", "3: E: no"]
-    lab.wait_for_all(page)
-    have_run = page.wait_for_function.call_args[0][0]
-    for cells, status, expected in [
-        ([WORDS, MEANT, RAN], "idle", True), ([RAN], "busy", False), ([RAN, UNTRIED], "idle", False),
-        ([[*RAN, "running"]], "idle", False), ([RAISED, UNTRIED], "idle", True),
-    ]:  # fmt: skip
-        assert bool(in_jupyterlab(have_run, cells, [status])) == expected, (cells, status)
     for kernel in (["idle", "connected"], ["idle", "connecting"], ["busy", "connected"]):
         assert in_jupyterlab(f"() => {lab.READY}", [], kernel) == (kernel == ["idle", "connected"])
 

@@ -73,11 +73,6 @@ def test_a_panel_to_the_letter():
     assert re.sub('(plain">).*?<', r"\1<", play.panel_html(made_up_panel)) == PANEL
 
 
-def test_a_cell_that_shows_no_panel_now_is_told():
-    with pytest.raises(TypeError, match="shows none now"):
-        play.panel_of("1 + 1")
-
-
 # As much of a browser as play.js needs for one Panel; a step is a cell that is clicked or control=value.
 BROWSER = """
 const [packed, names, types, steps] = JSON.parse(require("fs").readFileSync(0));
