@@ -5,6 +5,7 @@ import re
 import pytest
 import torch
 
+from mha_helpers import style
 from mha_helpers.tables import cell_sum, matrix_table, product_table, side_by_side
 
 Q = torch.tensor([[2.0, 0], [2, -1], [1, 0]])
@@ -48,6 +49,8 @@ def test_a_large_matrix_leaves_its_middle_out():
 def test_a_product_lights_what_goes_into_one_cell_and_adds_it_up():
     table = product_table(Q, K.T, 1, 0, rows=TOKENS, columns=TOKENS)
     assert lit(table) == ["2", "−1", "2", "0", "4"]
+    colours = [style.colour_of(role) for role in ("query", "key", "output")]
+    assert re.findall(r"<td[^>]*(#\w{6})[^>]*><b>", table.html) == [colours[i] for i in (0, 0, 1, 1, 2)]
     assert table.text.endswith("scores[eats, cat] = 2·2 + (−1)·0 = 4")
     assert "scores[eats, cat] = 2·2 + (−1)·0 = 4</p>" in table.html and ">·</div>" in table.html
 

@@ -89,6 +89,14 @@ def test_a_check_leaves_the_learners_random_numbers_as_they_were():
     assert torch.equal(torch.rand(1), expected)
 
 
+def test_the_learners_random_numbers_do_not_change_a_verdict(find_the_doubler):
+    verdicts = set()
+    for seed in range(9):
+        torch.manual_seed(seed)
+        verdicts.add(find_the_doubler.verdict(lambda double: bool(double(3) == 6 or torch.rand(()) < 0.4)))
+    assert len(verdicts) == 1
+
+
 def test_only_the_interrupt_gets_through():
     class Odd:
         def __getattribute__(self, name):

@@ -1,10 +1,12 @@
 """What holds of every Panel, and what is drawn today: in Panels and in pictures that stand still."""
 
+import io
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
 import matplotlib
 import pytest
+from PIL import Image
 
 from mha_helpers.panel import WIDTH
 from tools import drawings
@@ -112,6 +114,10 @@ def test_the_pictures_that_stand_still_are_what_they_were():
 def test_nothing_is_kept_that_nobody_draws():
     still = drawings.still_pictures()
     assert {name.split()[0] for name in KEPT} == {*NAMES, *still}
+    for name, picture in still.items():  # nothing is cut off: the outermost pixels are empty
+        image = Image.open(io.BytesIO(picture.png()))
+        left, top, _, bottom = image.getchannel("A").getbbox()
+        assert min(left, top, image.height - bottom) > 0, name
     words = [picture.words for picture in still.values()]
     assert all(words) and len(set(words)) == len(words)
 
@@ -123,6 +129,7 @@ def test_nothing_is_kept_that_nobody_draws():
         (("cat", "dog"), "cat"),
         (('fill="#112233"', 'fill="#112234"'), "fill"),
         (("<text>cat</text>", ""), "marks"),
+        ((' fill="#112233"', ""), "fill"),
         (('x="10"', 'x="10.1"'), ""),  # what another machine rounds otherwise
     ],
 )

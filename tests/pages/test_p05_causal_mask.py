@@ -40,6 +40,13 @@ def test_a_click_and_the_box_allow_or_forbid_one_cell():
     assert panel.state()["chosen"] == (4, 1) and torch.equal(panel.state()["mask"], before)
 
 
+def test_the_words_that_look_ahead_are_counted_not_those_looked_at():
+    panel = mask_explorer()
+    panel.click(MASK, 1, 2)
+    panel.click(MASK, 1, 3)
+    assert "1 word may look at a later word: a leak" in panel.description()
+
+
 def test_a_row_without_a_key_is_told():
     panel = mask_explorer()
     panel.click(MASK, 0, 0)

@@ -39,6 +39,7 @@ def test_only_the_shifted_softmax_survives_a_large_constant(every, not_a_number)
     ("settings", "words"),
     [
         ({"query": 2, "every": 86, "cat": 1.25}, "their sum is too large for float32"),  # though no power is
+        ({"cat": 6}, "6827.04"),
         ({"head": 2, "query": 0}, "“cat” has as much weight as any other, 0.333."),
     ],
 )
