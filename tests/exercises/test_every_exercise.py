@@ -9,13 +9,12 @@ from importlib import import_module
 
 import pytest
 import torch
-from right_answers import RIGHT_OTHERWISE
 from torch import nn
-from wrong_answers import WRONG_ANSWERS
 
 from mha_helpers import pages as package
 from mha_helpers.exercises import ValueExercise, exercises_of
 from mha_helpers.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
+from tools.verdicts import ANSWERS, alike, all_exercises, answers_in, keep, verdict_on
 
 MODULES = [name for _, name, _ in pkgutil.iter_modules(package.__path__)]
 EXERCISES = [
@@ -23,6 +22,7 @@ EXERCISES = [
     for module in MODULES
     for name, exercise in exercises_of(import_module(f"mha_helpers.pages.{module}.exercises")).items()
 ]
+PATHS = sorted(ANSWERS.glob("*.txt"))
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES)
 
 NONSENSE = (
@@ -51,20 +51,28 @@ def test_the_solution_is_right_and_the_stub_not_attempted(exercise):
 
 
 @every_exercise
-def test_a_right_answer_written_otherwise_is_right(exercise):
-    answers = [code for key, code in RIGHT_OTHERWISE.items() if key.split()[0] == exercise.number]
-    assert answers, f"right_answers.py has none for {exercise.number}"
-    for code in answers:
-        verdict = exercise.verdict(exercise.made_by(code))
-        assert verdict.status == CORRECT, f"{code}\n{verdict.sentence}"
+def test_there_are_right_answers_written_otherwise_and_wrong_ones(exercise):
+    said = [answer.said for path in PATHS for answer in answers_in(path) if answer.number == exercise.number]
+    assert {CORRECT, NOT_YET} <= {words.split(".")[0] for words in said}
 
 
-@pytest.mark.parametrize(("number", "words"), WRONG_ANSWERS)
-def test_a_wrong_answer_is_told_what_is_wrong(number, words):
-    exercise = next(each.values[0] for each in EXERCISES if each.values[0].number == number)
-    verdict = exercise.verdict(exercise.made_by(WRONG_ANSWERS[number, words]))
-    assert verdict.status == NOT_YET
-    assert words in verdict.sentence
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_check_says_of_an_answer_what_it_said(path):
+    exercises = all_exercises()
+    for answer in answers_in(path):
+        now = verdict_on(answer, exercises[answer.number])
+        assert alike(answer.said, now), f"{answer.heading}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
+
+
+def test_what_is_kept_is_what_checks_say(tmp_path):
+    """`tools.verdicts` makes the files that it reads, whatever stood there as said."""
+    for path in PATHS[:2]:
+        text, copy = path.read_text(encoding="utf-8"), tmp_path / path.name
+        copy.write_text(re.sub("^> .*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+        keep(copy, all_exercises())
+        assert copy.read_text(encoding="utf-8") == text
+    assert alike("row 3 has 0.2341", "row 3 has 0.2342") and not alike("row 3", "row 4")
+    assert not alike("1 of 3", "1 of")
 
 
 def as_an_answer(wrong, right):

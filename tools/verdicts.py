@@ -1,0 +1,80 @@
+"""What the checks say to answers of learners, so that no sentence changes unseen.
+
+`tests/exercises/answers/` has a file for each page. An answer is
+
+    @ 5.2 the number of its exercise, and what the learner may have thought
+    code that makes it, as in the cell of the page, or lines `old => new`: what differs from the solution
+    > not yet. What the check says.
+
+    python -m tools.verdicts    # writes today's sentences; read what changed before you keep it
+"""
+
+import importlib
+import math
+import pkgutil
+import re
+from typing import NamedTuple
+
+from mha_helpers import pages
+from mha_helpers.exercises import exercises_of
+from tools.notebook import ROOT
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+ANSWERS = ROOT / "tests" / "exercises" / "answers"
+
+
+class Answer(NamedTuple):
+    """One answer: the first line without its mark, its code, and what the check said."""
+
+    heading: str
+    code: str
+    said: str
+
+    @property
+    def number(self):
+        return self.heading.split()[0]
+
+
+def all_exercises():
+    """Every exercise of the course, by its number."""
+    exercises = {}
+    for module in pkgutil.iter_modules(pages.__path__, f"{pages.__name__}."):
+        for exercise in exercises_of(importlib.import_module(f"{module.name}.exercises")).values():
+            exercises[exercise.number] = exercise
+    return exercises
+
+
+def answers_in(path):
+    parts = re.split(r"^@ ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return [
+        Answer(*re.fullmatch(r"(.*?)\n(.*?)\n(?:> (.*?))?\s*", part, re.DOTALL).groups("")) for part in parts
+    ]
+
+
+def verdict_on(answer, exercise):
+    """Return what the check says: "correct. …", "not yet. …"."""
+    lines = answer.code.splitlines()
+    changes = all(" => " in line for line in lines)
+    code = dict(line.split(" => ") for line in lines) if changes else answer.code
+    return "{}. {}".format(*exercise.verdict(exercise.made_by(code)))
+
+
+def alike(kept, today):
+    """Tell whether two sentences are the same, but for what another machine rounds otherwise."""
+    pairs = zip(NUMBER.findall(kept), NUMBER.findall(today), strict=False)
+    near = all(math.isclose(float(before), float(now), rel_tol=2e-3) for before, now in pairs)
+    return near and NUMBER.sub("", kept) == NUMBER.sub("", today)
+
+
+def keep(path, exercises):
+    answers = answers_in(path)
+    text = "\n".join(
+        f"@ {answer.heading}\n{answer.code}\n> {verdict_on(answer, exercises[answer.number])}\n"
+        for answer in answers
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for path in sorted(ANSWERS.glob("*.txt")):
+        keep(path, all_exercises())
