@@ -53,7 +53,8 @@ class Panel(widgets.VBox):
     - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
       one control follow from another. What it changes is redrawn once, not twice.
     - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets; or the
-      names of three controls for map, row and column: "head", "query" and "key", where none are given.
+      names of three controls for map, row and column: "head", "query" and "key", where none are given. A
+      heatmap invites clicks, so a Panel with one has such controls, or says what a click does.
 
     ``panel.controls["d_k"].value = 8`` redraws before it returns; ``panel.set(d_k=8, heads=4)`` redraws once;
     ``panel.state()`` returns what is shown; ``panel.click(map, row, column)`` does what a click does.

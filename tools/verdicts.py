@@ -6,13 +6,14 @@
     code that makes it, as in the cell of the page, or lines `old => new`: what differs from the solution
     > not yet. What the check says.
 
-    python -m tools.verdicts    # writes today's sentences; read what changed before you keep it
+    python -m tools.verdicts [p05_causal_mask]    # writes today's sentences: read what it says has changed
 """
 
 import importlib
 import math
 import pkgutil
 import re
+import sys
 from typing import NamedTuple
 
 from mha_helpers import pages
@@ -67,14 +68,17 @@ def alike(kept, today):
 
 
 def keep(path, exercises):
-    answers = answers_in(path)
-    text = "\n".join(
-        f"@ {answer.heading}\n{answer.code}\n> {verdict_on(answer, exercises[answer.number])}\n"
-        for answer in answers
-    )
-    path.write_text(text, encoding="utf-8")
+    """Write what the checks say today to a file of answers; name each answer of which it is something new."""
+    text = []
+    for answer in answers_in(path):
+        said = verdict_on(answer, exercises[answer.number])
+        if not alike(answer.said, said):
+            print(f"{path.name}: {answer.heading}\n  was: {answer.said}\n  now: {said}")
+        text.append(f"@ {answer.heading}\n{answer.code}\n> {said}\n")
+    path.write_text("\n".join(text), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    for path in sorted(ANSWERS.glob("*.txt")):
-        keep(path, all_exercises())
+    for name in sys.argv[1:] or ["*"]:
+        for path in sorted(ANSWERS.glob(f"{name}.txt")):
+            keep(path, all_exercises())
