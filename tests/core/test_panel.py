@@ -13,7 +13,7 @@ def panel():
 
     def compute(size, **chosen):
         if size == 4:
-            raise ValueError("four is too many")
+            raise ValueError("four is too many: a to Z")
         return {"chosen": tuple(chosen.values())}
 
     def draw(drawing, state):
@@ -52,10 +52,10 @@ def test_a_click_in_the_browser_reaches_the_panel_or_is_on_a_picture_that_is_gon
 def test_a_bad_input_is_a_sentence_and_the_last_picture_stays(panel):
     before = panel.svg()
     panel.controls["size"].value = 4
-    assert panel.message() == "four is too many"
+    assert panel.message() == "four is too many: a to Z"
     assert panel.svg() == before and panel.description() == "3 words"
     row_of_title = panel.children[0].children[0]  # above the controls, where the learner types
-    assert "Four is too many" in row_of_title.value and 'role="alert"' in row_of_title.value
+    assert "Four is too many: a to Z" in row_of_title.value and 'role="alert"' in row_of_title.value
     panel.controls["size"].value = 2
     assert panel.message() == "" and "A title" in row_of_title.value
 
