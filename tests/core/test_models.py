@@ -70,6 +70,16 @@ def test_loading_leaves_the_learners_random_numbers_as_they_are():
     assert torch.equal(torch.get_rng_state(), before)
 
 
+def test_the_default_number_type_changes_neither_letters_nor_model():
+    letters = repeated_sequences(4, [9], seed=0)[0]
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.equal(repeated_sequences(4, [9], seed=0)[0], letters)
+        assert trained_model().guess.weight.dtype == torch.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_the_model_copies_at_distances_held_out_of_training_and_the_shortcut_does_not():
     held_out = repeated_sequences(192, HELD_OUT_DISTANCES, seed=4321)  # a seed that nothing else uses
     assert accuracy(trained_model(), *held_out) >= 0.99
@@ -85,6 +95,7 @@ def test_training_starts_where_the_shipped_run_started_and_learns():
         assert torch.allclose(mine, theirs, atol=0.01)
     accuracies = [on_batch for _, on_batch in islice(tiny.train(model, RUNS["fixed"], 300, seed=1), 151)]
     assert accuracies[0] < 0.15 and accuracies[-1] > 0.9
+    assert len({next(tiny.train(model, [8, 9], 1, seed)) for seed in (1, 1, 2)}) == 2  # other letters
 
 
 def test_training_goes_on_in_smaller_and_smaller_steps():

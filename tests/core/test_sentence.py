@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mha_helpers import hand_made_heads, sentence_vectors
-from mha_helpers.sentence import MATCH, word_vectors
+from mha_helpers.sentence import MATCH, tokenize, word_vectors
 
 SENTENCE = "the old cat eats the fish because it is hungry"
 TOKENS, X = sentence_vectors(SENTENCE)
@@ -27,6 +27,11 @@ def test_a_match_has_the_same_scaled_score_for_every_word_and_d_k_and_no_other_w
         match = scores[head].diagonal(step)
         torch.testing.assert_close(match, torch.full_like(match, MATCH), atol=1e-3, rtol=0)
     assert scores.max() <= MATCH + 1e-3
+
+
+def test_what_is_written_without_spaces_is_cut_at_every_character_of_every_block():
+    tokens = ["ね", "、", "カ", "㐂", "猫", "豈", "，", "𠀀", "yes,", "no"]
+    assert tokenize("".join(tokens[:-1]) + "\u3000no") == tokens
 
 
 def test_the_head_of_near_words_looks_the_less_the_further_away():

@@ -15,7 +15,10 @@ from mha_helpers.exercises.running import AnswerError
 def find_the_doubler():
     right = {"2x": (lambda number: 2 * number, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
     wrong = {"x²": (lambda x: x * x, "it is right at 2."), "x + 2": (lambda x: x + 2, "it is right at 2.")}
-    small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
+    mistakes = [
+        (lambda double: True, "It says True of all, whatever it tries."),
+        (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
+    ]
 
     def double(x):
         if x == 7:
@@ -24,7 +27,7 @@ def find_the_doubler():
 
     stub = "def my_test(double):\n    ..."
     return TestExercise(
-        "5.3 ★ · 1 min · A test", right=right, wrong=wrong, takes=double, mistakes=[small], stub=stub, **WORDS
+        "5.3 ★ · 1 min · A test", right=right, wrong=wrong, takes=double, mistakes=mistakes, stub=stub, **WORDS
     )
 
 
@@ -68,16 +71,18 @@ def test_check_prints_one_line_that_begins_with_the_verdict(capsys):
     ]
 
 
-def test_hints_come_one_by_one_then_all(capsys):
+def test_hints_come_one_by_one_then_all_and_the_solution_at_any_time(capsys):
     exercise = value(4)
     for _ in range(3):
         exercise.hint()
+    exercise.solution()
     assert capsys.readouterr().out.splitlines() == [
         "Exercise 1.1, hint 1 of 2: One.",
         "Exercise 1.1, hint 2 of 2: Two.",
         "Exercise 1.1: there are no more hints. .solution() shows the code.",
         "Exercise 1.1, hint 1 of 2: One.",
         "Exercise 1.1, hint 2 of 2: Two.",
+        WORDS["solution"],
     ]
 
 

@@ -89,7 +89,7 @@ def test_a_mask_of_a_function_holds_true_and_false():
         (TABLE, [TABLE.tolist(), TABLE.numpy(), tuple(TABLE), TABLE.double(), np.float32(TABLE.tolist())]),
         ([1, 2, 3, 4], [[[1, 2, 3, 4]]]),
         (524288, [524288.0]),
-        ("flatter", [" 'Flatter'. ", {"flatter"}]),
+        ("flatter", [" 'Flatter'. ", {"flatter"}, ("flatter",)]),
         ({"A", "C"}, [{"c", "a"}, ["A", "C"], "A, C"]),
     ],
 )
