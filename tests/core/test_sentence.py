@@ -32,6 +32,7 @@ def test_a_match_has_the_same_scaled_score_for_every_word_and_d_k_and_no_other_w
 def test_what_is_written_without_spaces_is_cut_at_every_character_of_every_block():
     tokens = ["ね", "、", "カ", "㐂", "猫", "豈", "，", "𠀀", "yes,", "no"]
     assert tokenize("".join(tokens[:-1]) + "\u3000no") == tokens
+    assert sentence_vectors("as many", most=2)[0] == ["as", "many"]
 
 
 def test_the_head_of_near_words_looks_the_less_the_further_away():
@@ -48,8 +49,9 @@ def test_equal_words_get_equal_weights_in_the_head_of_the_same_word():
 
 
 def test_a_wider_matrix_begins_with_the_columns_of_the_narrower():
-    wide_q, wide_k, _, _ = hand_made_heads(6, 32)
+    wide_q, wide_k, wide_v, _ = hand_made_heads(6, 32)
     for d_k in range(2, 32, 2):
-        w_q, w_k, _, _ = hand_made_heads(6, d_k)
-        assert torch.equal(w_k, wide_k[..., :d_k])
+        w_q, w_k, w_v, _ = hand_made_heads(6, d_k)
+        assert torch.equal(w_k, wide_k[..., :d_k]) and torch.equal(w_v, wide_v[..., :d_k])
         assert torch.equal(w_q[4:], wide_q[4:, :, :d_k])  # random heads keep their scale
+    assert 0.7 < (X @ wide_v).std() < 1  # as large as the words themselves

@@ -15,20 +15,16 @@ from mha_helpers.exercises.running import AnswerError
 def find_the_doubler():
     right = {"2x": (lambda number: 2 * number, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
     wrong = {"x²": (lambda x: x * x, "it is right at 2."), "x + 2": (lambda x: x + 2, "it is right at 2.")}
-    mistakes = [
-        (lambda double: True, "It says True of all, whatever it tries."),
-        (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
-    ]
+    always = (lambda double: True, "It says True of all, whatever it tries.")
+    small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
 
     def double(x):
         if x == 7:
             raise AnswerError("hands over 7: the task is about other numbers.")
         return (x,)
 
-    stub = "def my_test(double):\n    ..."
-    return TestExercise(
-        "5.3 ★ · 1 min · A test", right=right, wrong=wrong, takes=double, mistakes=mistakes, stub=stub, **WORDS
-    )
+    rest = WORDS | {"stub": "def my_test(double):\n    ...", "mistakes": [always, small]}
+    return TestExercise("5.3 ★ · 1 min · A test", right=right, wrong=wrong, takes=double, **rest)
 
 
 @pytest.mark.parametrize(
