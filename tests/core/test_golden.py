@@ -108,5 +108,7 @@ def test_its_attention_leaves_the_learners_random_numbers_and_the_next_example_a
     before = torch.get_rng_state()
     golden_example().attention()
     golden_example().x.zero_()
+    assert golden_example() != GOLDEN  # as objects: == of tensors is no single True or False
+    assert not TRACE.output.requires_grad
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(golden_example().x, GOLDEN.x)

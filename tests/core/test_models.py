@@ -5,7 +5,7 @@ from itertools import islice, pairwise
 import pytest
 import torch
 
-from mha_helpers import MultiHeadAttention
+from mha_helpers import MultiHeadAttention, golden_example
 from mha_helpers.models import ModelMissing, load_minilm, tendencies, tiny
 from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
 
@@ -70,12 +70,13 @@ def test_loading_leaves_the_learners_random_numbers_as_they_are():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_default_number_type_changes_neither_letters_nor_model():
+def test_the_default_number_type_changes_no_letters_and_no_model():
     letters = repeated_sequences(4, [9], seed=0)[0]
     torch.set_default_dtype(torch.float64)
     try:
         assert torch.equal(repeated_sequences(4, [9], seed=0)[0], letters)
         assert trained_model().guess.weight.dtype == torch.float32
+        assert golden_example().trace().output.dtype == torch.float32
     finally:
         torch.set_default_dtype(torch.float32)
 
