@@ -94,7 +94,7 @@ def test_the_learners_random_numbers_do_not_change_a_verdict(find_the_doubler):
     verdicts = set()
     for seed in range(9):
         torch.manual_seed(seed)
-        verdicts.add(find_the_doubler.verdict(lambda double: bool(double(3) == 6 or torch.rand(()) < 0.4)))
+        verdicts.add(find_the_doubler.verdict(lambda double: bool(double(3) == 6 or torch.rand(()) < 0.1)))
     assert len(verdicts) == 1
 
 

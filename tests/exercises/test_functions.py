@@ -24,7 +24,7 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
     def both(x):
         return no_maximum(x) * 2
 
-    exercise = function(cases=cases, mistakes=[(both, "Twice.")])
+    exercise = function(cases=cases, mistakes=[(both, "Twice."), (no_maximum, "Of any size.")])
     assert reply(exercise, no_maximum) == "Too large."
     assert reply(exercise, both) == "Twice."
     assert "With large scores: the result" in reply(exercise, lambda x: softmax(x) if len(x) == 2 else x)
@@ -141,3 +141,4 @@ def test_a_mistake_is_named_only_where_it_explains_what_is_right():
 def test_a_mask_of_other_numbers_is_told_what_a_mask_holds():
     exercise = function(lambda x: x > 0)
     assert "a mask holds True and False" in reply(exercise, lambda x: x.sign().log())
+    assert "a mask holds True and False" in reply(exercise, lambda x: x.exp())

@@ -1,5 +1,7 @@
 """What a check says of numbers, texts, sets and dicts, whatever the exercise."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -61,7 +63,8 @@ def test_the_sentence_says_how_the_numbers_differ(answer, words):
         ([4, 5], ["f5", "f6"], "is a list with text in it; 2 numbers are needed"),
         ([3072, 7], [3073, 7], "has 3073 as its first number, which is too large"),
         (209715200, 210_000_000, "Your answer, 210000000, is too large."),
-        (0.5, 0.25, "Your answer, 0.25, is too small."),  # no factor, which would give the answer away
+        (0.5, -0.25, "Your answer, −0.25, is too small."),  # no factor, which would give the answer away
+        (0.5, np.ones(3), "is a NumPy array; 1 number is needed"),
         (torch.ones(2, 3, 4), torch.ones(5), "has 1 axis, and 3 are needed"),
         ([1, 2, 3, 4], [[1, 2], [3, 4]], "another shape"),
         ([[1, 2], [3, 5]], [[1, 2], [3]], "is a list with rows of different lengths"),
@@ -88,9 +91,10 @@ def test_a_mask_of_a_function_holds_true_and_false():
     [
         (TABLE, [TABLE.tolist(), TABLE.numpy(), tuple(TABLE), TABLE.double(), np.float32(TABLE.tolist())]),
         ([1, 2, 3, 4], [[[1, 2, 3, 4]]]),
-        (524288, [524288.0]),
+        (524288, [524288.0, Fraction(524288)]),
         ("flatter", [" 'Flatter'. ", {"flatter"}, ("flatter",)]),
         ({"A", "C"}, [{"c", "a"}, ["A", "C"], "A, C"]),
+        ({1, 5}, ["1, 5", ["1", 5]]),
     ],
 )
 def test_any_way_to_write_what_is_asked_for_is_right(right, answers):
