@@ -29,15 +29,15 @@ paper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exerci
 | `a` | b |
 |---|---|"""
 FOLDED = "## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>"
-IMPORT = "from mha_helpers.pages.p99_made_up import exercises as exercises_99"
+IMPORT = "from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
 REFRESHED = [
     r"""99-top-01  {} '# Why is $1 + 1$ two & not three? · 5 min\n\nAfter [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a\npaper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.\n\n| `a` | b |\n|---|---|'""",
     r"""99-top-02 1 {'cellView': 'form', 'jupyter': {'source_hidden': True}, 'tags': ['set-up']} '# @title Set-up: run this cell first (Shift + Enter)\nimport sys, torch\n\nsys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above\nif "google.colab" in sys.modules:  # Colab brings this page alone\n    get_ipython().system("pip install -q --no-deps git+https://github.com/oc-to/course.js")\nimport mha_helpers\n\ntorch.set_printoptions(precision=3, sci_mode=False)\nprint("✓ ready")'""",
-    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99'""",
+    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>'""",
-    r"""99-exercises-01  {} '## Exercises'""",
+    r"""99-exercises-01  {} '## Exercises '""",
     r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
     r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
     r"""99-exercises-04 3 {} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
@@ -48,7 +48,7 @@ REFRESHED = [
 ]
 # What is other in the edition: from the third cell to the one that raises.
 TAUGHT = [
-    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
+    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
     r"""99-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
     *REFRESHED[4:7],
@@ -79,7 +79,8 @@ class Client:
 
     def __init__(self, page, **options):
         assert options["resources"] == {"metadata": {"path": str(FOLDER[-1])}}
-        assert options["kernel_name"] == "python3" and not options["record_timing"]
+        assert options["kernel_name"] == "python3"
+        assert options["timeout"] > 60 and not options["record_timing"]
         self.page = page
 
     def execute(self, env):
@@ -113,16 +114,16 @@ def path(tmp_path, monkeypatch):
     module.two = TWO
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(notebook, "NotebookClient", Client)
-    monkeypatch.setattr(notebook.importlib.util, "find_spec", lambda name: None)  # page 11 cannot run
+    monkeypatch.setattr(notebook.importlib.util, "find_spec", "transformers".__eq__)  # half of page 11
     monkeypatch.setenv("PYTHONPATH", "/mine")
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
     code, words = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     setup = '# @title Set-up\nof old: git+https://github.com/oc-to/course.js"'
     exercise = [words("### Exercise D99.10 ★"), words("### Exercise D99.1 of old"), code(), code("# below")]
-    meant = code("1 / 0  # [x](04_scaling.ipynb)\n", metadata={"tags": ["raises-exception"], "trusted": True})
-    shown = code("p = picture_explorer()\n \nx")
+    meant = code("1 / 0  # [x](04_scaling.ipynb)\n", metadata={"tags": ["raises-exception"], "jupyter": {}})
+    shown = code("p = picture_explorer()\n \nx", metadata={"trusted": True})
     cells = [
-        words(OPENING), code(setup), code(IMPORT), words(FOLDED), words("## Exercises"), *exercise,
+        words(OPENING), code(setup), code(IMPORT), words(FOLDED), words("## Exercises "), *exercise,
         words("## Say · 2 min"), meant, shown,
     ]  # fmt: skip
     path = tmp_path / "deeper" / "99_made_up.ipynb"
@@ -179,12 +180,12 @@ def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, t
     measured = page.Page(path)
     assert list(measured.sizes.values()) == SIZES and measured.stated_minutes() == (3, 4)
     assert {heading: round(minutes, 2) for heading, minutes in measured.minutes.items()} == MINUTES
-    names = ["10_b", "9_c", "deeper/01_a", ".ipynb_checkpoints/10_b"]
+    names = ["10_b", "9_c", "one_d", "deeper/01_a", ".ipynb_checkpoints/10_b"]
     for name in names:
         course.write(str(tmp_path / "notebooks" / f"{name}.ipynb"), "")
     monkeypatch.setattr(notebook, "ROOT", tmp_path)
     listed = [file.relative_to(tmp_path / "notebooks").with_suffix("") for file in notebook.all_pages()]
-    assert [file.as_posix() for file in listed] == names[:3]
+    assert [file.as_posix() for file in listed] == names[:4]
 
 
 def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
