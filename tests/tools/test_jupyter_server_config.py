@@ -37,9 +37,10 @@ def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_
     kept = {name: state for name, state in yesterday.items() if name in ("old", "part")}
     stored = {"state": {**kept, "anew": {"value": 2}}, "version_major": 2, "version_minor": 0}
     assert today.metadata.widgets[WIDGET_STATE] == stored
+    (tmp_path / "list.ipynb").write_text("[1]", encoding="utf-8")
     (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
     before_saving({"type": "file", "content": "a text"}, "page.ipynb", manager)  # nothing is raised
     of_old = {"nbformat": 3, "worksheets": []}
-    for content, name in ((of_old, "page"), (today, "text"), (today, "new")):
+    for content, name in ((of_old, "page"), (today, "text"), (today, "list"), (today, "new")):
         before_saving({"type": "notebook", "content": content}, f"{name}.ipynb", manager)
     assert today.metadata.widgets[WIDGET_STATE] == stored

@@ -213,12 +213,14 @@ def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
 
 
 def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypatch):
+    whole = nbformat.reads(portable.portable(notebook.all_pages()[0]), as_version=4).cells[1].source
+    assert len(whole) < 52_000 and max(map(len, whole.splitlines())) == 2000
     helpers = {
         "__init__.py": '"""Words."""\n\n\ndef f():\n    """Words."""\n\n\nsaid = "ü"  # why\n',
         "models/a.pt": "\x00\x7f",
         "pages/__init__.py": "",
         "pages/p99_made_up/__init__.py": "x = 1",
-        "pages/p98_other/__init__.py": "x = 2",
+        "pages/paper/__init__.py": "x = 2",  # only words name it
     }
     for name, text in helpers.items():
         course.write(str(tmp_path / "mha_helpers" / name), text)
@@ -236,7 +238,7 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     folder = Path(sys.modules["mha_helpers"].__file__).parent
     assert sys.modules["mha_helpers"].unpacked.name == str(folder.parent)
     bare = helpers | {"__init__.py": "def f():\n    pass\nsaid = 'ü'"}
-    del bare["pages/p98_other/__init__.py"], bare["models/a.pt"]
+    del bare["pages/paper/__init__.py"], bare["models/a.pt"]
     files = {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in folder.rglob("*.*")}
     assert files == bare
     monkeypatch.setattr(portable, "MOST_ADDED", 100)

@@ -10,7 +10,8 @@ from PIL import Image
 from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise, setup_cell, write_setup_cell
 
 SVG = """<svg width="200" height="20" aria-label="Weights of “a &amp; b”"><rect width="200" height="20"/>
-<text class="tip" x="9" y="15" fill="red">tip</text></svg>"""
+<text class="tip" x="9" y="15" fill="red">two
+tips</text></svg>"""
 WIDGETS = {
     "outer": {"model_name": "VBoxModel", "state": {"children": ["IPY_MODEL_inner"]}},
     "inner": {"model_name": "HTMLModel", "state": {"value": SVG}},
