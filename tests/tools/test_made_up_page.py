@@ -178,6 +178,7 @@ def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, t
     nbformat.write(new, path)
     assert refresh.main([str(path)]) == 0 and transcript(path)[1].startswith(REFRESHED[1][:120])
     measured = page.Page(path)
+    assert page.word_count("```\nof code\n```\nsaid") == 1
     assert list(measured.sizes.values()) == SIZES and measured.stated_minutes() == (3, 4)
     assert {heading: round(minutes, 2) for heading, minutes in measured.minutes.items()} == MINUTES
     names = ["10_b", "9_c", "one_d", "deeper/01_a", ".ipynb_checkpoints/10_b"]
