@@ -21,7 +21,10 @@ def names(file):
 
 
 def test_an_old_python_can_read_course_py_and_say_that_it_is_too_old():
-    ast.parse((ROOT / "course.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    text = (ROOT / "course.py").read_text(encoding="utf-8")
+    ast.parse(text, feature_version=(3, 6))
+    lowest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text("utf-8"))[1]
+    assert f"sys.version_info < (3, {lowest})" in text
 
 
 @pytest.fixture

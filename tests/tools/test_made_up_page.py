@@ -3,6 +3,7 @@
 import base64
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -172,7 +173,7 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, m
     assert "a cell raised NameError: x\nline 3" in capsys.readouterr().err
 
 
-def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch):
+def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch, capsys):
     new = nbformat.read(path, as_version=4)
     del new.cells[1]
     nbformat.write(new, path)
@@ -181,6 +182,10 @@ def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, t
     assert page.word_count("```\nof code\n```\nsaid") == 1
     assert list(measured.sizes.values()) == SIZES and measured.stated_minutes() == (3, 4)
     assert {heading: round(minutes, 2) for heading, minutes in measured.minutes.items()} == MINUTES
+    monkeypatch.setattr(sys, "argv", ["page", str(path)])
+    runpy.run_path(page.__file__, run_name="__main__")
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("99_made_up: 11 cells, 51 words, 8 lines") and said.endswith(" 3 + 4 stated")
     names = ["10_b", "9_c", "one_d", "deeper/01_a", ".ipynb_checkpoints/10_b"]
     for name in names:
         course.write(str(tmp_path / "notebooks" / f"{name}.ipynb"), "")
