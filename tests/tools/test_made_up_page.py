@@ -14,6 +14,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 import course
+import tools
 from mha_helpers.exercises import ValueExercise
 from tools import notebook, page, portable, refresh, teach
 
@@ -167,6 +168,8 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, m
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == torn
     assert "exercise D99.1 needs two code cells" in capsys.readouterr().err
     path.write_bytes(once)
+    monkeypatch.setattr(tools, "readme_picture", Mock(), raising=False)
+    assert refresh.main([]) == 0 and tools.readme_picture.main.call_count == 1
     raised = CellExecutionError("line 3", "NameError", "x")
     monkeypatch.setattr(Client, "execute", Mock(side_effect=raised))
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == once
@@ -212,7 +215,7 @@ def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
     assert "(TEACHER_00_start_here.ipynb#Play)" in taught[0] and taught[2:13] == TAUGHT
     printed = (teach.FOLDER / "key.html").read_text(encoding="utf-8")
     assert "<title>key &amp; all</title>" in printed and "key &amp; all<" in printed
-    assert "<p><svg " in printed and "Framed: 1.784 · 1 + 1.865" in printed
+    assert "<p><svg " in printed and "Framed: 1.784 · 1 + 1.865" in printed and teach.STYLE in printed
     unsolved = "Exercise D99.1: not yet. No.\nExercise 3.2: not attempted yet. …\nExercise 3.3: correctly …"
     SAID.append(f"{unsolved}\n")
     assert teach.main([]) == f"Not solved:\n{unsolved}"

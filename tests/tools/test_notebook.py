@@ -7,7 +7,7 @@ import io
 import nbformat
 from PIL import Image
 
-from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise, setup_cell, write_setup_cell
+from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
 
 SVG = """<svg width="200" height="20" aria-label="Weights of “a &amp; b”"><rect width="200" height="20"/>
 <text class="tip" x="9" y="15" fill="red">two
@@ -48,10 +48,7 @@ def test_a_page_that_colab_has_saved_is_stored_like_any_other():
     assert len(line) > 16 and colours[-1] == (255, 255, 255) and min(colours) == (85, 85, 85)
 
 
-def test_a_widget_without_a_picture_is_left_out_and_a_page_of_words_gets_a_set_up_cell():
+def test_a_widget_without_a_picture_is_left_out():
     slider = page({"outer": {"state": {"value": 3}}})
     normalise(slider, "03_qk_scores")
     assert set(slider.cells[1].outputs[0].data) == {"text/plain"}
-    del slider.cells[1]
-    write_setup_cell(slider)
-    assert slider.cells[1].source == setup_cell()
