@@ -2,6 +2,7 @@
 
 import ast
 import io
+import os
 import re
 import signal
 import subprocess
@@ -21,7 +22,9 @@ def names(file):
 
 
 def test_an_old_python_can_read_course_py_and_say_that_it_is_too_old():
-    ast.parse((ROOT / "course.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    text = (ROOT / "course.py").read_text(encoding="utf-8")
+    ast.parse(text, feature_version=(3, 6))
+    assert "sys.version_info < (3, 11)" in text
 
 
 @pytest.fixture
@@ -108,14 +111,17 @@ def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, answer, made):
     monkeypatch.setattr(course.subprocess, "call", call)
     course.make_environment()
     assert started[1:] == [[sys.executable, "-m", "venv", "--clear", course.VENV]] * made
+    monkeypatch.setattr(course.subprocess, "call", lambda command, **_: 1)
+    with pytest.raises(SystemExit, match="could not make"):
+        course.make_environment()
 
 
 def test_a_program_runs_in_the_course_with_its_own_packages_and_answers_ctrl_c_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    seen = "import os, sys; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] != sys.argv[1])"
+    seen = "import os, sys; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] + os.environ['PATH'] != sys.argv[1])"
     before = signal.getsignal(signal.SIGINT)
     try:
-        assert course.run([sys.executable, "-c", seen, f"{ROOT}11"]) == 0
+        assert course.run([sys.executable, "-c", seen, f"{ROOT}11{os.environ['PATH']}"]) == 0
         assert signal.getsignal(signal.SIGINT) is not before
     finally:
         signal.signal(signal.SIGINT, before)
@@ -137,14 +143,17 @@ def test_what_is_no_command_gets_the_list_of_commands(calls, capsys, arguments, 
     assert "python3 course.py collect" in capsys.readouterr().out
 
 
-def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls, monkeypatch):
+def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls, monkeypatch, capsys):
     with monkeypatch.context() as broken, pytest.raises(SystemExit, match="pip says above why"):
         broken.setattr(course, "pip", lambda arguments: 1)
         course.main(["lab"])
     assert not any("jupyterlab" in command for command in calls)
     course.main(["lab"])
-    assert ["-m", "pip"] in [command[1:3] for command in calls]
     assert calls[-1][1:3] == ["-m", "jupyterlab"]
+    os.remove(course.PYTHON)  # as by a newer Python of the system
+    course.main(["lab"])
+    assert sum("pip" in command for command in calls) == 2
+    assert re.search("about 1.5 GB.*Ctrl-C twice", capsys.readouterr().out, re.DOTALL)
 
 
 def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, monkeypatch, tmp_path):
@@ -160,7 +169,7 @@ def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platfor
     installed = []
     monkeypatch.setattr(course.sys, "platform", platform)
     monkeypatch.setattr(course.os.path, "exists", lambda path: card)
-    monkeypatch.setattr(course.urllib.request, "urlopen", lambda *_, **__: io.BytesIO())
+    monkeypatch.setattr(course.urllib.request, "urlopen", lambda _, timeout: io.BytesIO())
     monkeypatch.setattr(course, "pip", installed.append)
     course.install_cpu_torch()
     torch = next(f"torch{bounds}" for name, bounds in names("constraints.txt").items() if name == "torch")

@@ -42,7 +42,7 @@ def notebook(capsys):
     code, output = nbformat.v4.new_code_cell, nbformat.v4.new_output
 
     def make(*pairs):
-        cells = []
+        cells = [code("one.check(0)", outputs=[output("error", ename="E", evalue="")])]
         for exercise, answer in pairs:
             raised = outputs = [output("error", ename=getattr(answer, "__name__", "x"), evalue="x")]
             if not isinstance(answer, type):  # else the cell raises
@@ -75,7 +75,7 @@ def zipped(files):
 @pytest.mark.parametrize(
     ("handed_in", "learners"),
     [
-        ({"anna/a.ipynb": 2, "anna/b.ipynb": 3, "ben/a.ipynb": 3, "ben/b.ipynb": 2}, {"anna": True, "ben": True}),  # once is enough
+        ({"anna/a.ipynb": 2, "anna/b.ipynb": 3, "ben.zip/a.ipynb": 3, "ben.zip/b.ipynb": 2}, {"anna": True, "ben.zip": True}),  # once is enough
         ({"anna/course/03.ipynb": 3, "anna/course/.ipynb_checkpoints/03.ipynb": 2, "ben/x/y/03.ipynb": 2}, {"anna": False, "ben": True}),
         ({"dora.ipynb": 2, "ben.ipynb": 3, "Cem.ipynb": 2, "Anna.ipynb": 2}, {"Anna": True, "ben": False, "Cem": True, "dora": True}),
         ({"class 3/anna/03.ipynb": 2, "class 3/ben/03.ipynb": 3, "__MACOSX/03.ipynb": 2}, {"anna": True, "ben": False}),
@@ -102,7 +102,8 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
         "notes.txt": "hello",
         "broken.zip": "PK",
     }
-    pages = {"notebooks/03.ipynb": notebook((FIRST, 2)), "notebooks/04.ipynb": notebook((SECOND, 2))}
+    last = {"notebooks/04.ipynb": notebook((SECOND, 3))}  # wherever it stands in a ZIP
+    pages = {**last, "notebooks/03.ipynb": notebook((FIRST, 2), (SECOND, 7))}
     inside = {"notes.txt": "hello", "again.zip": zipped(pages), "__pycache__/03.ipynb": notebook((DEEPER, 2))}
     (tmp_path / "anna.zip").write_bytes(zipped(pages | inside))
     if os.name == "posix":  # on Windows not everybody may make one
@@ -110,12 +111,14 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
         (tmp_path / "elsewhere").symlink_to(elsewhere, target_is_directory=True)
     told = collect.Class(write(tmp_path, files))
     assert {learner: set(answers) for learner, answers in told.answers.items()} == {"anna": {"3.1", "10.2"}}
+    assert told.answers["anna"]["10.2"].sentence.startswith("That is <three>")
     assert told.passed_over == ["anna.zip/again.zip", "anna.zip/notes.txt", *sorted(files)]
 
 
 def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch, capsys):
     """Sentences that differ in a number, or in what they say of other parts, are one wrong idea."""
     assert "http" not in collect.HTML
+    assert ".correct {{ background: #d7efda }}" in collect.HTML and "✓ correct · ✗ not" in collect.HTML
     parts = "summary learners rows untried sentences passed_over"
     monkeypatch.setattr(collect, "HTML", "\n".join(f"{{{part}}}" for part in parts.split()))
     monkeypatch.setattr(collect, "PAGE", tmp_path / "dist" / "collect.html")
@@ -129,8 +132,10 @@ def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch,
     assert collect.PAGE.read_text(encoding="utf-8") == EXPECTED
     passed_over, said = capsys.readouterr().out.splitlines()
     assert passed_over.endswith(": &i.txt") and said.startswith(f"6 learners: open {collect.PAGE} ")
-    assert collect.main([str(write(tmp_path / "one", {"anna.ipynb": notebook((FIRST, 2))}))]) == 0
-    assert "Nothing was wrong." in collect.PAGE.read_text(encoding="utf-8")
+    untitled = notebook((FIRST, 2)).replace("### Exercise", "###")
+    assert collect.main([str(write(tmp_path / "one", {"anna.ipynb": untitled}))]) == 0
+    text = collect.PAGE.read_text(encoding="utf-8")
+    assert "Nothing was wrong." in text and "<th>3.1 </th>" in text
     assert "1 learner: open" in capsys.readouterr().out
 
 

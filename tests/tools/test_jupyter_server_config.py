@@ -28,7 +28,10 @@ def notebook(shown, stored):
 
 
 def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_saving, tmp_path):
-    yesterday = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"of": ["IPY_MODEL_old", "IPY_MODEL_anew"]}}
+    yesterday = {
+        "old": {"children": ["IPY_MODEL_part"]},
+        "part": {"“of”": ["IPY_MODEL_old", "IPY_MODEL_anew"]},
+    }
     yesterday |= {"anew": {"value": 1}, "gone": {}}
     nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
     today = notebook(["old", "anew"], {"anew": {"value": 2}})
@@ -37,9 +40,17 @@ def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_
     kept = {name: state for name, state in yesterday.items() if name in ("old", "part")}
     stored = {"state": {**kept, "anew": {"value": 2}}, "version_major": 2, "version_minor": 0}
     assert today.metadata.widgets[WIDGET_STATE] == stored
+    (tmp_path / "list.ipynb").write_text("[1]", encoding="utf-8")
     (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
     before_saving({"type": "file", "content": "a text"}, "page.ipynb", manager)  # nothing is raised
     of_old = {"nbformat": 3, "worksheets": []}
-    for content, name in ((of_old, "page"), (today, "text"), (today, "new")):
+    for content, name in ((of_old, "page"), (today, "text"), (today, "list"), (today, "new")):
         before_saving({"type": "notebook", "content": content}, f"{name}.ipynb", manager)
     assert today.metadata.widgets[WIDGET_STATE] == stored
+    for shown, expected in ((["old"], {**kept, "anew": {"value": 1}}), ([], None)):  # nothing was run today
+        unrun = notebook(shown, {})
+        del unrun.metadata["widgets"]
+        before_saving({"type": "notebook", "content": unrun}, "page.ipynb", manager)
+        assert (
+            unrun.metadata.get("widgets", {WIDGET_STATE: {"state": None}})[WIDGET_STATE]["state"] == expected
+        )

@@ -1,8 +1,8 @@
 """A made-up page through the tools that remake pages: what each of them writes, to the letter."""
 
-import base64
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +13,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 import course
+import tools
 from mha_helpers.exercises import ValueExercise
 from tools import notebook, page, portable, refresh, teach
 
@@ -29,15 +30,15 @@ paper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exerci
 | `a` | b |
 |---|---|"""
 FOLDED = "## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>"
-IMPORT = "from mha_helpers.pages.p99_made_up import exercises as exercises_99"
+IMPORT = "from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
 REFRESHED = [
     r"""99-top-01  {} '# Why is $1 + 1$ two & not three? · 5 min\n\nAfter [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a\npaper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.\n\n| `a` | b |\n|---|---|'""",
     r"""99-top-02 1 {'cellView': 'form', 'jupyter': {'source_hidden': True}, 'tags': ['set-up']} '# @title Set-up: run this cell first (Shift + Enter)\nimport sys, torch\n\nsys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above\nif "google.colab" in sys.modules:  # Colab brings this page alone\n    get_ipython().system("pip install -q --no-deps git+https://github.com/oc-to/course.js")\nimport mha_helpers\n\ntorch.set_printoptions(precision=3, sci_mode=False)\nprint("✓ ready")'""",
-    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99'""",
+    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>'""",
-    r"""99-exercises-01  {} '## Exercises'""",
+    r"""99-exercises-01  {} '## Exercises '""",
     r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
     r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
     r"""99-exercises-04 3 {} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
@@ -48,7 +49,7 @@ REFRESHED = [
 ]
 # What is other in the edition: from the third cell to the one that raises.
 TAUGHT = [
-    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import exercises as exercises_99\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
+    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
     r"""99-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
     *REFRESHED[4:7],
@@ -79,7 +80,8 @@ class Client:
 
     def __init__(self, page, **options):
         assert options["resources"] == {"metadata": {"path": str(FOLDER[-1])}}
-        assert options["kernel_name"] == "python3" and not options["record_timing"]
+        assert options["kernel_name"] == "python3"
+        assert options["timeout"] > 60 and not options["record_timing"]
         self.page = page
 
     def execute(self, env):
@@ -113,16 +115,16 @@ def path(tmp_path, monkeypatch):
     module.two = TWO
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(notebook, "NotebookClient", Client)
-    monkeypatch.setattr(notebook.importlib.util, "find_spec", lambda name: None)  # page 11 cannot run
+    monkeypatch.setattr(notebook.importlib.util, "find_spec", "transformers".__eq__)  # half of page 11
     monkeypatch.setenv("PYTHONPATH", "/mine")
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
     code, words = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     setup = '# @title Set-up\nof old: git+https://github.com/oc-to/course.js"'
     exercise = [words("### Exercise D99.10 ★"), words("### Exercise D99.1 of old"), code(), code("# below")]
-    meant = code("1 / 0  # [x](04_scaling.ipynb)\n", metadata={"tags": ["raises-exception"], "trusted": True})
-    shown = code("p = picture_explorer()\n \nx")
+    meant = code("1 / 0  # [x](04_scaling.ipynb)\n", metadata={"tags": ["raises-exception"], "jupyter": {}})
+    shown = code("p = picture_explorer()\n \nx", metadata={"trusted": True})
     cells = [
-        words(OPENING), code(setup), code(IMPORT), words(FOLDED), words("## Exercises"), *exercise,
+        words(OPENING), code(setup), code(IMPORT), words(FOLDED), words("## Exercises "), *exercise,
         words("## Say · 2 min"), meant, shown,
     ]  # fmt: skip
     path = tmp_path / "deeper" / "99_made_up.ipynb"
@@ -165,13 +167,15 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, m
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == torn
     assert "exercise D99.1 needs two code cells" in capsys.readouterr().err
     path.write_bytes(once)
+    monkeypatch.setattr(tools, "readme_picture", Mock(), raising=False)
+    assert refresh.main([]) == 0 and tools.readme_picture.main.call_count == 1
     raised = CellExecutionError("line 3", "NameError", "x")
     monkeypatch.setattr(Client, "execute", Mock(side_effect=raised))
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == once
     assert "a cell raised NameError: x\nline 3" in capsys.readouterr().err
 
 
-def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch):
+def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch, capsys):
     new = nbformat.read(path, as_version=4)
     del new.cells[1]
     nbformat.write(new, path)
@@ -179,12 +183,15 @@ def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, t
     measured = page.Page(path)
     assert list(measured.sizes.values()) == SIZES and measured.stated_minutes() == (3, 4)
     assert {heading: round(minutes, 2) for heading, minutes in measured.minutes.items()} == MINUTES
-    names = ["10_b", "9_c", "deeper/01_a", ".ipynb_checkpoints/10_b"]
+    monkeypatch.setattr(sys, "argv", ["page", str(path)])
+    runpy.run_path(page.__file__, run_name="__main__")
+    assert "\n99_made_up: 11 cells, 51 words, 8 lines" in capsys.readouterr().out
+    names = ["10_b", "9_c", "one_d", "deeper/01_a", ".ipynb_checkpoints/10_b"]
     for name in names:
         course.write(str(tmp_path / "notebooks" / f"{name}.ipynb"), "")
     monkeypatch.setattr(notebook, "ROOT", tmp_path)
     listed = [file.relative_to(tmp_path / "notebooks").with_suffix("") for file in notebook.all_pages()]
-    assert [file.as_posix() for file in listed] == names[:3]
+    assert [file.as_posix() for file in listed] == names[:4]
 
 
 def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
@@ -205,19 +212,21 @@ def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
     assert "(TEACHER_00_start_here.ipynb#Play)" in taught[0] and taught[2:13] == TAUGHT
     printed = (teach.FOLDER / "key.html").read_text(encoding="utf-8")
     assert "<title>key &amp; all</title>" in printed and "key &amp; all<" in printed
-    assert "<p><svg " in printed and "Framed: 1.784 · 1 + 1.865" in printed
+    assert "<p><svg " in printed and "Framed: 1.784 · 1 + 1.865" in printed and teach.STYLE in printed
     unsolved = "Exercise D99.1: not yet. No.\nExercise 3.2: not attempted yet. …\nExercise 3.3: correctly …"
     SAID.append(f"{unsolved}\n")
     assert teach.main([]) == f"Not solved:\n{unsolved}"
 
 
 def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypatch):
+    whole = nbformat.reads(portable.portable(notebook.all_pages()[0]), as_version=4).cells[1].source
+    assert len(whole) < 52_000 and max(map(len, whole.splitlines())) == 2000
     helpers = {
         "__init__.py": '"""Words."""\n\n\ndef f():\n    """Words."""\n\n\nsaid = "ü"  # why\n',
         "models/a.pt": "\x00\x7f",
         "pages/__init__.py": "",
         "pages/p99_made_up/__init__.py": "x = 1",
-        "pages/p98_other/__init__.py": "x = 2",
+        "pages/paper/__init__.py": "x = 2",  # only words name it
     }
     for name, text in helpers.items():
         course.write(str(tmp_path / "mha_helpers" / name), text)
@@ -232,10 +241,11 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     assert "![two](two.png)" in cells[0].source and "04_scaling" in cells[10].source
     monkeypatch.delitem(sys.modules, "mha_helpers")
     exec(cells[1].source, {})
+    assert cells[1].source.splitlines()[-2:] == notebook.SETUP.splitlines()[-2:]
     folder = Path(sys.modules["mha_helpers"].__file__).parent
     assert sys.modules["mha_helpers"].unpacked.name == str(folder.parent)
     bare = helpers | {"__init__.py": "def f():\n    pass\nsaid = 'ü'"}
-    del bare["pages/p98_other/__init__.py"], bare["models/a.pt"]
+    del bare["pages/paper/__init__.py"], bare["models/a.pt"]
     files = {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in folder.rglob("*.*")}
     assert files == bare
     monkeypatch.setattr(portable, "MOST_ADDED", 100)
@@ -244,7 +254,9 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     page.cells[2].source += "\ntrained_model()"  # a page with a model may be larger
     nbformat.write(page, path)
     assert portable.main([str(path), "--out", str(out)]) == 0
-    assert base64.b85decode(portable.carried_files("trained_model")["mha_helpers/models/a.pt"]) == b"\x00\x7f"
+    exec(nbformat.read(copy, as_version=4).cells[1].source, {})
+    model = Path(sys.modules["mha_helpers"].unpacked.name, "mha_helpers/models/a.pt")
+    assert model.read_bytes() == b"\x00\x7f"
 
 
 def test_pages_that_play_and_their_list_to_the_letter(path, tmp_path, monkeypatch):

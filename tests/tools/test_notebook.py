@@ -10,7 +10,8 @@ from PIL import Image
 from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
 
 SVG = """<svg width="200" height="20" aria-label="Weights of “a &amp; b”"><rect width="200" height="20"/>
-<text class="tip" x="9" y="15" fill="red">tip</text></svg>"""
+<text class="tip" x="9" y="15" fill="red">two
+tips</text></svg>"""
 WIDGETS = {
     "outer": {"model_name": "VBoxModel", "state": {"children": ["IPY_MODEL_inner"]}},
     "inner": {"model_name": "HTMLModel", "state": {"value": SVG}},
@@ -45,3 +46,9 @@ def test_a_page_that_colab_has_saved_is_stored_like_any_other():
     assert drawn == [(16000, (0, 0, 0))]  # twice the size, and no words for the mouse
     colours = [colour for _, colour in sorted(line)]
     assert len(line) > 16 and colours[-1] == (255, 255, 255) and min(colours) == (85, 85, 85)
+
+
+def test_a_widget_without_a_picture_is_left_out():
+    slider = page({"outer": {"state": {"value": 3}}})
+    normalise(slider, "03_qk_scores")
+    assert set(slider.cells[1].outputs[0].data) == {"text/plain"}

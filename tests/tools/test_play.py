@@ -80,11 +80,11 @@ const [packed, names, types, steps] = JSON.parse(require("fs").readFileSync(0));
 const element = more => ({ addEventListener(kind, act) { this[kind] = act; }, setAttribute(name, value) { this[name] = value; }, ...more });
 const picture = element({ classList: { toggle(_, on) { picture.answers = on; } } });
 const parts = { script: element({ textContent: packed }), ".picture": picture, "[role=status]": element() };
-const controls = names.map((control, i) => element({ type: types[i], dataset: { control }, nextElementSibling: {} }));
+const controls = names.map((control, i) => element({ type: types[i], dataset: { control }, nextElementSibling: types[i] === "range" ? {} : null }));
 const panel = { querySelector: part => parts[part], querySelectorAll: () => controls };
 const boxes = [10, 11].map(scrollWidth => ({ scrollWidth, clientWidth: 10, removeAttribute() { this.tabIndex = -1; } }));
-globalThis.document = { querySelectorAll: what => what === ".play" ? [panel] : boxes };
-globalThis.addEventListener = () => {};
+globalThis.document = { querySelectorAll: what => what === ".play" ? [panel] : what.includes(".scroll") ? boxes : [] }, kinds = [];
+globalThis.addEventListener = (kind, _, more) => kinds.push(kind, !!more?.capture);
 const shown = () => [/<text>([^<]*)/.exec(picture.innerHTML)[1], controls[1]["aria-valuetext"], controls[1].nextElementSibling.value,
   controls.map(control => control.type === "checkbox" ? control.checked : control.value).join()].join(" | ");
 const ready = setInterval(() => {
@@ -97,7 +97,7 @@ const ready = setInterval(() => {
     else { picture.pointerover(event); picture.click(event); }
     seen.push(`${picture.answers} ${shown()}`);
   }
-  console.log(JSON.stringify([seen, parts["[role=status]"].innerText, picture.innerHTML, boxes.map(box => box.tabIndex)]));
+  console.log(JSON.stringify([seen, parts["[role=status]"].innerText, picture.innerHTML, [...boxes.map(box => box.tabIndex), ...kinds]]));
 }, 10);
 """
 # Cell clicked or control set: whether the pointer was a hand, mask d off word | what the slider says | controls
@@ -142,7 +142,8 @@ def test_controls_and_clicks_of_a_played_panel_show_what_they_say():
     panel, (lines, svg, focus) = made_up_panel(), walked(States(made_up_panel), WALK)
     panel.set(d=1, off=False, word="one")
     # innerText makes a line of each "\n"; textContent would run them together.
-    assert (lines, svg, focus) == (panel.description(), panel.svg(), [-1, 0])
+    assert (lines, svg) == (panel.description(), panel.svg())
+    assert focus == [-1, 0, "resize", False, "toggle", True]
 
 
 def test_after_so_many_clicks_no_further_state_is_clicked_through(monkeypatch):
