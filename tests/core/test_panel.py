@@ -70,9 +70,10 @@ def test_more_is_a_button_that_shows_the_other_controls(panel):
 def test_it_works_without_anywidget(panel, monkeypatch):
     monkeypatch.setattr(panel_module, "CLICKS", False)
     controls = {"size": widgets.IntSlider(2, 1, 3)}
-    alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [])
+    alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [], asks="click")
     controls["size"].value = 3
     assert len(alone.children) == 4  # title, controls, picture, words: no listener
+    assert "click" not in alone.children[0].value
 
 
 def test_what_a_notebook_stores_is_words_and_a_view(panel):
