@@ -66,7 +66,7 @@ def test_scores_that_are_all_zero_or_all_forbidden_are_drawn_and_no_cell_is_fill
 
 
 def test_the_words_of_a_cell_stay_within_the_drawing_where_the_heatmap_is_at_its_edge():
-    drawing, names = Drawing(400, 300), ["internationalisation"] * 40
+    drawing, names = Drawing(350, 300), ["internationalisation"] * 40
     drawing.heatmap((0, 0, 120, 300), torch.eye(40), names, names)
     letters = max(map(len, re.findall('class="tip">(.*?)<', drawing.svg())))
     size, middle = map(float, re.search("--tip:(.*?)px;--x:(.*?)px", drawing.svg()).groups())
@@ -96,3 +96,4 @@ def test_a_bar_of_nothing_is_drawn_and_a_long_name_is_cut_and_no_markup():
     root = drawn("bars", [0], ["<b>internationalisation"], "ink", (0, 0))
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert texts == ["<b>internationalisation: 0.00", "<b>internatio…", "0.00"]
+    assert float(next(root.iter(f"{SVG}rect")).get("x")) < 140  # where the short name ends

@@ -26,8 +26,8 @@ def test_the_text_of_a_known_matrix():
     ("chosen", "expected"), [(1, ["2", "−1"]), ((None, 0), ["2", "2", "1"]), ((1, 1), ["−1"]), (None, [])]
 )
 def test_a_row_a_column_or_a_cell_is_lit(chosen, expected):
-    table = matrix_table(Q, chosen=chosen)
-    assert lit(table) == re.findall(r"\[([^]]*)\]", table.text) == expected
+    table = matrix_table(Q, chosen=chosen, colour="#123456")
+    assert lit(table) == re.findall(r"\[([^]]*)\]", table.text) == expected and "#123456" in table.html
 
 
 def test_masked_cells_hold_no_number():

@@ -64,7 +64,7 @@ def test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_
     assert width == WIDTH and title + row * (rows(seen) + rows(menus)) + height + words <= 515
     for control in panel.controls.values():
         assert control.description and getattr(control, "continuous_update", True)
-        assert control.style.description_width == "initial"  # or the words are cut
+        assert (control.style.description_width, control.layout.max_width) == ("initial", "100%")
 
 
 def test_a_click_on_a_cell_changes_what_is_shown(panel):
