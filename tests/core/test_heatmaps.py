@@ -39,8 +39,9 @@ def test_heatmaps_side_by_side_share_one_scale():
 
 
 def test_minus_infinity_is_an_empty_cell():
-    picture = heatmap(SCORES.masked_fill(~causal_mask(3), -torch.inf), TOKENS, kind="scores")
+    picture = heatmap(SCORES.masked_fill(~causal_mask(3), -torch.inf), TOKENS, kind="scores", axes=("a", "b"))
     assert cells_with_a_number(picture) == {(0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)}
+    assert picture.figure.axes[0].get_ylabel() == "a" and picture.figure.axes[0].get_xlabel() == "b"
     assert picture.figure.axes[0].patch.get_hatch() and scales(picture) == [(-4, 4)]
 
 
