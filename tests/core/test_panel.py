@@ -73,7 +73,7 @@ def test_it_works_without_anywidget(panel, monkeypatch):
     alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [], asks="click")
     controls["size"].value = 3
     assert len(alone.children) == 4  # title, controls, picture, words: no listener
-    assert "click" not in alone.children[0].value
+    assert "click" not in alone.children[0].value and ".tip{visibility:hidden;" in alone.children[0].value
 
 
 def test_what_a_notebook_stores_is_words_and_a_view(panel):
