@@ -12,6 +12,7 @@ from PIL import Image
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import drawable
+from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS
 from mha_helpers.tables import side_by_side
 
@@ -32,19 +33,21 @@ def test_heatmaps_side_by_side_share_one_scale():
     alone = heatmap(-SCORES / 2, TOKENS, kind="scores")
     pair = side_by_side(heatmap(SCORES, TOKENS, kind="scores"), alone)
     assert scales(pair) == [(-4, 4), (-4, 4)]
-    assert scales(alone) == [(-2, 2)]
+    assert scales(alone) == [(-2, 2)] and scales(heatmap(0 * SCORES, kind="scores")) == [(-1, 1)]
     of_two_kinds = side_by_side(alone, heatmap(8 * SCORES, kind="vectors", colour="query"))
     assert scales(of_two_kinds) == [(-2, 2), (-32, 32)]
 
 
 def test_minus_infinity_is_an_empty_cell():
-    picture = heatmap(SCORES.masked_fill(~causal_mask(3), -torch.inf), TOKENS, kind="scores")
+    picture = heatmap(SCORES.masked_fill(~causal_mask(3), -torch.inf), TOKENS, kind="scores", axes=("a", "b"))
     assert cells_with_a_number(picture) == {(0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)}
+    assert picture.figure.axes[0].get_ylabel() == "a" and picture.figure.axes[0].get_xlabel() == "b"
     assert picture.figure.axes[0].patch.get_hatch() and scales(picture) == [(-4, 4)]
 
 
 def test_numbers_only_where_they_fit():
     assert cells_with_a_number(heatmap(torch.eye(8))) and not cells_with_a_number(heatmap(torch.eye(9)))
+    assert not cells_with_a_number(head_heatmaps(torch.eye(8).expand(4, 8, 8)))  # the cells are too narrow
     left, right = sorted(heatmap(torch.eye(9)).figure.axes[-1].texts, key=lambda text: text.get_position())
     assert (left.get_text(), right.get_text()) == ("0", "1")  # the small scale that stands for them
 
@@ -58,18 +61,19 @@ def test_beside_the_colour_of_a_role_what_is_negative_is_grey():
     ("chosen", "frame"), [(1, (0, 1, 3, 1)), ((1, 2), (2, 1, 1, 1)), ((None, 2), (2, 0, 1, 2))]
 )
 def test_the_frame_is_around_what_was_chosen(chosen, frame):
-    picture = heatmap(SCORES[:2], TOKENS[:2], TOKENS, kind="scores", chosen=chosen)
+    picture = heatmap(SCORES[:2], TOKENS[:2], kind="scores", chosen=chosen)
     outline = picture.figure.axes[0].patches[-1]
     assert (*outline.get_xy(), outline.get_width(), outline.get_height()) == frame
 
 
 def test_a_token_between_dollars_is_no_formula():
-    assert drawable(["$x$", "", "GPT模型"]) == [r"\$x\$", "", "3"]
+    assert drawable(["$x$", "", "GPT模型", "internationalisation"]) == [r"\$x\$", "", "3", "international…"]
 
 
 def test_words_find_the_largest_number_that_may_be_seen():
-    picture = heatmap(SCORES, TOKENS, kind="scores", mask=[[False, True, True]])
+    picture = heatmap(SCORES, TOKENS, kind="scores", mask=[[0, 1, 1]])
     assert picture.words == "Heatmap of scores, 3 × 3, and its largest number: cat → fish (2)."
+    assert heatmap(SCORES, TOKENS, kind="vectors").words.endswith("cat → 1 (4).")  # features are no tokens
 
 
 def test_a_picture_is_sharp_transparent_and_the_same_each_time():
@@ -78,7 +82,7 @@ def test_a_picture_is_sharp_transparent_and_the_same_each_time():
     data, metadata = first._repr_mimebundle_()
     image, shown = Image.open(io.BytesIO(base64.b64decode(data["image/png"]))), metadata["image/png"]
     assert image.size == (2 * shown["width"], 2 * shown["height"]) and image.mode == "RGBA"
-    assert data["text/plain"] == repr(first)
+    assert data["text/plain"] == repr(first) == shown["alt"] and "Software" not in image.info
 
 
 def test_the_longest_sentence_and_all_heads_stay_within_the_column():
@@ -88,7 +92,8 @@ def test_the_longest_sentence_and_all_heads_stay_within_the_column():
 
 
 def test_the_titles_of_a_second_line_leave_the_maps_above_free():
-    boxes = [ax.get_tightbbox() for ax in head_heatmaps(torch.rand(8, 3, 3), TOKENS).figure.axes]
+    picture = head_heatmaps(torch.rand(8, 3, 3), TOKENS, ["previous word, or itself"] * 8)
+    boxes = [ax.get_tightbbox() for ax in picture.figure.axes]
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
@@ -97,3 +102,9 @@ def test_sizes_that_do_not_fit_are_named():
         heatmap(SCORES, ["cat", "eats"], kind="scores")
     with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
         head_heatmaps(SCORES)
+
+
+def test_the_map_of_the_way_names_the_step_of_a_page_or_none():
+    assert pipeline_map().words.startswith("The way: tokens → project → ")
+    with pytest.raises(ValueError, match="page must be 1 to 9, got 0"):
+        pipeline_map(0)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import Drawing
-from mha_helpers.svg_heatmap import MOST_CELLS
+from mha_helpers.svg_heatmap import BOLD_LETTER, MOST_CELLS
 from mha_helpers.svg_marks import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,6 +53,24 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     assert labels == ["word3", "word5"]  # of rows and columns so small: those of the chosen cell
     below = pixels(heatmap(-torch.eye(n), names, names, kind="scores"))[0, 0, :3]
     assert below.tobytes().hex() == COLOURS["negative"][1:].lower()
+    nothing = heatmap(torch.eye(n), names, names, mask=torch.zeros(1, n, dtype=torch.bool))
+    hatching = [path.get("d") for path in nothing.iter(f"{SVG}path")][-1]
+    assert hatching.count("M") == n * n / 2  # so dense that all of them would be one grey
+
+
+def test_scores_that_are_all_zero_or_all_forbidden_are_drawn_and_no_cell_is_filled():
+    nowhere = torch.zeros(1, 3, dtype=torch.bool)
+    for values, mask in ((0 * WEIGHTS, None), (WEIGHTS - torch.inf, None), (WEIGHTS, nowhere)):
+        shown = cells(heatmap(values, kind="scores", mask=mask)).values()
+        assert {cell.find(f"{SVG}rect").get("fill-opacity") for cell in shown} == {"0.00"}
+
+
+def test_the_words_of_a_cell_stay_within_the_drawing_where_the_heatmap_is_at_its_edge():
+    drawing, names = Drawing(350, 300), ["internationalisation"] * 40
+    drawing.heatmap((0, 0, 120, 300), torch.eye(40), names, names)
+    letters = max(map(len, re.findall('class="tip">(.*?)<', drawing.svg())))
+    size, middle = map(float, re.search("--tip:(.*?)px;--x:(.*?)px", drawing.svg()).groups())
+    assert BOLD_LETTER * size * letters / 2 <= middle + 0.1
 
 
 def test_every_class_of_a_drawing_has_a_rule():
@@ -72,3 +90,10 @@ def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
         for bar in drawn("bars", values, WORDS[:2], "ink", sorted(values)).iter(f"{SVG}rect"):
             left, width = float(bar.get("x")), float(bar.get("width"))
             assert 0 <= left < left + width <= 400
+
+
+def test_a_bar_of_nothing_is_drawn_and_a_long_name_is_cut_and_no_markup():
+    root = drawn("bars", [0], ["<b>internationalisation"], "ink", (0, 0))
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts == ["<b>internationalisation: 0.00", "<b>internatio…", "0.00"]
+    assert float(next(root.iter(f"{SVG}rect")).get("x")) < 140  # where the short name ends

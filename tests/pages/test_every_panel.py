@@ -62,7 +62,9 @@ def test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_
     menus = [panel.controls[name] for name in panel.more]
     title, words, row = 26, 60, 30  # pixels
     assert width == WIDTH and title + row * (rows(seen) + rows(menus)) + height + words <= 515
-    assert all(control.description for control in panel.controls.values())
+    for control in panel.controls.values():
+        assert control.description and getattr(control, "continuous_update", True)
+        assert (control.style.description_width, control.layout.max_width) == ("initial", "100%")
 
 
 def test_a_click_on_a_cell_changes_what_is_shown(panel):
