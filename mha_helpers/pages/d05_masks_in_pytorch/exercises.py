@@ -17,11 +17,6 @@ padding_in_front = FunctionExercise(
     padded in front. Make their mask for `F.scaled_dot_product_attention` from the numbers of real words:
     `lengths` (b) and n → bool, (b, 1, 1, n).
     """,
-    stub="""
-def my_mask(lengths, n):
-    # (b) -> (b, 1, 1, n)
-    ...
-""",
     mistakes=changes("""
         >= first_word[:, None] => < lengths[:, None]
         You hide what stands behind the words: here the padding stands in front of them.
@@ -54,6 +49,7 @@ def my_mask(lengths, n):
     ],
     solution="""
 def my_mask(lengths, n):
+    # (b) -> (b, 1, 1, n)
     first_word = n - lengths  # (b)
     real = torch.arange(n) >= first_word[:, None]  # (n), (b, 1) -> (b, n)
     return real[:, None, None, :]  # (b, n) -> (b, 1, 1, n)

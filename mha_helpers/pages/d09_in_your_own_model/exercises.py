@@ -56,11 +56,6 @@ cross_attention = FunctionExercise(
     (b, n_source, d_model). In `is_pad` (b, n_source) True = padding, as in PyTorch's
     `memory_key_padding_mask`. Return what each word of the target brings home.
     """,
-    stub="""
-def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
-    # -> (b, n_target, d_v)
-    ...
-""",
     mistakes=changes("""
         source @ => target @
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
@@ -96,6 +91,7 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
     ],
     solution="""
 def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    # -> (b, n_target, d_v)
     q = target @ w_q  # (b, n_target, d_k)
     k, v = source @ w_k, source @ w_v  # (b, n_source, d_k), (b, n_source, d_v)
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (b, n_target, n_source)

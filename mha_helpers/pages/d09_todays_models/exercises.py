@@ -73,11 +73,6 @@ without_copies = WithoutCopies(
     (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; the output is
     (b, h, n, d_v).
     """,
-    stub="""
-def my_grouped(q, k, v):
-    # (b, h, n, d_k), (b, h_kv, n, d_k), (b, h_kv, n, d_v) -> (b, h, n, d_v)
-    ...
-""",
     mistakes=changes("""
         (kv_heads, -1) => (-1, kv_heads)
         k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
@@ -113,6 +108,7 @@ def my_grouped(q, k, v):
     ],
     solution="""
 def my_grouped(q, k, v):
+    # (b, h, n, d_k), (b, h_kv, n, d_k), (b, h_kv, n, d_v) -> (b, h, n, d_v)
     kv_heads = k.shape[1]
     q = q.unflatten(1, (kv_heads, -1))  # (b, h, n, d_k) -> (b, h_kv, group, n, d_k)
     k, v = k[:, :, None], v[:, :, None]  # (b, h_kv, 1, n, d_k)

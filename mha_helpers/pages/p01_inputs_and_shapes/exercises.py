@@ -50,11 +50,6 @@ tokens_to_x = FunctionExercise(
     has a row for each position, and usually more rows than your sentence needs.
     """,
     axes=("sentence", "token", "feature"),
-    stub="""
-def tokens_to_x(token_ids, table, positions):
-    # tensors: (…, n) -> (…, n, d_model)
-    ...
-""",
     mistakes=changes("""
         positions[:n] => positions[token_ids]
         You look up the positions by the number of the word. What says where a word stands?
@@ -89,6 +84,7 @@ def tokens_to_x(token_ids, table, positions):
     ],
     solution="""
 def tokens_to_x(token_ids, table, positions):
+    # tensors: (…, n) -> (…, n, d_model)
     n = token_ids.shape[-1]
     return table[token_ids] + positions[:n]  # (..., n, d_model) + (n, d_model) -> (..., n, d_model)
 """,

@@ -120,11 +120,6 @@ three_in_one = FunctionExercise(
     GPT-2 keeps $W_Q$, $W_K$ and $W_V$ of all heads side by side; `w_qkv` (d_model, 3 · d_k) is one head's.
     Return its q, k and v for x (…, n, d_model), with any axes in front.
     """,
-    stub="""
-def my_projections(x, w_qkv):
-    # x (…, n, d_model), w_qkv (d_model, 3 · d_k) -> tensors q, k, v, each (…, n, d_k)
-    ...
-""",
     mistakes=changes("""
         together.chunk(3, dim=-1) => (together[..., first::3] for first in range(3))
         You deal the columns out in turn: the matrices lie side by side, so which belong to W_Q?
@@ -153,6 +148,7 @@ def my_projections(x, w_qkv):
     ],
     solution="""
 def my_projections(x, w_qkv):
+    # x (…, n, d_model), w_qkv (d_model, 3 · d_k) -> tensors q, k, v, each (…, n, d_k)
     together = x @ w_qkv  # (…, n, d_model) @ (d_model, 3 · d_k) -> (…, n, 3 · d_k)
     q, k, v = together.chunk(3, dim=-1)  # three of (…, n, d_k)
     return q, k, v

@@ -72,11 +72,6 @@ products = FunctionExercise(
     once: for n_q queries q (…, n_q, d_k) and n_k keys k (…, n_k, d_k) return a tensor (…, n_q, n_k, d_k).
     Added up over its last axis, it gives the scores.
     """,
-    stub="""
-def my_products(q, k):
-    # q (…, n_q, d_k), k (…, n_k, d_k) -> (…, n_q, n_k, d_k)
-    ...
-""",
     mistakes=changes("""
         my_products(q, k) => my_products(k, q)
         Your rows are the keys: which of the two asks, and so comes first?
@@ -108,6 +103,7 @@ def my_products(q, k):
     ],
     solution="""
 def my_products(q, k):
+    # q (…, n_q, d_k), k (…, n_k, d_k) -> (…, n_q, n_k, d_k)
     asks = q[..., :, None, :]  # (…, n_q, 1, d_k)
     answers = k[..., None, :, :]  # (…, 1, n_k, d_k)
     return asks * answers  # (…, n_q, n_k, d_k)
@@ -126,11 +122,6 @@ next_word = Design(
     highest with the word after it, whatever the words are. The check computes `(x @ w_q) @ (x @ w_k).T` for
     sentences of its own, without their last words.
     """,
-    stub="""
-def my_matrices():
-    # two tensors of shape (11, 6): w_q and w_k
-    ...
-""",
     mistakes=changes("""
         position + 1] => position]
         Each word finds itself: whose key must its query be equal to?
@@ -158,6 +149,7 @@ def my_matrices():
     ],
     solution="""
 def my_matrices():
+    # two tensors of shape (11, 6): w_q and w_k
     w_q = torch.zeros(11, 6)
     w_k = torch.zeros(11, 6)
     for position in range(6):

@@ -118,11 +118,6 @@ scale_test = ScaleTest(
     every size of head, else `False`. The check hands your test fourteen scales, two of which are right. A few
     hundred queries and keys are enough.
     """,
-    stub="""
-def my_test(scale):
-    # scale(scores, d_k) -> True or False
-    ...
-""",
     praise="A divisor that never changes shows only where two sizes are tested.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
@@ -131,6 +126,7 @@ def my_test(scale):
     ],
     solution="""
 def my_test(scale):
+    # scale(scores, d_k) -> True or False
     for d_k in [8, 256]:
         q = torch.randn(500, d_k)
         k = torch.randn(500, d_k)

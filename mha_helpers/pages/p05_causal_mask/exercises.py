@@ -51,11 +51,6 @@ window_mask = FunctionExercise(
     heads often leave spare weight there (an *attention sink*). Nobody sees a later word. Return this
     mask, (n, n), True = may attend.
     """,
-    stub="""
-def my_window_mask(n, window):
-    # -> tensor (n, n), True = may attend
-    ...
-""",
     mistakes=changes("""
         back <= window => back < window
         Your window is one word too narrow: it counts the word itself.
@@ -76,6 +71,7 @@ def my_window_mask(n, window):
     ],
     solution="""
 def my_window_mask(n, window):
+    # -> tensor (n, n), True = may attend
     position = torch.arange(n)
     back = position[:, None] - position[None, :]  # query (n, 1), key (1, n) -> (n, n)
     near, first = back <= window, position[None, :] == 0
@@ -94,11 +90,6 @@ leak_test = LeakTest(
     sees a later one, else `False`; its mask is not shown. The check hands your test seventeen
     attentions, three of which are right.
     """,
-    stub="""
-def my_test(attend):
-    # attend(x) -> outputs; True if no output follows a later word
-    ...
-""",
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",
     hints=[
         "Make x with torch.randn(5, 4), copy it with x.clone(), and change one word of the copy.",
@@ -107,6 +98,7 @@ def my_test(attend):
     ],
     solution="""
 def my_test(attend):
+    # attend(x) -> outputs; True if no output follows a later word
     x = torch.randn(5, 4)
     for j in range(5):
         changed = x.clone()

@@ -112,11 +112,6 @@ softmax_for_every_row = FunctionExercise(
     to do what the page's three lines cannot. Scores may be as large as 1000, and some are −∞. A row in which
     all are −∞ belongs to a word that may look nowhere, and gets weights of 0.
     """,
-    stub="""
-def my_softmax(scores):
-    # tensor (…, n_q, n_k) -> tensor (…, n_q, n_k)
-    ...
-""",
     mistakes=changes("""
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)
         A sum or maximum has lost its axis, and meets columns.
@@ -154,6 +149,7 @@ def my_softmax(scores):
     ],
     solution="""
 def my_softmax(scores):
+    # tensor (…, n_q, n_k) -> tensor (…, n_q, n_k)
     largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
     largest = largest.masked_fill(largest == -torch.inf, 0.0)  # a row without any key
     powers = (scores - largest).exp()

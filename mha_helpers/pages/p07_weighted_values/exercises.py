@@ -49,11 +49,6 @@ hidden_weights = FunctionExercise(
     itself. But you choose v! Return the weights for q (…, n_q, d_k) and k (…, n_k, d_k) by calling it
     once, with values of your own, and without computing a score or a softmax yourself.
     """,
-    stub="""
-def my_weights(q, k):
-    # (…, n_q, d_k), (…, n_k, d_k) -> (…, n_q, n_k)
-    ...
-""",
     mistakes=changes("""
         torch.eye(k.shape[-2]) => torch.ones(k.shape[-2], k.shape[-2])
         With ones you see only that the weights add up to 1: which values tell the words apart?
@@ -88,6 +83,7 @@ def my_weights(q, k):
     ],
     solution="""
 def my_weights(q, k):
+    # (…, n_q, d_k), (…, n_k, d_k) -> (…, n_q, n_k)
     one_for_each_word = torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1)  # (…, n_k, n_k)
     return torch.nn.functional.scaled_dot_product_attention(q, k, one_for_each_word)
 """,
@@ -116,11 +112,6 @@ one_more_word = FunctionExercise(
     (d_v). Return the new output and the new total, as if softmax had seen all words at once. Write over
     nothing.
     """,
-    stub="""
-def my_update(output, total, score, value):
-    # (d_v), one number, one number, (d_v) -> the new output (d_v), the new total
-    ...
-""",
     mistakes=changes("""
         power = score.exp() => power = 1
         The new word counts 1, whatever its score: what does softmax make of a score?
@@ -149,6 +140,7 @@ def my_update(output, total, score, value):
     ],
     solution="""
 def my_update(output, total, score, value):
+    # (d_v), one number, one number, (d_v) -> the new output (d_v), the new total
     power = score.exp()
     new_total = total + power
     return (total * output + power * value) / new_total, new_total

@@ -80,11 +80,6 @@ cut_from_slices = FunctionExercise(
     (b, h, n, d_k), without them or their relatives, from slices such as `q[..., 2:4]`, columns 2 and 3
     of every word.
     """,
-    stub="""
-def my_cut(q, num_heads):
-    # (b, n, h·d_k) -> (b, h, n, d_k)
-    ...
-""",
     mistakes=changes("""
         start = head * d_k => start = head
         Your heads overlap: at which column does head i begin?
@@ -109,6 +104,7 @@ def my_cut(q, num_heads):
     ],
     solution="""
 def my_cut(q, num_heads):
+    # (b, n, h·d_k) -> (b, h, n, d_k)
     d_k = q.shape[-1] // num_heads
     slices = []
     for head in range(num_heads):
@@ -140,11 +136,6 @@ scramble_test = ScrambleTest(
     and return `True` if every number is where it belongs, else `False`. The check hands your test
     fifteen such functions, two of which are right.
     """,
-    stub="""
-def my_test(split):
-    # split(q, num_heads) -> (h, n, d_k)
-    ...
-""",
     mistakes=changes("""
         4, 3, 2 => 4, 1, 6
         A test with a single head judges like this: how many has your input?
@@ -163,6 +154,7 @@ def my_test(split):
     ],
     solution="""
 def my_test(split):
+    # split(q, num_heads) -> (h, n, d_k)
     n, num_heads, d_k = 4, 3, 2
     q = torch.arange(24).view(n, num_heads * d_k)
     heads = split(q, num_heads)  # (n, h·d_k) -> (h, n, d_k)

@@ -19,11 +19,6 @@ take_out = Pruning(
     and $W_O$ without one head, both **smaller** than before, so that their product is the sum of what the
     other heads write. `head` is counted from 0.
     """,
-    stub="""
-def my_pruned(concat, w_o, num_heads, head):
-    # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
-    ...
-""",
     mistakes=changes("""
         head * d_v, (head + 1) * d_v => (head - 1) * d_v, head * d_v
         Another head is gone, the one before it: does your count begin at 0 or at 1?
@@ -57,6 +52,7 @@ def my_pruned(concat, w_o, num_heads, head):
     ],
     solution="""
 def my_pruned(concat, w_o, num_heads, head):
+    # (n, h·d_v) and (h·d_v, d_model), each without its part of this head
     d_v = concat.shape[-1] // num_heads
     start, end = head * d_v, (head + 1) * d_v
     smaller = torch.cat([concat[:, :start], concat[:, end:]], dim=-1)

@@ -18,11 +18,6 @@ direct_path = FunctionExercise(
     `x @ w_guess.T`, so that `w_guess` has a row for each of 26 letters. `letters` holds the number of the
     letter that comes next at each position. Return what each part adds to the logit of that letter.
     """,
-    stub="""
-def my_direct_path(parts, w_guess, letters):
-    # (p, n, d_model), (26, d_model), (n) -> (p, n)
-    ...
-""",
     mistakes=changes("""
         (parts * rows).sum(dim=-1) => parts @ w_guess.T
         You return all 26 logits of each part: at each position one of them is asked for.
@@ -54,6 +49,7 @@ def my_direct_path(parts, w_guess, letters):
     ],
     solution="""
 def my_direct_path(parts, w_guess, letters):
+    # (p, n, d_model), (26, d_model), (n) -> (p, n)
     rows = w_guess[letters]  # (26, d_model) -> (n, d_model)
     return (parts * rows).sum(dim=-1)  # (p, n, d_model) -> (p, n)
 """,
@@ -81,11 +77,6 @@ circuit_by_hand = FunctionExercise(
     position the letter before it, and zeros to position 0. A head of layer 2 takes the letter as query, and
     as key only what 1.3 wrote. Return its scores (n, n), unscaled and without a mask.
     """,
-    stub="""
-def circuit_scores(letter):
-    # (n, 6) -> (n, n)
-    ...
-""",
     says=_held,
     mistakes=changes("""
         letter @ before.T => before @ letter.T
@@ -111,6 +102,7 @@ def circuit_scores(letter):
     ],
     solution="""
 def circuit_scores(letter):
+    # (n, 6) -> (n, n)
     weights = torch.ones(len(letter) - 1).diag(-1)  # (n, n): head 1.3, the previous letter
     before = weights @ letter  # (n, n) @ (n, 6) -> (n, 6); position 0 gets zeros
     return letter @ before.T  # (n, 6) @ (6, n) -> (n, n)
@@ -143,11 +135,6 @@ catch_the_shortcut = ShortcutTest(
     after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its
     distance. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
     """,
-    stub="""
-def compares_letters(guess):
-    # True if it compares letters, False if it goes by position
-    ...
-""",
     praise="Distances that do not divide each other, and a high mark: no rule by position has both.",
     hints=[
         "At its own distance a rule by position is right. What if the lines have two different distances?",
@@ -156,6 +143,7 @@ def compares_letters(guess):
     ],
     solution="""
 def compares_letters(guess):
+    # True if it compares letters, False if it goes by position
     letters, distance = repeated_sequences(100, [7, 9], seed=0)  # (b, n), (b)
     right = guess(letters)[:, :-1] == letters[:, 1:]  # (b, n - 1)
     return right[predictable(letters, distance)].float().mean() > 0.9

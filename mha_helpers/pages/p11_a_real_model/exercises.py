@@ -15,11 +15,6 @@ load_a_layer = Loading(
     `w_o.bias`, and the tensor that belongs to each. Model and class both keep a matrix as
     (out, in), so that nothing needs to be transposed.
     """,
-    stub="""
-def my_layer(state, layer):
-    # a dict of eight tensors
-    ...
-""",
     praise="Eight tensors under other names: that is all it takes to put a trained layer into your class.",
     hints=[
         "Print the names first: in layer 4 they begin with encoder.layer.3.attention.",
@@ -28,6 +23,7 @@ def my_layer(state, layer):
     ],
     solution="""
 def my_layer(state, layer):
+    # a dict of eight tensors
     start = f"encoder.layer.{layer}.attention"
     names = {"w_q": "self.query", "w_k": "self.key", "w_v": "self.value", "w_o": "output.dense"}
     tensors = {}
@@ -56,11 +52,6 @@ fused = FunctionExercise(
     GPT-2 stores `weight`, (d_model, 3·d_model), as (in, out): x @ weight gives q, k and v side by side.
     Return three matrices as `Linear` keeps them, (out, in), in the order Q, K, V.
     """,
-    stub="""
-def my_parts(weight):
-    # (d_model, 3·d_model) -> 3 of (d_model, d_model)
-    ...
-""",
     mistakes=[
         *changes("""
             q_part.T, k_part.T, v_part.T => q_part, k_part, v_part
@@ -111,11 +102,6 @@ one_vector = FunctionExercise(
     (b, n) a 1 for each real token and a 0 for padding. Return one vector for each sentence, the average of
     its real tokens, made length 1. Do without `sentence_vector`.
     """,
-    stub="""
-def my_vectors(hidden, attention_mask):
-    # (b, n, d_model), (b, n) -> (b, d_model)
-    ...
-""",
     mistakes=changes("""
         (hidden * real).sum(dim=1) / real.sum(dim=1) => hidden.mean(dim=1)
         The average counts padding, too: the same sentence gets another vector in another batch.
@@ -150,6 +136,7 @@ def my_vectors(hidden, attention_mask):
     ],
     solution="""
 def my_vectors(hidden, attention_mask):
+    # (b, n, d_model), (b, n) -> (b, d_model)
     real = attention_mask[..., None]  # (b, n) -> (b, n, 1)
     average = (hidden * real).sum(dim=1) / real.sum(dim=1)  # (b, n, d_model) -> (b, d_model)
     return average / average.norm(dim=-1, keepdim=True)

@@ -104,11 +104,6 @@ test_with_ones = OnesTest(
     returns True only if it mixes rightly. Make q, k and v yourself, q and k with as many features; let
     every token give 1.
     """,
-    stub="""
-def my_test(attend):
-    # return True if attend(q, k, v) mixes rightly, else False
-    ...
-""",
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
         A wrong axis passes: do your queries make uneven weights, and how loose is your limit?
@@ -129,6 +124,7 @@ def my_test(attend):
     ],
     solution="""
 def my_test(attend):
+    # return True if attend(q, k, v) mixes rightly, else False
     q, k, v = torch.randn(5, 4), torch.randn(5, 4), torch.ones(5, 4)
     return torch.allclose(attend(q, k, v), v, atol=1e-5)
 """,
