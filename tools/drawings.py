@@ -8,6 +8,7 @@ The tests compare it with what is kept, so that no drawing changes unseen.
 import html
 import importlib
 import io
+import math
 import pkgutil
 import random
 import re
@@ -108,16 +109,17 @@ def difference(kept, today):
             return f"{before.tag} {before.text!r} was drawn, now {now.tag} {now.text!r}"
         names = (before.attrib.keys() | now.attrib.keys()) - {"href", "{http://www.w3.org/1999/xlink}href"}
         for name in sorted(names):
-            if not _alike(before.get(name, ""), now.get(name, "")):
+            if not alike(before.get(name, ""), now.get(name, ""), abs_tol=0.11):
                 return f"{name} of {now.tag} {now.text or ''} was {before.get(name)!r}, now {now.get(name)!r}"
     return "" if len(pairs[0]) == len(pairs[1]) else f"{len(pairs[0])} marks were drawn, now {len(pairs[1])}"
 
 
-def _alike(before, now):
+def alike(before, now, **closeness):
+    """Tell whether two texts differ at most in numbers, which are as close as ``math.isclose`` is told."""
     if NUMBER.sub("", before) != NUMBER.sub("", now):
         return False
     pairs = zip(NUMBER.findall(before), NUMBER.findall(now), strict=True)
-    return all(a == b or ("." in a + b and abs(float(a) - float(b)) < 0.11) for a, b in pairs)
+    return all(math.isclose(float(a), float(b), **closeness) for a, b in pairs)
 
 
 def kept_drawings():

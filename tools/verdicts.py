@@ -10,7 +10,6 @@
 """
 
 import importlib
-import math
 import pkgutil
 import re
 import sys
@@ -18,9 +17,9 @@ from typing import NamedTuple
 
 from mha_helpers import pages
 from mha_helpers.exercises import exercises_of
+from tools.drawings import alike
 from tools.notebook import ROOT
 
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
 
 
@@ -37,11 +36,11 @@ class Answer(NamedTuple):
 
 
 def all_exercises():
-    """Every exercise of the course, by its number."""
+    """Every exercise of the course, by its page and name: "p03_qk_scores-products"."""
     exercises = {}
-    for module in pkgutil.iter_modules(pages.__path__, f"{pages.__name__}."):
-        for exercise in exercises_of(importlib.import_module(f"{module.name}.exercises")).values():
-            exercises[exercise.number] = exercise
+    for module in pkgutil.iter_modules(pages.__path__):
+        of_page = exercises_of(importlib.import_module(f"{pages.__name__}.{module.name}.exercises"))
+        exercises |= {f"{module.name}-{name}": exercise for name, exercise in of_page.items()}
     return exercises
 
 
@@ -60,25 +59,19 @@ def verdict_on(answer, exercise):
     return "{}. {}".format(*exercise.verdict(exercise.made_by(code)))
 
 
-def alike(kept, today):
-    """Tell whether two sentences are the same, but for what another machine rounds otherwise."""
-    pairs = zip(NUMBER.findall(kept), NUMBER.findall(today), strict=False)
-    near = all(math.isclose(float(before), float(now), rel_tol=2e-3) for before, now in pairs)
-    return near and NUMBER.sub("", kept) == NUMBER.sub("", today)
-
-
 def keep(path, exercises):
     """Write what the checks say today to a file of answers; name each answer of which it is something new."""
     text = []
     for answer in answers_in(path):
         said = verdict_on(answer, exercises[answer.number])
-        if not alike(answer.said, said):
+        if not alike(answer.said, said, rel_tol=2e-3):  # what another machine rounds otherwise
             print(f"{path.name}: {answer.heading}\n  was: {answer.said}\n  now: {said}")
         text.append(f"@ {answer.heading}\n{answer.code}\n> {said}\n")
     path.write_text("\n".join(text), encoding="utf-8")
 
 
 if __name__ == "__main__":
+    by_number = {exercise.number: exercise for exercise in all_exercises().values()}
     for name in sys.argv[1:] or ["*"]:
         for path in sorted(ANSWERS.glob(f"{name}.txt")):
-            keep(path, all_exercises())
+            keep(path, by_number)

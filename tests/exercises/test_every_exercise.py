@@ -3,27 +3,21 @@
 python -m pytest tests/exercises -k p03
 """
 
-import pkgutil
 import re
-from importlib import import_module
 
 import pytest
 import torch
 from torch import nn
 
-from mha_helpers import pages as package
-from mha_helpers.exercises import ValueExercise, exercises_of
+from mha_helpers.exercises import ValueExercise
 from mha_helpers.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
-from tools.verdicts import ANSWERS, alike, all_exercises, answers_in, keep, verdict_on
+from tools.drawings import alike
+from tools.verdicts import ANSWERS, all_exercises, answers_in, keep, verdict_on
 
-MODULES = [name for _, name, _ in pkgutil.iter_modules(package.__path__)]
-EXERCISES = [
-    pytest.param(exercise, id=f"{module}-{name}")
-    for module in MODULES
-    for name, exercise in exercises_of(import_module(f"mha_helpers.pages.{module}.exercises")).items()
-]
+EXERCISES = all_exercises()
+BY_NUMBER = {exercise.number: exercise for exercise in EXERCISES.values()}
 PATHS = sorted(ANSWERS.glob("*.txt"))
-every_exercise = pytest.mark.parametrize("exercise", EXERCISES)
+every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 
 NONSENSE = (
     [],
@@ -58,10 +52,11 @@ def test_there_are_right_answers_written_otherwise_and_wrong_ones(exercise):
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_check_says_of_an_answer_what_it_said(path):
-    exercises = all_exercises()
     for answer in answers_in(path):
-        now = verdict_on(answer, exercises[answer.number])
-        assert alike(answer.said, now), f"{answer.heading}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
+        now = verdict_on(answer, BY_NUMBER[answer.number])
+        assert alike(answer.said, now, rel_tol=2e-3), (
+            f"{answer.heading}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
+        )
 
 
 def test_what_is_kept_is_what_checks_say(tmp_path):
@@ -69,10 +64,10 @@ def test_what_is_kept_is_what_checks_say(tmp_path):
     for path in PATHS[:2]:
         text, copy = path.read_text(encoding="utf-8"), tmp_path / path.name
         copy.write_text(re.sub("^> .*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
-        keep(copy, all_exercises())
+        keep(copy, BY_NUMBER)
         assert copy.read_text(encoding="utf-8") == text
-    assert alike("row 3 has 0.2341", "row 3 has 0.2342") and not alike("row 3", "row 4")
-    assert not alike("1 of 3", "1 of")
+    assert alike("row 3 has 0.2341", "row 3 has 0.2342", rel_tol=2e-3)
+    assert not alike("row 3", "row 4", rel_tol=2e-3) and not alike("1 of 3", "1 of")
 
 
 def as_an_answer(wrong, right):
@@ -114,10 +109,9 @@ def test_it_says_what_a_page_needs(exercise):
     assert len(exercise.task.split()) > 10
 
 
-@pytest.mark.parametrize("page", sorted({module[:3] for module in MODULES}))
+@pytest.mark.parametrize("page", sorted({name[:3] for name in EXERCISES}))
 def test_the_exercises_of_a_page_are_counted_from_1(page):
     """Those of the folder deeper/, d09_…, have a D in front, and pages that lead on from one page count on."""
-    exercises = [parameter.values[0] for parameter in EXERCISES if parameter.id.startswith(page)]
+    numbers = [exercise.number for name, exercise in EXERCISES.items() if name.startswith(page)]
     name = page.replace("p", "").replace("d0", "D").replace("d", "D").lstrip("0") or "0"
-    numbers = [f"{name}.{n + 1}" for n in range(len(exercises))]
-    assert sorted(exercise.number for exercise in exercises) == numbers
+    assert sorted(numbers) == [f"{name}.{n + 1}" for n in range(len(numbers))]
