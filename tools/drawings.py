@@ -22,7 +22,6 @@ import torch
 from mha_helpers import golden_example, head_heatmaps, heatmap, pages, pipeline_map
 from mha_helpers.pages import p07_weighted_values as p07
 from mha_helpers.pages import p08_splitting_heads as p08
-from mha_helpers.pages import p09_concat_and_output as p09
 from mha_helpers.pages import p10_trained_heads as p10
 from tools.notebook import ROOT
 from tools.states import options_of
@@ -77,7 +76,6 @@ def still_pictures():
     trace = example.attention().trace(example.x)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     even, framed = mask / mask.sum(dim=-1, keepdim=True), torch.eye(3, dtype=torch.bool)
-    pieces = torch.stack([head[1] @ w for head, w in zip(trace.heads, example.w_o.split(2), strict=True)])
     outside = torch.tensor([[3.0, 3.0]])
     hull = (trace.v[0], trace.weights[0] @ trace.v[0], trace.heads[0], example.tokens, outside, ("a", "b"))
     return {
@@ -86,7 +84,6 @@ def still_pictures():
         "head_heatmaps": head_heatmaps(trace.weights, example.tokens, example.head_names, chosen=1),
         "value_hull": p07.value_hull(*hull),
         "heads_cut": p08.heads_cut(example.x @ example.w_q, example.tokens, num_heads=3),
-        "contribution_bars": p09.contribution_bars(pieces, example.features, example.head_names, "eats"),
         "model_map": p10.model_map(),
         "circuit_maps": p10.circuit_maps(even, even, "KQW", [framed, framed]),
     }

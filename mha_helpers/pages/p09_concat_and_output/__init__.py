@@ -2,6 +2,5 @@
 
 from mha_helpers.pages.p09_concat_and_output import exercises
 from mha_helpers.pages.p09_concat_and_output.explorer_machine import machine_explorer
-from mha_helpers.pages.p09_concat_and_output.picture import contribution_bars
 
-__all__ = ["contribution_bars", "exercises", "machine_explorer"]
+__all__ = ["exercises", "machine_explorer"]
