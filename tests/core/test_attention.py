@@ -170,6 +170,10 @@ def test_from_torch_copies_and_keeps_number_type_mode_and_random_numbers():
     assert torch.equal(module.in_proj_weight, given)
 
 
+def test_a_layer_says_its_sizes():
+    assert repr(MultiHeadAttention(8, 2)).splitlines()[1].strip().startswith("d_model=8, num_heads=2, d_k=4")
+
+
 def test_a_layer_of_another_kind_may_keep_its_weight_as_it_likes():
     class EightBit(nn.Linear):
         def forward(self, x):
@@ -200,7 +204,7 @@ def mha(x, mask=None, **options):
         (lambda: project_qkv(A, A.T, torch.zeros(4), A.T), ValueError, "with d_model = 4; got x (3, 4), w_k (4,)."),
         (lambda: project_qkv(A[0], A.T, A.T, A.T), ValueError, "x must have shape (…, n, d_model): at least 2 axes. It has 1: (4,)."),
         (lambda: attention_scores(A, None), TypeError, "k must be a torch.Tensor, got NoneType. Is a `return` missing?"),
-        (lambda: attention_scores((A, A), A), TypeError, "q must be a torch.Tensor, got tuple. It holds 2 of them: take one, such as q[0]."),
+        (lambda: attention_scores((A, None), A), TypeError, "q must be a torch.Tensor, got tuple. It holds 2 of them: take one, such as q[0]."),
         (lambda: attention_scores(A, B), ValueError, "the last axis of q is 4, that of k is 5 (q (3, 4), k (3, 5))."),
         (lambda: attention_scores(torch.zeros(2, 7, 3, 4), torch.zeros(5, 7, 3, 4)), ValueError, "the axes before the last two must match: q (2, 7, 3, 4), k (5, 7, 3, 4)."),
         (lambda: scale_scores(8, A), TypeError, "scores must be a torch.Tensor, got int. Are the arguments in the right order?"),
