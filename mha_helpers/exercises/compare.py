@@ -3,11 +3,11 @@
 First comes what kind of thing the answer is, then its entries, its shape, its numbers (``relations.py``).
 """
 
+import inspect
 import itertools
 import re
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
+from numbers import Number
 
 import torch
 
@@ -36,8 +36,7 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
         if lacking := [name for name in right if name not in got]:
             new = [name for name in got if name not in right]
             instead = f"; it has {_quoted(new)}" if new else ""
-            entry = "entry" if len(lacking) == 1 else "entries"
-            return f"{subject} lacks the {entry} {_quoted(lacking)}{instead}."
+            return f"{subject} lacks {_quoted(lacking)}{instead}."
         got, names, right = [got[name] for name in right], list(right), list(right.values())
         return _parts_difference(got, right, names, asked, subject)
     several = isinstance(right, tuple | list)
@@ -61,7 +60,7 @@ def as_numbers(value):
             return None if value.is_complex() else value.detach().cpu().to_dense().double()
         if isinstance(value, list | tuple | range):
             return torch.stack([as_numbers(part) for part in value]) if value else torch.empty(0).double()
-        if isinstance(value, bool | int | float | Fraction | Decimal):
+        if isinstance(value, Number):
             return torch.tensor(float(value), dtype=torch.float64)
         return as_numbers(value.tolist()) if hasattr(value, "tolist") else None  # NumPy, pandas
     except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -72,10 +71,7 @@ def kind_of(value):
     """Name what a value is in the learner's words: "a list", "a function"."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, torch.nn.Module):
-        return "a module already built"
-    what = "a class" if isinstance(value, type) else "a function" if callable(value) else ""
-    what = "a NumPy array" if type(value).__name__ == "ndarray" else what
+    what = "a class" if isinstance(value, type) else "a function" if inspect.isroutine(value) else ""
     return _KINDS.get(type(value), what or f"of type {type(value).__name__}")
 
 
@@ -132,11 +128,8 @@ def _choice_difference(got, right, asked, subject):
     got, right = as_choices(got, right, asked.choices), set(map(_plain, right))
     if isinstance(got, str):
         return f"{subject} {got}."
-    new, lacking = len(got - right), len(right - got)
-    words = f"{subject} has {counted(len(got & right) or 'no', 'right choice')}"
-    words += f" and {new} that {'does' if new == 1 else 'do'} not belong" if new else ""
-    words += f"; {lacking} {'is' if lacking == 1 else 'are'} missing" if lacking and got & right else ""
-    return f"{words}." if got != right else None
+    good, bad = counted(len(got & right), "right choice"), counted(len(got - right), "wrong one")
+    return f"{subject} has {good}, {bad}, and lacks {len(right - got)}." if got != right else None
 
 
 def _parts_difference(got, right, names, asked, subject):
@@ -168,10 +161,6 @@ def _numbers_difference(got, right, asked, subject):
         return f"{subject} is a set, and a set has no order: write a list, in square brackets."
     entries, single = list(_entries(got)), wanted.dim() == 0
     flat = values is not None and wanted.dim() < 2 and not asked.of_function
-    whole = all(type(entry) is int for entry in entries) and (wanted != wanted.round()).any()
-    if flat and whole and len(entries) == 2 * wanted.numel():
-        twice = "has twice as many numbers as are needed, all of them whole"
-        return f"{subject} {twice}: Python takes 1,5 for the two numbers 1 and 5."
     if flat and values.squeeze().shape == wanted.squeeze().shape:
         values = values.reshape(wanted.shape)  # [0.5] is as good as 0.5, [[1, 2]] as [1, 2]
     shape_named = asked.of_function and not single and isinstance(got, torch.Tensor)  # below

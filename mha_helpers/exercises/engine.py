@@ -11,8 +11,7 @@ differs from the solution, which ``changes`` reads from a text; ``hints``; ``sol
 what has been shown; ``given``, code of the page that stub and solution need (torch, math, nn, F and the names
 of ``mha_helpers`` are there already); ``says``, a function of wrong numbers and the right ones that returns
 what to say of them, "adds up to 0.9", or None. A mistake is named if the answer does the same up to the first
-input that fails. A sentence says only what was seen: a candidate of a test that the learner writes comes with
-what is true of it, not with a guess at why the test misjudges it.
+input that fails. A sentence says only what was seen.
 
 **What needs no mistake**, because ``compare.py``, ``relations.py`` and ``running.py`` say it: type, holes,
 entries, choices, shape, NaN, rounding, a factor, sums, the first wrong number, exceptions, a missing return.
@@ -22,6 +21,7 @@ tried, its own and then the exercise's. No size twice in one input, and more tha
 """
 
 import ast
+import itertools
 import linecache
 import math
 import re
@@ -35,24 +35,25 @@ import mha_helpers
 from mha_helpers.exercises.running import is_stub
 
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
-
-
 Verdict = namedtuple("Verdict", "status sentence")  # what ``check`` prints after the number
 
 
 def changes(text):
     r"""Return mistakes told as changes of the solution: lines ``old => new``, then the sentence.
 
+    ``old => new => newer`` tells two mistakes with one sentence.
+
     >>> changes("/ d_k**0.5 => / d_k\n You divide by d_k: how does the spread of the scores grow with it?")
     [({'/ d_k**0.5': '/ d_k'}, 'You divide by d_k: how does the spread of the scores grow with it?')]
     """
     mistakes, change = [], {}
     for line in text.strip().splitlines():
-        old, arrow, new = line.strip().partition(" => ")
-        if arrow:
-            change[old] = new
+        old, *ways = line.strip().split(" => ")
+        if ways:
+            change[old] = ways
         else:
-            mistakes.append((change, old))
+            several = itertools.product(*change.values())
+            mistakes += [(dict(zip(change, news, strict=True)), old) for news in several]
             change = {}
     return mistakes
 
@@ -71,8 +72,6 @@ class Exercise:
         self.praise, self.hints, self.mistakes, self.says = praise, tuple(hints), tuple(mistakes), says
         self._hints_given = 0
         self.stub_words = "Write yours in place of the `...`, then run the cell again."
-        if "..." not in self.stub:
-            self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
 
     @property
     def variable(self):
@@ -94,9 +93,6 @@ class Exercise:
         linecache.cache[cell] = len(code), None, code.splitlines(keepends=True), cell  # for error messages
         exec(compile(code, cell, "exec"), names)
         return names[self.variable]
-
-    def __repr__(self):
-        return f"<{self.heading}: .check(…), .hint(), .solution()>"
 
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet."""

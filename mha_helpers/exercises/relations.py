@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import torch
 
 ROUNDED = "looks right, but rounded to"
-ONE = torch.ones(()).double()
-RELATIVE = 1e-5  # above the rounding of float32 for the small sums of the course, below every mistake
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 ORDINALS += [f"{number}th" for number in range(11, 1000)]
 
@@ -43,7 +41,8 @@ def close(values, wanted, decimals=None):
         near = torch.isclose(values, wanted, rtol=0.0, atol=0.53 * 10.0**-decimals, equal_nan=True)
         return near & ((wanted != 0) | (values.abs() < 1e-6))  # a hidden word gets exactly 0
     finite = wanted[wanted.isfinite()]
-    atol = RELATIVE * float(finite.abs().amax()) if finite.any() else 1e-6
+    # Above the rounding of float32 for the small sums of the course, below every mistake.
+    atol = 1e-5 * float(finite.abs().amax()) if finite.any() else 1e-6
     if bool((finite == finite.round()).all()):  # counts: the next whole number is wrong, however large
         atol = min(atol, 0.4)
     near = torch.isclose(values, wanted, rtol=0.0, atol=atol, equal_nan=True)
@@ -52,7 +51,7 @@ def close(values, wanted, decimals=None):
 
 def counted(number, what):
     """Write a number and what it counts, one or several."""
-    return f"{number} {what}{'' if number in (1, 'no') else 's'}"
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def other_shape(values, wanted, decimals):
@@ -150,10 +149,9 @@ def _relation(values, wanted, decimals):
     factor = float((v * w).sum() / (w * w).sum())
     enough = 1 if len(w[w != 0]) > 3 else 3
     relations = [  # words, the numbers they speak of, how many sizes it takes
-        ("is right but for the sign", -wanted, 2),
         ("is the exact opposite: every yes is a no, every no a yes", 1 - wanted, 100 - 99 * yes_or_no),
         *((words, turned, 1 if yes_or_no else 3) for words, turned in _turned(wanted)),
-        (f"is {factor:.3g} times the right one in every number", factor * wanted, enough),
+        (f"is {factor:.3g} times the right one in every number".replace("-", "−"), factor * wanted, enough),
         ("is the softmax of what is asked for: a step too many?", wanted.softmax(-1), enough),
     ]
     for words, other, least in relations:
@@ -179,15 +177,13 @@ def _turned(wanted):
 
 def _sums(values, wanted, decimals):
     """Say where numbers add up to 1 that should do so in each row."""
-    if close(values.softmax(-1), wanted, decimals).all():
-        return "would be right after a softmax along its last axis: is that step missing?"
-    if not close(wanted.sum(-1), ONE, decimals).any():
+    if not close(wanted.sum(-1), wanted.new_ones(()), decimals).any():
         return None
     if close(values / values.sum(-1, keepdim=True), wanted, decimals or 4).all():
         rows = "has rows that are right but for their sum: each"
         return f"{rows if wanted.dim() > 1 else 'is right but for its sum: weights'} should add up to 1"
     for axis in range(wanted.dim() - 2, -1, -1):
-        if close(values.sum(axis), ONE, 3).all():
+        if close(values.sum(axis), wanted.new_ones(()), 3).all():
             name = "each column" if axis == wanted.dim() - 2 else f"axis {axis}, counted from 0"
             return f"adds up to 1 along {name}: which axis holds the keys of one query?"
     return None

@@ -6,7 +6,8 @@ from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
 from mha_helpers.exercises.engine import NOT_YET
 
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
-WORDS = {"task": "…", "praise": "Good.", "hints": ["One.", "Two."], "solution": "…"}
+SOLUTION = "def mine(x):\n    # x -> weights\n    return torch.softmax(x, dim=-1)"
+WORDS = {"task": "…", "praise": "Good.", "hints": ["One.", "Two."], "solution": SOLUTION}
 
 
 def value(right, **rest):
@@ -19,10 +20,9 @@ def softmax(x):
 
 def function(reference=softmax, cases=None, **rest):
     cases = cases or (lambda: [case(numbers(2, 3)), case(numbers(3, 4, 5, seed=1))])
-    stub = rest.pop("stub", "def mine(x):\n    ...")
-    return FunctionExercise(
-        "1.2 ★ · 1 min · A function", reference=reference, cases=cases, stub=stub, **WORDS, **rest
-    )
+    exercise = FunctionExercise("1.2 ★ · 1 min · A function", cases=cases, **WORDS, **rest)
+    exercise.reference = reference
+    return exercise
 
 
 def reply(exercise, answer):

@@ -78,7 +78,7 @@ def test_hints_come_one_by_one_then_all_and_the_solution_at_any_time(capsys):
         "Exercise 1.1: there are no more hints. .solution() shows the code.",
         "Exercise 1.1, hint 1 of 2: One.",
         "Exercise 1.1, hint 2 of 2: Two.",
-        WORDS["solution"],
+        *WORDS["solution"].splitlines(),
     ]
 
 

@@ -49,10 +49,8 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
         ),
         ("def mine(x):\n    x += x\n    return x", "Your function also writes into its argument: below"),
         ("def mine(x):\n    return x - x.max(-1, keepdim=True)", "take .values"),
-        ("def mine(x):\n    return torch.exp(2.0)", "For a plain number math may have the same function"),
         ("def mine(x):\n    return {}['x']", "The dict has no entry of this name"),
         ("def mine(x):\n    return x[:, :, 0]", "Print the .shape: are there so many"),
-        ("def mine(x):\n    return float(x)", "One number is needed there, and several came"),
         ("def mine(x):\n    return x if x > 0 else -x", "take one True or False"),
         ("def mine(x):\n    return x.shape()", "are there brackets too many"),
         ("def mine(x):\n    return ~x.grad", "Without a mask, mask is None"),
@@ -105,12 +103,10 @@ SHARES = "e = x.exp()\n    return e / e.sum(-1, keepdim=True)"
         ("return helper(x)", "your code calls softmax, and this task does without it"),
         (f"{SHARES} @ torch.eye(x.shape[-1])", "your code calls matmul"),
         (f"torch.matmul(x, x.mT)\n    {SHARES}", "your code calls matmul"),
-        (f"x.exp()\n    {SHARES}", "exp is called 2 times"),
-        (SHARES.replace("x.exp()", "torch.e**x"), "exp is called 0 times"),
     ],
 )
 def test_rules_are_kept_by_what_is_called_and_not_by_what_is_named(body, words):
-    exercise = function(without=("softmax", "matmul"), once="exp")
+    exercise = function(without=("softmax", "matmul"))
     helpers = "def matmul(x):\n    return x\n\ndef helper(x):\n    return torch.softmax(x, -1)\n\n"
     answer = exercise.made_by(f"{helpers}def mine(x):\n    {body}")
     if words:
@@ -119,9 +115,9 @@ def test_rules_are_kept_by_what_is_called_and_not_by_what_is_named(body, words):
         assert exercise.verdict(answer).status == CORRECT
 
 
-def test_after_a_check_calls_are_counted_no_longer():
+def test_after_a_check_calls_are_noted_no_longer():
     before = sys.getprofile()
-    assert "exp is called 0 times" in reply(function(once="exp"), softmax)
+    assert "calls softmax" in reply(function(without=["softmax"]), softmax)
     assert sys.getprofile() is before
 
 

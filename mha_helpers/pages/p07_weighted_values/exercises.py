@@ -36,8 +36,7 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 
 hidden_weights = FunctionExercise(
     "7.2 ★★ · 5 min · Make hidden weights visible",
-    once="scaled_dot_product_attention",
-    without=("softmax", "softmin", "exp", "rpow"),  # rpow is math.e ** scores
+    without=("softmax", "softmin", "exp", "pow", "rpow"),  # rpow is math.e ** scores
     axes=("sentence", "head", "query", "key"),
     says=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
     cases=lambda: [
@@ -47,7 +46,7 @@ hidden_weights = FunctionExercise(
     task="""
     PyTorch’s `F.scaled_dot_product_attention(q, k, v)` returns its output and keeps its weights to
     itself. But you choose v! Return the weights for q (…, n_q, d_k) and k (…, n_k, d_k) by calling it
-    once, with values of your own, and without computing a score or a softmax yourself.
+    with values of your own, without computing a score or a softmax yourself.
     """,
     mistakes=changes("""
         torch.eye(k.shape[-2]) => torch.ones(k.shape[-2], k.shape[-2])

@@ -32,10 +32,6 @@ class ModuleExercise(FunctionExercise):
 
     kind = "forward"
 
-    def __init__(self, heading, **rest):
-        super().__init__(heading, **rest)
-        self.reference = self.made_by(self.solution_code)
-
     def _run(self, answer, case):
         return run(lambda *args: self._built(answer, case.build)(*args), case.args)
 
@@ -89,6 +85,7 @@ class BugHunt(ModuleExercise):
     def __init__(self, heading, **rest):
         super().__init__(heading, **rest)
         self.planted = self.made_by(self.stub)
+        self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
 
     def _untouched(self, answer):
         cases = self.cases() if callable(answer) else ()

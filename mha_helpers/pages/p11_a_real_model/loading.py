@@ -22,14 +22,14 @@ class Loading(FunctionExercise):
     """An exercise whose result is a dict of tensors out of a state dict, and of nothing else."""
 
     def _broken_rule(self, answer, cases, outcomes):
-        asked = self.made_by(self.solution_code)(*cases[0].args)
+        asked = self.reference(*cases[0].args)
         new = [name for name in outcomes[0].value if name not in asked]
         return f"there is “{new[0]}”, too: `load_state_dict` refuses what is new." if new else None
 
     def _words(self, answer, cases, outcomes, first, difference):
         """Say of the first wrong tensor under which name it stands in the state dict."""
         (state, layer), got = cases[first].args, outcomes[first].value
-        rights = self.made_by(self.solution_code)(state, layer).items() if isinstance(got, dict) else ()
+        rights = self.reference(state, layer).items() if isinstance(got, dict) else ()
         wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
         for name, tensor in state.items() if wrong else ():
             if not compare.difference(got[wrong[0]], tensor):
