@@ -37,7 +37,7 @@ class ValueExercise(Exercise):
         right = self.right() if inspect.isfunction(self.right) else self.right
         sentence = difference(answer, right, self.asked)
         for wrong, meant in self.mistakes if sentence else ():
-            if self._matches(answer, wrong, right):
+            if self._matches(answer, wrong, right, rough=ROUNDED not in sentence):
                 if ROUNDED in sentence:
                     return f"{sentence} If nothing was rounded: {meant}"
                 names = right if isinstance(right, dict) else ()
@@ -46,17 +46,17 @@ class ValueExercise(Exercise):
                 return among_others(good, meant, [name for name in bad if name not in wrong])
         return sentence
 
-    def _matches(self, answer, wrong, right):
+    def _matches(self, answer, wrong, right, rough):
         if isinstance(wrong, dict):
             entries = {**dict.fromkeys(wrong), **(answer if isinstance(answer, dict) else {})}
-            return all(self._matches(entries[name], wrong[name], right[name]) for name in wrong)
+            return all(self._matches(entries[name], wrong[name], right[name], rough) for name in wrong)
         if isinstance(right, set) and not isinstance(wrong, set):  # one choice: missing, or not to be there
             chosen = as_choices(answer, right, self.asked.choices)
             return isinstance(chosen, set) and (wrong in chosen) != (wrong in right)
         values, numbers = as_numbers(answer), as_numbers(wrong)
         if values is None or numbers is None or values.shape != numbers.shape:
             return difference(answer, wrong, self.asked) is None
-        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if numbers.numel() > 1)]
+        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
         near = torch.isclose(values, numbers, rtol=5e-3, atol=0)  # a wrong number may be rounded, too
         if (wanted := as_numbers(right)) is not None and wanted.shape == values.shape:
             near &= (values - numbers).abs() <= (values - wanted).abs() + 1e-6  # else it is the right one
@@ -218,9 +218,10 @@ class TestExercise(Exercise):
         if len(values) == 1 and time.thread_time() - start > self.seconds / 4:
             return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
         if len(set(values)) > 1:
+            slip = None if candidate.is_right else self._slip(test, [True, False], candidate)
             room = "allow chance more room, or more numbers."
             repair = room if candidate.is_right else "what lets it pass by chance?"
-            return f"Your test says now True, now False of {which}: {repair}"
+            return slip or f"Your test says now True, now False of {which}: {repair}"
         return values[0]
 
     def _misjudged(self, test, verdicts):

@@ -8,10 +8,7 @@ _WITHOUT_PADDING = """
     (target, source, => (source, target,
     Your scores have a column for each target word: whose words does is_pad mark?
     (target, source, => (source, target,
-    [:, None, :] => [..., None]
-    The source asks and the target answers: whose words want something here?
-    (target, source, => (source, target,
-    scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
+    is_pad[:, None, :] => is_pad[..., None] => torch.tensor(False)
     The source asks and the target answers: whose words want something here?
     [:, None, :] => [..., None]
     Your mask lies along words that ask, not answer.

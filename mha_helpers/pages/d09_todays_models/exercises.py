@@ -85,9 +85,7 @@ without_copies = WithoutCopies(
         Your divisor is 2 whatever d_k is: how does a score's spread grow?
         dim=-1 => dim=-2
         Your softmax runs over the queries: along which axis do the keys of one query lie?
-        dim=-1 => dim=1
-        Your softmax runs over heads: along which axis are the keys?
-        dim=-1 => dim=2
+        dim=-1 => dim=1 => dim=2
         Your softmax runs over heads: along which axis are the keys?
         torch.softmax(scores, dim=-1) => scores
         The softmax is missing.

@@ -135,9 +135,7 @@ three_in_one = FunctionExercise(
         You cut pieces of 3 columns: split takes the width of a piece, not a number.
         chunk(3, => tensor_split((x.shape[-1], 2 * x.shape[-1]),
         You cut after d_model columns: how many of the 3 · d_k columns belong to each part?
-        dim=-1 => dim=1
-        You cut along axis 1, which holds the features only if there is no axis in front.
-        chunk(3, dim=-1) => tensor_split((w_qkv.shape[-1] // 3, w_qkv.shape[-1] * 2 // 3), dim=1)
+        chunk(3, dim=-1) => chunk(3, dim=1) => tensor_split((d := w_qkv.shape[-1] // 3, 2 * d), dim=1)
         You cut along axis 1, which holds the features only if there is no axis in front.
     """),
     praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",

@@ -49,9 +49,7 @@ hidden_weights = FunctionExercise(
     with values of your own, without computing a score or a softmax yourself.
     """,
     mistakes=changes("""
-        torch.eye(k.shape[-2]) => torch.ones(k.shape[-2], k.shape[-2])
-        With ones you see only that the weights add up to 1: which values tell the words apart?
-        one_for_each_word) => torch.ones_like(k))
+        torch.eye(k.shape[-2]) => torch.ones(k.shape[-2], k.shape[-2]) => torch.ones(k.shape[-2:])
         With ones you see only that the weights add up to 1: which values tell the words apart?
         one_for_each_word) => k)
         You mix the keys: which values would leave each weight in a column of its own?

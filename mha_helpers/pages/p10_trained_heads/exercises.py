@@ -37,9 +37,7 @@ direct_path = FunctionExercise(
         Every position gets the first of the letters: each has a next letter of its own.
         (parts * rows).sum(dim=-1) => parts @ w_guess[:, letters]
         `letters` picks features there, of which there are d_model: what has w_guess for each letter?
-        w_guess[letters] => w_guess[letters.roll(-1)]
-        You shift the letters: for which letter does `letters` stand at each position already?
-        w_guess[letters] => w_guess[letters.roll(1)]
+        w_guess[letters] => w_guess[letters.roll(-1)] => w_guess[letters.roll(1)]
         You shift the letters: for which letter does `letters` stand at each position already?
     """),
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",

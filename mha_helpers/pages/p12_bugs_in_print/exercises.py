@@ -107,9 +107,7 @@ test_with_ones = OnesTest(
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
         A wrong axis passes: do your queries make uneven weights, and how loose is your limit?
-        torch.randn(5, 4) => torch.ones(5, 4)
-        Your keys are ones, too: are values mixed, or keys?
-        torch.randn(5, 4), torch.ones => torch.ones(5, 4), torch.ones
+        torch.randn(5, 4), torch.randn => torch.ones(5, 4), torch.ones => torch.randn(5, 4), torch.ones
         Your keys are ones, too: are values mixed, or keys?
         (5, 4) => (1, 4)
         A test with a single token judges like this: how many has yours?
