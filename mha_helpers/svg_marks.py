@@ -58,7 +58,7 @@ class Marks:
         self._marks.append(text_mark(x, y, words, size, anchor, colour, bold))
 
     def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False, thick=3):
-        """Fill a rectangle, or outline it. With ``hover`` or ``cell`` it answers the mouse."""
+        """Fill a rectangle, or outline it, so ``thick``. With ``hover`` or ``cell`` it answers the mouse."""
         area = f'x="{px(x)}" y="{px(y)}" width="{px(max(width, 0))}" height="{px(max(height, 0))}"'
         if outline:
             style = f'fill="none" stroke="{colour_of(colour)}" stroke-width="{thick}" pointer-events="none"'
