@@ -113,14 +113,6 @@ head 2, framed eats → eats (1.00).'
     return Heatmaps(maps)
 
 
-def draw_weights(ax, weights, colour, mask):
-    """Draw weights without their numbers on the axes of a picture that belongs to one page; row 0 is on top.
-
-    The arguments are those of ``heatmap``. A cell is one unit of the axes wide and high.
-    """
-    _draw_cells(ax, _Map(weights, mask=mask, colour=colour), (0, 1), with_numbers=False)
-
-
 def _describe(maps):
     """Say in one sentence what is drawn, and where each heatmap, or its framed row, is largest."""
     largest = []

@@ -130,7 +130,7 @@ def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center",
     return ax.text(x, y, text, color=colour_of(colour), **style)
 
 
-def arrow(ax, start, end):
-    """Draw an arrow from one place to another."""
-    style = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"]}
-    ax.annotate("", xy=end, xytext=start, arrowprops={**style, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0})
+def arrow(ax, start, end, **style):
+    """Draw an arrow from one place to another; ``style`` is what matplotlib's ``arrowprops`` take."""
+    usual = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"], "linewidth": 1.6}
+    ax.annotate("", xy=end, xytext=start, arrowprops=usual | {"shrinkA": 0, "shrinkB": 0} | style)

@@ -57,11 +57,11 @@ class Marks:
         """Write words whose baseline begins, is centred or ends at (x, y)."""
         self._marks.append(text_mark(x, y, words, size, anchor, colour, bold))
 
-    def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False):
-        """Fill a rectangle, or outline it. With ``hover`` or ``cell`` it answers the mouse."""
+    def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False, thick=3):
+        """Fill a rectangle, or outline it, so ``thick``. With ``hover`` or ``cell`` it answers the mouse."""
         area = f'x="{px(x)}" y="{px(y)}" width="{px(max(width, 0))}" height="{px(max(height, 0))}"'
         if outline:
-            style = f'fill="none" stroke="{colour_of(colour)}" stroke-width="3" pointer-events="none"'
+            style = f'fill="none" stroke="{colour_of(colour)}" stroke-width="{thick}" pointer-events="none"'
         else:
             style = f'fill="{colour_of(colour)}" fill-opacity="{opacity:.2f}"'
         self._answering(f"<rect {area} {style}/>", hover, cell)

@@ -49,7 +49,7 @@ def test_frames_are_where_the_layer_has_to_look(panel):
 def test_in_the_still_maps_a_frame_is_at_its_query_and_key():
     even, framed = torch.full((3, 3), 1 / 3), torch.zeros(3, 3, dtype=torch.bool)
     framed[2, 0] = True
-    for ax in circuit_maps(even, even, "KQW", [framed, framed]).figure.axes[1:]:
+    for ax in circuit_maps(even, even, "KQW", [framed, framed]).figure.axes:
         assert [frame.get_xy() for frame in ax.patches] == [(0, 2)]  # column, row
 
 

@@ -5,7 +5,7 @@ import ipywidgets as widgets
 from mha_helpers.attention import attention_scores, scale_scores, scaled_dot_product_attention
 from mha_helpers.masks import causal_mask, sliding_window_mask
 from mha_helpers.panel import IndexMenu, Panel
-from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors
+from mha_helpers.sentence import LARGEST_D_K, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number
 
 SENTENCE = "the old cat eats the fish because it is hungry"
@@ -37,11 +37,9 @@ def attention_explorer():
 
 
 def adjust(controls, values):
-    tokens, _ = sentence_vectors(values["sentence"])
-    names = hand_made_heads(values["heads"], d_k=1)[3]
-    controls["head"].offer(names)
-    controls["query"].offer(tokens)
-    controls["key"].offer(tokens)
+    for name in ("query", "key"):
+        controls[name].offer(tokenize(values["sentence"]))
+    controls["head"].offer(hand_made_heads(values["heads"], d_k=1)[3])
 
 
 def compute(sentence, show, mask, heads, d_k, head, query, key):

@@ -26,11 +26,10 @@ def projection_explorer():
     [2.0, 0.0]
     """
     tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
-    heads = [(head_label(head, EXAMPLE.head_names), head) for head in range(EXAMPLE.num_heads)]
     controls = {
         "token": widgets.SelectionSlider(options=tokens, value=1),
         "matrix": widgets.Dropdown(options=list(MATRICES)),
-        "head": widgets.Dropdown(options=heads),
+        "head": IndexMenu("head", names=EXAMPLE.head_names),
     }
     more = {
         "feature": IndexMenu("feature", start=1, names=EXAMPLE.features),
@@ -53,17 +52,15 @@ def compute(token, matrix, head, feature, column):
 def draw(drawing, state):
     tokens, features = EXAMPLE.tokens, EXAMPLE.features
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
-    # Cells of 46 pixels in all three, so that a row of x and the same row of the result stand on one line.
-    boxes = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200))
+    # Cells of one size in all three, so that a row of x and the same row of the result stand on one line.
+    boxes, size = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200)), 46
     style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
     given = style | {"title": "x", "map": X, "colour": "positive"}
     cell = drawing.heatmap(boxes[X], state["x"], tokens, features, (token, feature), **given)
-    x, y, size, _ = cell(token, 0)
-    drawing.rect(x, y, len(features) * size, size, "lit", outline=True)
+    drawing.rect(*cell(token, 0)[:2], len(features) * size, size, "lit", outline=True)
     learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "map": W, "colour": role}
     cell = drawing.heatmap(boxes[W], state["w"], features, COLUMNS, (feature, column), **learned)
-    x, y, size, _ = cell(0, column)
-    drawing.rect(x, y, size, len(features) * size, "lit", outline=True)
+    drawing.rect(*cell(0, column)[:2], size, len(features) * size, "lit", outline=True)
     made = style | {"axes": ("", role), "map": RESULT, "colour": role}
     drawing.heatmap(boxes[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
     drawing.text(376, 229, "@", 22, "middle")

@@ -6,10 +6,8 @@ import ipywidgets as widgets
 
 from mha_helpers.attention import attention_scores
 from mha_helpers.panel import IndexMenu, Panel
-from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors
+from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number, short
-
-MOST_FEATURES = 16
 
 
 def scores_explorer():
@@ -23,11 +21,10 @@ def scores_explorer():
     >>> panel.state()["scores"].shape, panel.state()["products"].shape
     (torch.Size([3, 3]), torch.Size([4]))
     """
-    heads = [(head_label(head, HAND_MADE_NAMES), head) for head in range(len(HAND_MADE_NAMES))]
     controls = {
         "sentence": widgets.Text("the cat sat on the mat"),
-        "head": widgets.Dropdown(options=heads),
-        "d_k": widgets.IntSlider(MOST_FEATURES, 1, MOST_FEATURES),
+        "head": IndexMenu("head", names=HAND_MADE_NAMES),
+        "d_k": widgets.IntSlider(16, 1, 16),
     }
     more = {"query": IndexMenu("query", start=2), "key": IndexMenu("key", start=-1)}
     title = "Scores on your sentence, and what each of them adds up"
@@ -35,9 +32,8 @@ def scores_explorer():
 
 
 def adjust(controls, values):
-    tokens, _ = sentence_vectors(values["sentence"])
-    controls["query"].offer(tokens)
-    controls["key"].offer(tokens)
+    for name in ("query", "key"):
+        controls[name].offer(tokenize(values["sentence"]))
 
 
 def compute(sentence, head, d_k, query, key):
@@ -62,7 +58,7 @@ def draw(drawing, state):
     drawing.text(740, 18, "product of each pair", 13, "middle", bold=True)
     products = state["products"].tolist()
     step = min(height / len(products), 44)  # as bars() has it
-    pairs = zip(state["q"][row].tolist(), state["k"][column].tolist(), products, strict=True)
+    pairs = zip(state["q"][row], state["k"][column], products, strict=True)
     hovers = []
     for i, (asked, offered, product) in enumerate(pairs):
         hovers.append(f"{number(asked)} times {number(offered)} is {number(product)}")

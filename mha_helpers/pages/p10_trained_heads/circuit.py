@@ -18,7 +18,6 @@ def lift(scores, letters, distance):
     3.5
     """
     right = positions_after_copies(letters)  # (b, n, n)
-    other = causal_mask(letters.shape[-1]) & ~right
-    on_right = (scores * right).sum(dim=-1) / right.sum(dim=-1)  # (b, n, n) -> (b, n)
-    on_other = (scores * other).sum(dim=-1) / other.sum(dim=-1)
+    parts = right, causal_mask(letters.shape[-1]) & ~right
+    on_right, on_other = ((scores * part).sum(dim=-1) / part.sum(dim=-1) for part in parts)  # (b, n) each
     return (on_right - on_other)[:, :-1][predictable(letters, distance)].mean().item()

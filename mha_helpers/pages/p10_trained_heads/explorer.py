@@ -72,10 +72,7 @@ def draw(drawing, state):
     style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
     cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
     for row, column in state["framed"].nonzero().tolist():
-        x, y, side, _ = cell(row, column)
-        corners = ((x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y))
-        for start, end in pairwise(corners):  # thinner than an outline, which would hide so small a cell
-            drawing.line(*start, *end, "lit", 1.6)
+        drawing.rect(*cell(row, column), "lit", outline=True, thick=1.6)  # or it would hide so small a cell
     _draw_curve(drawing, state, left=480, top=30, width=360, height=90)
     for left, job in zip((460, 660), JOBS, strict=True):
         drawing.text(left, 168, f"weight: {job}", 13, bold=True)

@@ -19,9 +19,8 @@ def _by_position(distances):
     """Guess the letter as far before the next one as the largest distance that fits into the line so far."""
 
     def guesses(letters):
-        following = torch.arange(1, letters.shape[-1] + 1)  # the position that is guessed
-        back = torch.stack([distance * (following >= distance) for distance in distances]).amax(dim=0)
-        return letters[:, (following - back) * (back > 0)]
+        guessed = range(1, letters.shape[-1] + 1)  # the next position; where no distance fits, letter 0 does
+        return letters[:, [i - max((back for back in distances if back <= i), default=i) for i in guessed]]
 
     return guesses, "it never compares letters, and is right only where the distance divides its own."
 
@@ -42,8 +41,7 @@ NOT_COMPARING = {
         "on random letters it guesses, from position 12 on, the letter 12 before the next one.",
     )
 }
-for back in range(1, LENGTH):
-    NOT_COMPARING[f"always the letter {back} back"] = _by_position([back])
+NOT_COMPARING |= {f"always the letter {back} back": _by_position([back]) for back in range(1, LENGTH)}
 for back in range(1, LENGTH // 2):
     name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
     NOT_COMPARING[name] = _by_position([back * 2**times for times in range(5)])
