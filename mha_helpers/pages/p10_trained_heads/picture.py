@@ -62,7 +62,7 @@ def circuit_maps(head_1_3, head_2_1, tokens, framed):
     descriptions = []
     for ax, weights, frames in zip(maps.figure.axes, (head_1_3, head_2_1), framed, strict=False):
         for row, column in frames.nonzero().tolist():
-            style = {"fill": False, "edgecolor": colour_of("lit"), "linewidth": 1.6, "zorder": 5}
+            style = {"fill": False, "ec": colour_of("lit"), "lw": 1.6, "clip_on": False, "zorder": 5}
             ax.add_patch(Rectangle((column, row), 1, 1, **style))
         name = ax.get_title("left").split(":")[0].capitalize()
         held = (weights * frames).sum(dim=-1)[frames.any(dim=-1)].mean()
