@@ -27,8 +27,8 @@ def test_a_head_of_one_feature_owns_it():
 def test_a_click_follows_the_token_and_a_second_one_its_head():
     panel = splitting_explorer()
     panel.click(1, 2, 3)  # head 2, token 3
-    assert panel.state()["followed"] == {12, 13, 14, 15, 16, 17}
+    assert panel.state()["follow"] == ("token", 2)
     panel.click(1, 2, 3)
-    assert panel.state()["followed"] == {2, 3, 8, 9, 14, 15}
+    assert panel.state()["follow"] == ("head", 1)
     panel.set(heads=1)  # head 2 is gone
     assert panel.state()["follow"] == ("head", 0)
