@@ -49,11 +49,9 @@ def compute(query, values, temperature, head, key):
     trace = EXAMPLE.trace()
     weights = attention_weights(trace.scaled[head] / temperature)
     v = VALUES[values][0](trace.v[head])
-    key = int(weights[query].argmax()) if key < 0 else key
-    return {
-        "weights": weights, "v": v, "pieces": weights[query][:, None] * v,
-        "output": weights[query] @ v, "chosen": (head, query, key),
-    }  # fmt: skip
+    pieces = weights[query][:, None] * v
+    chosen = (head, query, int(weights[query].argmax()) if key < 0 else key)
+    return {"weights": weights, "v": v, "pieces": pieces, "output": pieces.sum(dim=0), "chosen": chosen}
 
 
 def draw(drawing, state):

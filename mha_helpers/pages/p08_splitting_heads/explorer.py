@@ -4,9 +4,9 @@ import ipywidgets as widgets
 import numpy
 import torch
 
-from mha_helpers.panel import Panel
+from mha_helpers.panel import WIDTH, Panel
 
-WIDE, RIGHT, BELOW = 402, 458, 180  # of each of the four tensors; where the next stands beside or below it
+WIDE, RIGHT, BELOW = 402, WIDTH - 402, 180  # each of the four tensors; where the next stands
 CELL, GAP, NAMES = (60, 25), 10, 62  # at most; between two blocks; what a row is called
 
 
@@ -58,19 +58,18 @@ def draw(drawing, state):
         (0, BELOW, state["wrong"], f"the wrong way: q.view({h}, {n}, {d_k})", "head", "token"),
     ):
         drawing.text(x, y + 14, title, 14, bold=True)
-        _draw_blocks(drawing, state, (x, y), blocks, block_is, row_is)
+        _draw_blocks(drawing, state, x + NAMES, y + 46, blocks, block_is, row_is)
     drawing.line(WIDE - 150, 9, RIGHT - 12, 9, "label", 2, arrow=True)
     drawing.line(RIGHT + 30, BELOW - 32, RIGHT + 30, BELOW - 4, "label", 2, arrow=True)
     drawing.line(30, BELOW - 32, 30, BELOW - 4, "masked", 2, arrow=True, dashed=True)
 
 
-def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):
+def _draw_blocks(drawing, state, start, top, blocks, block_is, row_is):
     """Draw (blocks, rows, d) side by side; a number has the colour of the head it belongs to."""
     (count, _, columns), (_, h, d_k) = blocks.shape, state["viewed"].shape
     wide = min(CELL[0], (WIDE - NAMES - GAP * (count - 1)) / (count * columns))
-    top = corner[1] + 46
     for (block, row, column), position in numpy.ndenumerate(blocks):
-        left = corner[0] + NAMES + block * (columns * wide + GAP)
+        left = start + block * (columns * wide + GAP)
         x, y = left + column * wide, top + row * CELL[1]
         if block == column == 0:
             drawing.text(left - 8, y + 17, f"{row_is} {row + 1}", 13, "end")

@@ -39,12 +39,13 @@ def heads_cut(q, tokens, num_heads):
             words(ax, left, top - 10, block, colour, bold=True, align="left")
             for row, name in enumerate(rows):
                 words(ax, left - 7, top + (row + 0.5) * TALL, name, align="right")
-    for token, head, d in numpy.ndindex(n, num_heads, d_k):
-        cells = ((0, token, head * d_k + d), (token, head, d), (head, token, d))  # block, row, column
+    for token, feature in numpy.ndindex(*q.shape):
+        head, d = divmod(feature, d_k)
+        cells = ((0, token, feature), (token, head, d), (head, token, d))  # block, row, column
         for left, (*_, rows, first), (block, row, column) in zip(LEFT, stages, cells, strict=True):
             x, y = left + column * WIDE, TOP + first + _top(block, len(rows)) + NAME + row * TALL
             box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, heads[head], lit=token == FRAMED, radius=2)
-            words(ax, x + WIDE / 2, y + TALL / 2, number(q[token, head * d_k + d]), "ink", bold=token == FRAMED)
+            words(ax, x + WIDE / 2, y + TALL / 2, number(q[token, feature]), "ink", bold=token == FRAMED)
     shares = zip(heads, q[FRAMED].view(num_heads, d_k), strict=True)
     parts = ", ".join(f"{name} gets {vector(share)}" for name, share in shares)
     way = ", then ".join(f"{step} {shape}" for step, shape, *_ in stages)
