@@ -37,7 +37,8 @@ def test_a_click_and_the_box_allow_or_forbid_one_cell():
     panel.controls["allowed"].value = False
     assert torch.equal(panel.state()["mask"], before)
     panel.click(0, 4, 1)  # the weights: a click there chooses
-    assert panel.state()["chosen"] == (4, 1) and torch.equal(panel.state()["mask"], before)
+    state = panel.state()
+    assert (state["query"], state["key"]) == (4, 1) and torch.equal(state["mask"], before)
 
 
 def test_the_words_that_look_ahead_are_counted_not_those_looked_at():

@@ -13,7 +13,7 @@ from mha_helpers.pages.p06_softmax import softmax_explorer
 @pytest.mark.parametrize(("head", "query"), [(0, 1), (1, 2), (2, 0)])
 def test_the_weights_are_those_of_torch(head, query, shift):
     panel = softmax_explorer()
-    panel.set(head=head, query=query, shift=shift, cat=-1.5, every=50, temperature=2, hide=2)
+    panel.set(head=head, query=query, shift=shift, cat=-1.5, every=50, temperature=2, hide="fish")
     example = golden_example()
     columns = slice(2 * head, 2 * head + 2)
     scores = (example.x @ example.w_q[:, columns] @ (example.x @ example.w_k[:, columns]).T)[query]

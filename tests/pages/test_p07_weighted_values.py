@@ -7,7 +7,6 @@ import torch
 
 from mha_helpers import golden_example
 from mha_helpers.pages.p07_weighted_values import values_explorer
-from mha_helpers.pages.p07_weighted_values.explorer import ONES, SWAPPED
 
 
 @pytest.mark.parametrize(("head", "query"), [(0, 1), (1, 2), (2, 0)])
@@ -24,9 +23,9 @@ def test_the_output_is_that_of_plain_torch(head, query):
 def test_other_values_move_the_output_and_no_weight():
     panel = values_explorer()
     before = panel.state()
-    panel.set(values=SWAPPED)
+    panel.set(values="cat and fish swapped")
     assert torch.equal(panel.state()["weights"], before["weights"])
     assert torch.equal(panel.state()["v"], before["v"][[2, 1, 0]])  # cat and fish
     assert (panel.state()["output"] - before["output"]).abs().max() > 0.5
-    panel.set(values=ONES)
+    panel.set(values="1 from every word")
     torch.testing.assert_close(panel.state()["output"], torch.ones(2))

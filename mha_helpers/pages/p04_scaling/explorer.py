@@ -18,7 +18,7 @@ SCALES = {
     "÷ √512": lambda d_k: math.sqrt(512),  # the root of d_model, a favourite mistake
 }
 REACH, BIN = 60, 2  # the axis goes from −60 to 60
-LEFT, BASE, WIDE, TALLEST = 20, 300, 440, 240  # pixels of the histogram
+MIDDLE, BASE, TALLEST, UNIT = 240, 300, 240, 440 / (2 * REACH)  # pixels of the histogram; of 1 on its axis
 
 
 def scaling_explorer():
@@ -47,22 +47,20 @@ def compute(d_k, scale, query):
 
 
 def draw(drawing, state):
-    middle = LEFT + WIDE / 2
-    drawing.readout = (middle, 345)
+    drawing.readout = (MIDDLE, 345)
     counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH)
-    width = WIDE / len(counts)
     title = "scores" if state["scale"] == "none" else f"scores {state['scale']}"
-    drawing.text(middle, 16, title, 15, "middle", bold=True)
+    drawing.text(MIDDLE, 16, title, 15, "middle", bold=True)
     for i in counts.nonzero().flatten().tolist():
         low, share = -REACH + i * BIN, float(counts[i].double() / counts.sum())
         height = TALLEST * math.sqrt(share)  # by the root, so that rare scores can be seen
         # The first and the last bar hold what lies beyond them, too.
         ends = {-REACH: f"below {number(low + BIN)}", REACH - BIN: f"above {number(low)}"}
         hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.1%} of the scores"
-        drawing.rect(LEFT + i * width, BASE - height, width - 1, height, "positive", 0.8, hover)
-    drawing.line(LEFT, BASE, LEFT + WIDE, BASE)
+        drawing.rect(MIDDLE + low * UNIT, BASE - height, BIN * UNIT - 1, height, "positive", 0.8, hover)
+    drawing.line(MIDDLE - REACH * UNIT, BASE, MIDDLE + REACH * UNIT, BASE)
     for tick in (-40, -20, 0, 20, 40):
-        drawing.text(LEFT + (tick + REACH) * width / BIN, BASE + 18, number(tick), 13, "middle")
+        drawing.text(MIDDLE + tick * UNIT, BASE + 18, number(tick), 13, "middle")
     drawing.text(700, 16, f"weights of token {state['query'] + 1}", 15, "middle", bold=True)
     row = state["weights"][0, state["query"]]
     names = [f"key {i + 1}" for i in range(TOKENS)]

@@ -18,64 +18,59 @@ def mask_explorer():
     """Return a ``Panel`` in which a click on a cell of the mask allows or forbids it. Used in notebook 05.
 
     ``state()`` holds, for n tokens: mask ``(n, n)``, True = may attend; before and weights ``(n, n)``: those
-    of the chosen head without and with the mask; chosen: query and key.
+    of the chosen head without and with the mask.
 
     >>> panel = mask_explorer()
     >>> panel.click(MASK, 0, 0)  # the first word may no longer look at itself, the only word it saw
     >>> panel.state()["weights"][0].sum()
     tensor(0.)
     """
-    return _MaskPanel()
+    mask = _Mask()
+    controls = {
+        "sentence": widgets.Text("the old cat eats the fish [pad] [pad]"),
+        "mask": widgets.Dropdown(options=MASKS, value="causal"),
+        "head": IndexMenu("head", start=2, names=HAND_MADE_NAMES),
+    }
+    more = {
+        "query": IndexMenu("query", start=3),
+        "key": IndexMenu("key", start=4),
+        "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
+    }
+    title, asks = "Choose a mask, or make your own cell by cell", "a click allows or forbids"
+    return Panel(title, controls, mask.weights, draw, words, more, mask.follow, mask.click, asks, height=334)
 
 
-class _MaskPanel(Panel):
-    """The mask shown is kept: each click changes one cell of it."""
+class _Mask:
+    """The mask shown: each click changes one cell of it."""
 
-    def __init__(self):
-        self._mask = torch.zeros(0, 0, dtype=torch.bool)
-        self._box_is_about = None  # cell, tokens and name of the mask when the box was last set
-        controls = {
-            "sentence": widgets.Text("the old cat eats the fish [pad] [pad]"),
-            "mask": widgets.Dropdown(options=MASKS, value="causal"),
-            "head": IndexMenu("head", start=2, names=HAND_MADE_NAMES),
-        }
-        more = {
-            "query": IndexMenu("query", start=3),
-            "key": IndexMenu("key", start=4),
-            "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
-        }
-        actions = {"adjust": self._follow, "click": self._cell_clicked, "asks": "a click allows or forbids"}
-        title = "Choose a mask, or make your own cell by cell"
-        super().__init__(title, controls, self._weights, draw, words, more, **actions, height=334)
+    shown = torch.zeros(0, 0, dtype=torch.bool)
+    box_is_about = None  # cell, tokens and name of the mask when the box was last set
 
-    def _follow(self, controls, values):
+    def follow(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
         for name in ("query", "key"):
             controls[name].offer(tokenize(values["sentence"]))
         tokens, _ = sentence_vectors(values["sentence"], MOST_TOKENS)
         cell, box = (controls["query"].value, controls["key"].value), controls["allowed"]
-        mask = named_mask(values["mask"], tokens, self._mask)
-        if self._box_is_about == (cell, tokens, values["mask"]) and box.value != mask[cell]:
+        mask = named_mask(values["mask"], tokens, self.shown)
+        if self.box_is_about == (cell, tokens, values["mask"]) and box.value != mask[cell]:
             mask = mask.clone()  # nothing but the box has changed
             mask[cell] = box.value
             controls["mask"].value = "your own"
         box.value = bool(mask[cell])
-        self._mask, self._box_is_about = mask, (cell, tokens, controls["mask"].value)
+        self.shown, self.box_is_about = mask, (cell, tokens, controls["mask"].value)
 
-    def _cell_clicked(self, values, map, row, column):
+    def click(self, values, map, row, column):
         if map != MASK:
             return {"query": row, "key": column}
-        self._box_is_about = ((row, column), *self._box_is_about[1:])
-        return {"query": row, "key": column, "allowed": not self._mask[row, column]}
+        self.box_is_about = ((row, column), *self.box_is_about[1:])
+        return {"query": row, "key": column, "allowed": not self.shown[row, column]}
 
-    def _weights(self, sentence, mask, head, query, key, allowed):
+    def weights(self, sentence, mask, head, query, key, allowed):
         tokens, x = sentence_vectors(sentence)
         q, k, v = (x @ w[head] for w in hand_made_heads(MASK, D_K)[:3])
-        before, weights = (scaled_dot_product_attention(q, k, v, shown)[1] for shown in (None, self._mask))
-        return {
-            "tokens": tokens, "name": mask, "mask": self._mask, "chosen": (query, key), "before": before,
-            "weights": weights,
-        }  # fmt: skip
+        before, weights = (scaled_dot_product_attention(q, k, v, shown)[1] for shown in (None, self.shown))
+        return {"tokens": tokens, "name": mask, "mask": self.shown, "before": before, "weights": weights}
 
 
 def named_mask(name, tokens, own):
@@ -91,7 +86,7 @@ def named_mask(name, tokens, own):
 
 def draw(drawing, state):
     tokens, mask, head = state["tokens"], state["mask"], state["head"]
-    shared = {"rows": tokens, "columns": tokens, "chosen": state["chosen"], "mask": mask}
+    shared = {"rows": tokens, "columns": tokens, "chosen": (state["query"], state["key"]), "mask": mask}
     title = f"mask: {state['name']}"
     drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, map=MASK, **shared)
     title = head_label(head, HAND_MADE_NAMES)
@@ -99,7 +94,7 @@ def draw(drawing, state):
 
 
 def words(state):
-    tokens, mask, (query, _) = state["tokens"], state["mask"], state["chosen"]
+    tokens, mask, query = state["tokens"], state["mask"], state["query"]
     row, before, allowed = state["weights"][query], state["before"][query], mask[query]
     lost, most = before[~allowed].sum(), int((row - before).argmax())
     if not allowed.any():

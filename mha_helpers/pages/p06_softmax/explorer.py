@@ -10,7 +10,7 @@ from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
-NOBODY, ALL = -1, -2
+NOBODY, ALL = "nobody", "all three"
 LABELS, BARS, TOP, STEP, BAR = 62, 190, 60, 58, 40  # pixels
 
 
@@ -25,7 +25,6 @@ def softmax_explorer():
     >>> [round(weight, 3) for weight in panel.state()["weights"].tolist()]
     [0.972, 0.028, 0.0]
     """
-    tokens = [(token, i) for i, token in enumerate(EXAMPLE.tokens)]
     controls = {
         "cat": widgets.FloatSlider(0, min=-6, max=6, step=0.25, description="add to cat"),
         # At 50 nothing changes; at 86 the largest power overflows, at 90 all do.
@@ -35,21 +34,22 @@ def softmax_explorer():
     }
     more = {
         "head": IndexMenu("head", names=EXAMPLE.head_names),
-        "query": widgets.Dropdown(options=tokens, value=1),
-        "hide": widgets.Dropdown(options=[("nobody", NOBODY), *tokens, ("all three", ALL)]),
+        "query": IndexMenu("query", start=1, names=EXAMPLE.tokens),
+        "hide": widgets.Dropdown(options=[NOBODY, *EXAMPLE.tokens, ALL]),
     }
     title, asks = "One row of scores becomes weights", "click on a word to hide it"
     return Panel(title, controls, compute, draw, words, more, click=click, asks=asks, height=316)
 
 
 def click(values, head, row, column):
-    return {"hide": NOBODY if values["hide"] == column else column}
+    word = EXAMPLE.tokens[column]
+    return {"hide": NOBODY if values["hide"] == word else word}
 
 
 def compute(cat, every, temperature, shift, head, query, hide):
     scores = EXAMPLE.trace().scaled[head, query]  # (n)
     scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
-    hidden = torch.tensor([hide in (i, ALL) for i in range(len(scores))])
+    hidden = torch.tensor([hide in (token, ALL) for token in EXAMPLE.tokens])
     scores = scores.masked_fill(hidden, -torch.inf)
     scores = scores - scores.max() if shift else scores
     exponentials = scores.exp()
@@ -61,13 +61,11 @@ def draw(drawing, state):
     head, tokens = f"head {state['head'] + 1}", EXAMPLE.tokens
     drawing.text(0, 14, f"“{tokens[state['query']]}” asks, in {head}", 14, bold=True)
     divided = "" if round(state["temperature"], 2) == 1 else f" ÷ {number(state['temperature'])}"
-    drawing.text(LABELS, 40, f"score{divided}{' − largest' if state['shift'] else ''}", 14, bold=True)
-    _bars(drawing, 160, state["scores"], 4, "positive", BARS / 2)
-    drawing.text(345, 40, "e to its power", 14, bold=True)
-    _bars(drawing, 345, state["exponentials"], 1 if state["shift"] else 20, "label")
+    title = f"score{divided}{' − largest' if state['shift'] else ''}"
+    _bars(drawing, title, LABELS, 160, state["scores"], 4, "positive", BARS / 2)
+    _bars(drawing, "e to its power", 345, 345, state["exponentials"], 1 if state["shift"] else 20, "label")
     drawing.text(345, TOP + 3 * STEP + 10, f"sum {_written(state['total'])}", 14, bold=True)
-    drawing.text(610, 40, "÷ sum = weight", 14, bold=True)
-    _bars(drawing, 610, state["weights"], 1, head)
+    _bars(drawing, "÷ sum = weight", 610, 610, state["weights"], 1, head)
     left = LABELS
     for i, (token, weight) in enumerate(zip(tokens, state["weights"].tolist(), strict=True)):
         width = 0 if math.isnan(weight) else (610 + BARS - LABELS) * weight
@@ -75,14 +73,15 @@ def draw(drawing, state):
         if width > 50:
             drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
         left += width
-        y, is_hidden = TOP + i * STEP, state["hide"] in (i, ALL)
+        y, is_hidden = TOP + i * STEP, state["hide"] in (token, ALL)
         drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
         shown = f"{token}: {'hidden' if is_hidden else _written(weight)}"
         drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover=shown, cell=(0, state["query"], i))
 
 
-def _bars(drawing, zero, values, least, colour, longest=BARS):
+def _bars(drawing, title, left, zero, values, least, colour, longest=BARS):
     """Draw one step; the scale ends at ``least`` or at the largest value, if that is larger."""
+    drawing.text(left, 40, title, 14, bold=True)
     limit = max([least, *values[values.isfinite()].abs().tolist()])
     for i, value in enumerate(values.tolist()):
         y, length = TOP + i * STEP, longest * value / limit if math.isfinite(value) else 0

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import ipywidgets as widgets
 import torch
+from torch.nn.functional import normalize
 
 from mha_helpers.attention import attention_weights
 from mha_helpers.golden import golden_example
@@ -12,7 +13,11 @@ from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import head_label, number, vector
 
 EXAMPLE = golden_example()
-OWN, SWAPPED, ONES = "as they are", "cat and fish swapped", "1 from every word"
+VALUES = {  # what becomes of the values, and what that shows
+    "as they are": (lambda v: v, "The first number says “{}”, the second “{}”."),
+    "cat and fish swapped": (torch.flipud, "No weight has moved, because values play no part in them."),
+    "1 from every word": (torch.ones_like, "The weights add up to 1, so any mix of ones is 1."),
+}
 LEFT, BOTTOM, UNIT = 582, 242, 86  # pixels: of the point (0, 0); of a step of 1
 
 
@@ -29,7 +34,7 @@ def values_explorer():
     """
     controls = {
         "query": IndexMenu("query", start=2, names=EXAMPLE.tokens),
-        "values": widgets.Dropdown(options=[OWN, SWAPPED, ONES]),
+        "values": widgets.Dropdown(options=list(VALUES)),
         "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
     }
     more = {
@@ -43,13 +48,10 @@ def values_explorer():
 def compute(query, values, temperature, head, key):
     trace = EXAMPLE.trace()
     weights = attention_weights(trace.scaled[head] / temperature)
-    own = trace.v[head]
-    v = {OWN: own, SWAPPED: own[[2, 1, 0]], ONES: torch.ones_like(own)}[values]
-    key = int(weights[query].argmax()) if key < 0 else key
-    return {
-        "weights": weights, "v": v, "pieces": weights[query][:, None] * v,
-        "output": weights[query] @ v, "chosen": (head, query, key),
-    }  # fmt: skip
+    v = VALUES[values][0](trace.v[head])
+    pieces = weights[query][:, None] * v
+    chosen = (head, query, int(weights[query].argmax()) if key < 0 else key)
+    return {"weights": weights, "v": v, "pieces": pieces, "output": pieces.sum(dim=0), "chosen": chosen}
 
 
 def draw(drawing, state):
@@ -65,20 +67,19 @@ def draw(drawing, state):
         drawing.point(14, 304 + 23 * i, 7, colour)
         drawing.text(28, 309 + 23 * i, meaning, 14, bold=colour == "output")
     _draw_plane(drawing)
-    corners = [_pixels(*value) for value in state["v"].tolist()]
-    drawing.polygon(corners, "value")
+    drawing.polygon([_pixels(*value) for value in state["v"].tolist()], "value")
     ends = [[0.0, 0.0], *state["pieces"].cumsum(dim=0).tolist()]
     for j, (start, end) in enumerate(pairwise(ends)):
         is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
         drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == key else 3, arrow=is_long)
-    middle = [sum(side) / len(corners) for side in zip(*corners, strict=True)]
-    for j, ((x, y), token) in enumerate(zip(corners, tokens, strict=True)):
-        away = math.hypot(x - middle[0], y - middle[1])
-        right, down = ((x - middle[0]) / away, (y - middle[1]) / away) if away > 1 else (1.0, j - 1.0)
-        side = "start" if right > 0 else "end"
-        is_on_axis = abs(y - BOTTOM) < 1 and abs(down) < 0.5  # which would strike its words out
-        below = 16 * down + (-4 if is_on_axis else 5)
-        drawing.text(x + 12 * right, y + below, f"{token} {vector(state['v'][j])}", 14, side)
+    outwards = normalize(state["v"] - state["v"].mean(dim=0)).tolist()  # (0, 0) where all values are the same
+    for j, (token, value, (right, up)) in enumerate(zip(tokens, state["v"], outwards, strict=True)):
+        x, y = _pixels(*value.tolist())
+        right, up = (right, up) if right or up else (1, 1 - j)
+        is_on_axis = value[1] == 0 and abs(up) < 0.5  # which would strike its words out
+        below = (-4 if is_on_axis else 5) - 16 * up
+        anchor = "start" if right > 0 else "end"
+        drawing.text(x + 12 * right, y + below, f"{token} {vector(value)}", 14, anchor)
         drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
     drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
 
@@ -99,16 +100,10 @@ def _pixels(first, second):
 
 def words(state):
     tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
-    pairs = list(zip(state["weights"][query], state["v"], strict=True))
+    pairs = zip(state["weights"][query], state["v"], strict=True)
     terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
-    first, second = EXAMPLE.value_names[head]
-    remark = {
-        OWN: f"The first number says “{first}”, the second “{second}”.",
-        SWAPPED: "No weight has moved, because values play no part in them.",
-        ONES: "The weights add up to 1, so any mix of ones is 1.",
-    }
     return [
         f"“{tokens[query]}” takes home {' + '.join(terms)} = {vector(state['output'], 3)}.",
         f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
-        remark[state["values"]],
+        VALUES[state["values"]][1].format(*EXAMPLE.value_names[head]),
     ]

@@ -30,9 +30,8 @@ def value_hull(v, mixtures, outputs, tokens, wanted, names):
     ax.scatter(*mixtures.T, s=5, color=green, alpha=0.35, linewidths=0)
     ax.scatter(*v.T, s=110, color=green, zorder=3)
     ax.scatter(*outputs.T, s=90, color=purple, zorder=3, edgecolors="white", linewidths=0.8)
-    centre = v.mean(dim=0)
     for token, value, output in zip(tokens, v, outputs, strict=False):
-        _label(ax, f"value of {token}", value, value - centre, green)
+        _label(ax, f"value of {token}", value, value - v.mean(dim=0), green)
         _label(ax, f"output of {token}", output, torch.tensor([0.9, -0.5]), purple)
     ax.scatter(*wanted.T, s=90, color=colour_of("label"), marker="x", zorder=3)
     for point in wanted:
@@ -52,5 +51,5 @@ def _label(ax, text, point, towards, colour):
 def _outside(v, points):
     """Return which points, as a mix of the corners by weights that add up to 1, need a negative weight."""
     corners = torch.cat([v, torch.ones(3, 1)], dim=1)  # (3, 3)
-    shares = torch.linalg.solve(corners.T, torch.cat([points, torch.ones(len(points), 1)], dim=1).T).T
+    shares = torch.linalg.solve(corners, torch.cat([points, torch.ones(len(points), 1)], dim=1), left=False)
     return (shares < -1e-4).any(dim=-1)

@@ -1,11 +1,12 @@
 """Where the numbers of a token go when q is cut into heads, rightly and wrongly, for notebook 08."""
 
 import ipywidgets as widgets
+import numpy
 import torch
 
 from mha_helpers.panel import WIDTH, Panel
 
-PART = (402, 146)  # each of the four tensors, with its title
+WIDE, RIGHT, BELOW = 402, WIDTH - 402, 180  # each of the four tensors; where the next stands
 CELL, GAP, NAMES = (60, 25), 10, 62  # at most; between two blocks; what a row is called
 
 
@@ -13,8 +14,7 @@ def splitting_explorer():
     """Return a ``Panel`` that follows a token, or a head, from q into the heads. Used in notebook 08.
 
     A number is known by its position in q, token · (h · d_k) + feature, counted from 0. ``state()`` holds
-    these positions: q ``(n, h·d_k)``, viewed ``(n, h, d_k)``, right and wrong ``(h, n, d_k)``; followed is a
-    set of them.
+    these positions: q ``(n, h·d_k)``, viewed ``(n, h, d_k)``, right and wrong ``(h, n, d_k)``.
 
     >>> panel = splitting_explorer()
     >>> panel.set(tokens=2, heads=2, d_k=1)
@@ -45,46 +45,40 @@ def click(values, head, token, feature):
 
 def compute(tokens, heads, d_k, follow):
     q = torch.arange(tokens * heads * d_k).view(tokens, heads * d_k)
-    viewed, (what, index) = q.view(tokens, heads, d_k), follow
-    followed = viewed[index] if what == "token" else viewed[:, index]
-    return {
-        "q": q, "viewed": viewed, "right": viewed.transpose(0, 1), "wrong": q.view(heads, tokens, d_k),
-        "followed": set(followed.flatten().tolist()),
-    }  # fmt: skip
+    viewed, wrong = q.view(tokens, heads, d_k), q.view(heads, tokens, d_k)
+    return {"q": q, "viewed": viewed, "right": viewed.transpose(0, 1), "wrong": wrong}
 
 
 def draw(drawing, state):
     n, h, d_k = state["viewed"].shape
-    (width, height), right, below = PART, WIDTH - PART[0], PART[1] + 34
     for x, y, blocks, title, block_is, row_is in (
         (0, 0, state["q"][None], f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
-        (right, 0, state["viewed"], f"q.view({n}, {h}, {d_k})", "token", "head"),
-        (right, below, state["right"], f"then .transpose(0, 1): ({h}, {n}, {d_k})", "head", "token"),
-        (0, below, state["wrong"], f"the wrong way: q.view({h}, {n}, {d_k})", "head", "token"),
+        (RIGHT, 0, state["viewed"], f"q.view({n}, {h}, {d_k})", "token", "head"),
+        (RIGHT, BELOW, state["right"], f"then .transpose(0, 1): ({h}, {n}, {d_k})", "head", "token"),
+        (0, BELOW, state["wrong"], f"the wrong way: q.view({h}, {n}, {d_k})", "head", "token"),
     ):
         drawing.text(x, y + 14, title, 14, bold=True)
-        _draw_blocks(drawing, state, (x, y), blocks, block_is, row_is)
-    drawing.line(width - 150, 9, right - 12, 9, "label", 2, arrow=True)
-    drawing.line(right + 30, height + 2, right + 30, below - 4, "label", 2, arrow=True)
-    drawing.line(30, height + 2, 30, below - 4, "masked", 2, arrow=True, dashed=True)
+        _draw_blocks(drawing, state, x + NAMES, y + 46, blocks, block_is, row_is)
+    drawing.line(WIDE - 150, 9, RIGHT - 12, 9, "label", 2, arrow=True)
+    drawing.line(RIGHT + 30, BELOW - 32, RIGHT + 30, BELOW - 4, "label", 2, arrow=True)
+    drawing.line(30, BELOW - 32, 30, BELOW - 4, "masked", 2, arrow=True, dashed=True)
 
 
-def _draw_blocks(drawing, state, corner, blocks, block_is, row_is):
+def _draw_blocks(drawing, state, start, top, blocks, block_is, row_is):
     """Draw (blocks, rows, d) side by side; a number has the colour of the head it belongs to."""
     (count, _, columns), (_, h, d_k) = blocks.shape, state["viewed"].shape
-    wide = min(CELL[0], (PART[0] - NAMES - GAP * (count - 1)) / (count * columns))
-    top = corner[1] + 46
-    for block, row, column in torch.cartesian_prod(*map(torch.arange, blocks.shape)).tolist():
-        left = corner[0] + NAMES + block * (columns * wide + GAP)
+    wide = min(CELL[0], (WIDE - NAMES - GAP * (count - 1)) / (count * columns))
+    for (block, row, column), position in numpy.ndenumerate(blocks):
+        left = start + block * (columns * wide + GAP)
         x, y = left + column * wide, top + row * CELL[1]
         if block == column == 0:
             drawing.text(left - 8, y + 17, f"{row_is} {row + 1}", 13, "end")
         if block_is and row == column == 0:
             colour = f"head {block + 1}" if block_is == "head" else "ink"
             drawing.text(left, top - 8, f"{block_is} {block + 1}", 13, colour=colour, bold=True)
-        position = int(blocks[block, row, column])
         token, feature = divmod(position, h * d_k)
-        head, lit = feature // d_k, position in state["followed"]
+        head = feature // d_k
+        lit = state["follow"] in (("token", token), ("head", head))
         hover = f"token {token + 1}, feature {feature + 1}: it belongs to head {head + 1}"
         marks = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
         drawing.rect(x + 1, y + 1, wide - 2, CELL[1] - 2, *marks)
@@ -97,13 +91,11 @@ def words(state):
     (n, h, d_k), (what, index), wrong = state["viewed"].shape, state["follow"], state["wrong"]
     if what == "token":
         kept = f"Token {index + 1} has a row in each head, with {d_k} of its {h * d_k} numbers."
-        held = [head for head in range(h) if state["followed"] & set(wrong[head].flatten().tolist())]
-        lost = f"its numbers are in {_listed('head', held)}"
+        lost = f"its numbers are in {_listed('head', state['q'][index] // (n * d_k))}"
     else:
-        owned = _listed("feature", range(index * d_k, (index + 1) * d_k)).removesuffix(" only")
+        owned = _listed("feature", state["viewed"][0, index]).removesuffix(" only")
         kept = f"Head {index + 1} owns {owned} of every token."
-        seen = (wrong[index] // (h * d_k)).unique().tolist()
-        lost = f"head {index + 1} is filled with numbers of {_listed('token', seen)}"
+        lost = f"head {index + 1} is filled with numbers of {_listed('token', wrong[index] // (h * d_k))}"
     count = int((state["right"] != wrong).sum())
     if not count:
         return [kept, "With one head, or with one token, the wrong way gives the same: no test can tell."]
@@ -113,7 +105,5 @@ def words(state):
 
 def _listed(name, indices):
     """Write indices, counted from 0, as a person would: "head 2 only", "heads 1, 2 and 3"."""
-    first, *others = [str(index + 1) for index in indices]
-    if not others:
-        return f"{name} {first} only"
-    return f"{name}s {', '.join([first, *others[:-1]])} and {others[-1]}"
+    *others, last = [str(index + 1) for index in indices.unique().tolist()]
+    return f"{name}s {', '.join(others)} and {last}" if others else f"{name} {last} only"

@@ -1,6 +1,6 @@
 """The picture of page 08: the numbers of q on their way into the heads."""
 
-import itertools
+import numpy
 
 from mha_helpers.picture import Picture, arrow, box, new_figure, words
 from mha_helpers.style import number, vector
@@ -8,12 +8,11 @@ from mha_helpers.style import number, vector
 WIDE, TALL = 46, 25  # of a number
 NAME, GAP = 22, 8  # above a block and below it
 LEFT, TOP = (62, 470, 744), 28  # of the three stages, and of their first block
+FRAMED = 1  # which token
 
 
-def heads_cut(q, tokens, num_heads, chosen=1):
-    """Draw q, ``q.view(n, h, d_k)`` and its transpose, each number in the colour of its head.
-
-    The token at place ``chosen``, counted from 0, is framed.
+def heads_cut(q, tokens, num_heads):
+    """Draw q, ``q.view(n, h, d_k)`` and its transpose in the colours of the heads, the second token framed.
 
     Shape: q ``(n, h·d_k)``. Returns a ``Picture``. Used in notebook 08.
 
@@ -40,17 +39,17 @@ def heads_cut(q, tokens, num_heads, chosen=1):
             words(ax, left, top - 10, block, colour, bold=True, align="left")
             for row, name in enumerate(rows):
                 words(ax, left - 7, top + (row + 0.5) * TALL, name, align="right")
-    for token, head, d in itertools.product(range(n), range(num_heads), range(d_k)):
-        value = number(q[token, head * d_k + d])
-        cells = ((0, token, head * d_k + d), (token, head, d), (head, token, d))  # block, row, column
+    for token, feature in numpy.ndindex(*q.shape):
+        head, d = divmod(feature, d_k)
+        cells = ((0, token, feature), (token, head, d), (head, token, d))  # block, row, column
         for left, (*_, rows, first), (block, row, column) in zip(LEFT, stages, cells, strict=True):
             x, y = left + column * WIDE, TOP + first + _top(block, len(rows)) + NAME + row * TALL
-            box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, heads[head], lit=token == chosen, radius=2)
-            words(ax, x + WIDE / 2, y + TALL / 2, value, "ink", bold=token == chosen)
-    shares = zip(heads, q[chosen].view(num_heads, d_k), strict=True)
+            box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, heads[head], lit=token == FRAMED, radius=2)
+            words(ax, x + WIDE / 2, y + TALL / 2, number(q[token, feature]), "ink", bold=token == FRAMED)
+    shares = zip(heads, q[FRAMED].view(num_heads, d_k), strict=True)
     parts = ", ".join(f"{name} gets {vector(share)}" for name, share in shares)
     way = ", then ".join(f"{step} {shape}" for step, shape, *_ in stages)
-    return Picture(figure, f"{way}.\nFramed, “{tokens[chosen]}”: {parts}.")
+    return Picture(figure, f"{way}.\nFramed, “{tokens[FRAMED]}”: {parts}.")
 
 
 def _top(block, rows):
