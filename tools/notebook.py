@@ -13,13 +13,14 @@ import importlib.util
 import os
 import re
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
-from mha_helpers.exercises import exercises_of
+from mha_helpers.exercises.engine import Exercise
 from tools.stored_pictures import bare_png, live_picture, stored_picture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,6 +87,11 @@ def exercise_cells(exercise, name: str, module: str = "exercises") -> tuple[str,
         f"{exercise.stub}{gap}\n{module}.{name}.check({exercise.variable})",
         f"# {module}.{name}.hint()\n# {module}.{name}.solution()",
     )
+
+
+def exercises_of(module: ModuleType) -> dict[str, Exercise]:
+    """The exercises of a page's module by their names, in the order of the page."""
+    return {name: value for name, value in vars(module).items() if isinstance(value, Exercise)}
 
 
 def exercises_in(notebook: NotebookNode) -> list[tuple]:

@@ -16,9 +16,8 @@ import sys
 from typing import NamedTuple
 
 from mha_helpers import pages
-from mha_helpers.exercises import exercises_of
 from tools.drawings import alike
-from tools.notebook import ROOT
+from tools.notebook import ROOT, exercises_of
 
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
 

@@ -4,8 +4,8 @@ Those of a page are in its folder: ``from mha_helpers.pages.p03_qk_scores import
 ``engine.py`` opens with a guide for authors.
 """
 
-from mha_helpers.exercises.engine import changes, exercises_of
+from mha_helpers.exercises.engine import candidates, changes
 from mha_helpers.exercises.kinds import FunctionExercise, TestExercise, ValueExercise
 from mha_helpers.exercises.running import case, numbers
 
-__all__ = ["FunctionExercise", "TestExercise", "ValueExercise", "case", "changes", "exercises_of", "numbers"]
+__all__ = ["FunctionExercise", "TestExercise", "ValueExercise", "candidates", "case", "changes", "numbers"]

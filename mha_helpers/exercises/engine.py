@@ -58,6 +58,26 @@ def changes(text):
     return mistakes
 
 
+def run_code(code, changed, given="", of="exercise"):
+    """Run code as a cell of a page would, some texts of it ``changed``; return all names, the newest last."""
+    for old, new in changed.items():
+        assert old in code, f"There is no {old} in\n{code}"
+        code = code.replace(old, new)
+    names = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__}
+    names |= {"torch": torch, "math": math, "nn": nn, "F": nn.functional, "__name__": "__main__"}
+    exec(given, names)
+    cell = f"<{of} {hash(code)}>"
+    linecache.cache[cell] = len(code), None, code.splitlines(keepends=True), cell  # for error messages
+    exec(compile(code, cell, "exec"), names)
+    return names
+
+
+def candidates(code, text):
+    """Return what a test is handed, told as changes of a function and then "its name: what is true of it."."""
+    made = ((run_code(code, changed, of="candidate"), words.split(": ")) for changed, words in changes(text))
+    return {name: ([*names.values()][-1], fact) for names, (name, fact) in made}
+
+
 class Exercise:
     """One exercise. ``_judge`` of its kind returns a sentence if the answer is wrong, else None."""
 
@@ -81,18 +101,8 @@ class Exercise:
 
     def made_by(self, code):
         """Run code as a cell of the page would, or the solution with changes; return the answer."""
-        if isinstance(code, dict):
-            changes, code = code, self.solution_code
-            for old, new in changes.items():
-                assert old in code, f"The solution of {self.number} has no {old}"
-                code = code.replace(old, new)
-        names = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__}
-        names |= {"torch": torch, "math": math, "nn": nn, "F": nn.functional, "__name__": "__main__"}
-        exec(self.given, names)
-        cell = f"<exercise {self.number} {hash(code)}>"
-        linecache.cache[cell] = len(code), None, code.splitlines(keepends=True), cell  # for error messages
-        exec(compile(code, cell, "exec"), names)
-        return names[self.variable]
+        changed, code = (code, self.solution_code) if isinstance(code, dict) else ({}, code)
+        return run_code(code, changed, self.given)[self.variable]
 
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet."""
@@ -132,8 +142,3 @@ class Exercise:
         if type(entries) in (list, tuple) and entries:
             return all(entry is ... for entry in entries)
         return answer is ... or answer is None or (callable(answer) and is_stub(answer))
-
-
-def exercises_of(module):
-    """Return the exercises of a page's module by their names, in the order of the page."""
-    return {name: value for name, value in vars(module).items() if isinstance(value, Exercise)}

@@ -21,17 +21,16 @@ class ValueExercise(Exercise):
     A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``; one for a set may
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
-    ``rows``: names of a list's entries.
     """
 
-    def __init__(self, heading, *, right, decimals=None, rows=(), **rest):
+    def __init__(self, heading, *, right, decimals=None, **rest):
         super().__init__(heading, **rest)
         offered = re.findall(r'`"(\w+)"`', self.task)
         if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
         self.right = right
-        self.asked = Asked(decimals, choices=tuple(offered), rows=rows, says=self.says)
+        self.asked = Asked(decimals, choices=tuple(offered), says=self.says)
 
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right

@@ -21,9 +21,8 @@ class Asked:
 
     ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``axes``:
     what is counted along each axis, from the last, or a dict by name. ``of_function``: a tensor is needed
-    where one is right, and the number expected may be said; else it would give the answer away.
-    ``choices``: the texts offered. ``rows``: names of a list's entries, such as the words.
-    ``says``: what an exercise says of wrong numbers in place of the first one.
+    where one is right, and the number expected may be said; else it would give the answer away. ``choices``:
+    the texts offered. ``says``: what an exercise says of wrong numbers in place of the first one.
     """
 
     decimals: int | None = None
@@ -31,7 +30,6 @@ class Asked:
     axes: tuple | dict = ("batch entry", "table", "row", "column")
     of_function: bool = False
     choices: tuple = ()
-    rows: tuple = ()
     says: Callable | None = None
 
 
@@ -111,7 +109,7 @@ def other_numbers(values, wanted, asked, dtype):
 
 def _where(index, asked):
     if len(index) == 1:
-        return f"for “{asked.rows[index[0]]}”" if asked.rows else f"as its {ORDINALS[index[0]]} number"
+        return f"as its {ORDINALS[index[0]]} number"
     labels = [f"{ORDINALS[i]} {axis}" for i, axis in zip(index[::-1], asked.axes[::-1], strict=False)]
     return f"in the {', '.join(labels[::-1])}"
 

@@ -5,7 +5,6 @@ import dis
 import inspect
 import re
 import sys
-import sysconfig
 import textwrap
 import traceback
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from mha_helpers.exercises.compare import difference
 from mha_helpers.exercises.relations import Asked
 
-_NOT_THEIRS = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
+_NOT_THEIRS = (str(Path(__file__).parents[1]), sys.prefix, sys.base_prefix, "<candidate")
 _USES = ("LOAD", "STORE", "RETURN_CONST")
 _OF_STUBS = {None, ..., "self", "super", "__class__", "__init__", "NotImplementedError"}
 

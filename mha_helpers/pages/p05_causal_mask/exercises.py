@@ -10,7 +10,6 @@ scores_equal_to_zero = ValueExercise(
     "5.1 ★ · 4 min · A mask applied as scores == 0",
     right=[0.670, 0.0, 0.330],
     decimals=3,
-    rows=("cat", "eats", "fish"),
     says=rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.

@@ -4,8 +4,9 @@ import torch
 
 from mha_helpers.exercises import TestExercise, changes
 from mha_helpers.exercises.compare import as_python
+from mha_helpers.exercises.engine import run_code
 from mha_helpers.exercises.running import run
-from mha_helpers.pages.p05_causal_mask.leaks import CAUSAL, attention
+from mha_helpers.pages.p05_causal_mask.leaks import ATTEND, CAUSAL
 
 
 def rule_of_softmax(row, _):
@@ -73,7 +74,7 @@ class LeakTest(TestExercise):
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
         loose = _LOOSE if changed[1:].all() and len(changed) > 2 else ()
         for change, meant in loose if passes else _STRICT:
-            said = as_python(run(test, (attention(change),)).value)
+            said = as_python(run(test, (run_code(ATTEND, change, of="candidate")["attend"],)).value)
             if said is True:
                 return meant
         return _ALWAYS_FALSE if not passes and said is False else None

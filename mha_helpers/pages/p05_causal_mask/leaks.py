@@ -1,10 +1,8 @@
 """What the test of exercise 5.3 is handed: attentions, all but three of which leak."""
 
-import torch
-from torch.nn import functional as F
+from functools import partial
 
-from mha_helpers.exercises import changes
-from mha_helpers.masks import causal_mask
+from mha_helpers.exercises import candidates
 
 # The words themselves are queries, keys and values.
 ATTEND = """
@@ -17,32 +15,16 @@ def attend(x):
     weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
     return weights @ x
 """
+attentions = partial(candidates, ATTEND)
 
-
-def attention(changed):
-    """Run the code above with each text in ``changed`` put in place of another."""
-    code = ATTEND
-    for old, new in changed.items():
-        code = code.replace(old, new)
-    names = {"torch": torch, "F": F, "causal_mask": causal_mask}
-    exec(compile(code, __file__, "exec"), names)
-    return names["attend"]
-
-
-def _candidates(text):
-    """Return attentions by their names, each with what is true of it."""
-    named = [(attention(changed), words.split(": ")) for changed, words in changes(text)]
-    return {name: (attend, fact) for attend, (name, fact) in named}
-
-
-CAUSAL = _candidates("""
+CAUSAL = attentions("""
     causal mask: no output follows a later word.
     -torch.inf => -1e9
     causal mask with −1e9: no output follows a later word.
     causal_mask(n) => causal_mask(n) & (i - j < 2)
     causal window: each word sees itself and the one before, no later one.
 """)
-NOT_CAUSAL = _candidates("""
+NOT_CAUSAL = attentions("""
     causal_mask(n) => i >= 0
     no mask: every word sees every other.
     scores.masked_fill(~seen, -torch.inf).softmax(-1) => scores.softmax(-1) * seen

@@ -1,21 +1,20 @@
 """What the test of exercise 8.3 is handed: splits, all but two of which scramble."""
 
+from functools import partial
+
 import torch
 
-from mha_helpers.attention import split_heads
+from mha_helpers.exercises import candidates
 from mha_helpers.exercises.compare import kind_of
 from mha_helpers.exercises.running import AnswerError
 
-
-def _one_word_late(*index):
-    """A wrong split: what stands at this place comes a word too late."""
-
-    def split(q, num_heads):
-        heads = split_heads(q, num_heads).clone()
-        heads[index] = heads[index].roll(1, dims=-2)
-        return heads
-
-    return split
+SPLIT = """
+def split(q, h):
+    n, d_k = len(q), q.shape[-1] // h
+    heads = q.reshape(n, h, d_k).transpose(0, 1)
+    return heads
+"""
+splits = partial(candidates, SPLIT)
 
 
 def split(q, num_heads):
@@ -25,46 +24,36 @@ def split(q, num_heads):
     return q, num_heads
 
 
-_SEVERAL_WORDS = "its heads hold numbers of several words."
-_ONE_HEAD = "only one of its heads is scrambled."
-SPLITTING = {
-    "view, then transpose": (split_heads, "it is the cut of this page."),
-    "slices, stacked": (
-        lambda q, h: torch.stack(q.chunk(h, dim=-1)),
-        "it has the same numbers, in memory of its own.",
-    ),
-}
-SCRAMBLING = {
-    "view only": (lambda q, h: q.reshape(h, len(q), -1), f"its shape is right, and {_SEVERAL_WORDS}"),
-    "transpose, then view": (
-        lambda q, h: q.mT.reshape(h, len(q), -1),
-        "its heads hold their own numbers, in wrong places unless d_k or n is 1.",
-    ),
-    "view (h, d_k, n), then transpose": (lambda q, h: q.reshape(h, -1, len(q)).mT, _SEVERAL_WORDS),
-    "view (h, n, d_k), then transpose": (
-        # (n, h, d_k): the axes of the wrong names
-        lambda q, h: q.reshape(h, len(q), -1).transpose(0, 1).reshape(h, len(q), -1),
-        "it is right only where there are as many words as heads, or one of either.",
-    ),
-    "d_k heads of h numbers": (
-        lambda q, h: torch.stack(q.chunk(q.shape[-1] // h, dim=-1)).reshape(h, len(q), -1),
-        "it is right only where d_k is the number of heads, or one of the two is 1.",
-    ),
-    "first head one word late": (_one_word_late(0), _ONE_HEAD),
-    "last head one word late": (_one_word_late(-1), _ONE_HEAD),
-    "second head one word late": (lambda q, h: _one_word_late(min(1, h - 1))(q, h), _ONE_HEAD),
-    "words in reverse order": (lambda q, h: split_heads(q.flip(0), h), "each row is right, the last first."),
-    "last two words swapped": (
-        lambda q, h: split_heads(torch.cat([q[:-2], q[-2:].flip(0)]), h),
-        "two words have changed places, and the others are right.",
-    ),
-    "last number of each head one word late": (
-        _one_word_late(..., slice(-1, None)),
-        "the last number of every row comes from another word.",
-    ),
-    "numbers of each head in reverse order": (
-        lambda q, h: split_heads(q, h).flip(-1),
-        "each row of a head holds the right numbers, the last one first.",
-    ),
-    "heads in reverse order": (lambda q, h: split_heads(q, h).flip(0), "each head is right, the last first."),
-}
+SPLITTING = splits("""
+    view, then transpose: it is the cut of this page.
+    q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(h, dim=-1))
+    slices, stacked: it has the same numbers, in memory of its own.
+""")
+SCRAMBLING = splits("""
+    (n, h, d_k).transpose(0, 1) => (h, n, d_k)
+    view only: its shape is right, and its heads hold numbers of several words.
+    q.reshape(n, h, d_k).transpose(0, 1) => q.mT.reshape(h, n, d_k)
+    transpose, then view: its heads hold their own numbers, in wrong places unless d_k or n is 1.
+    (n, h, d_k).transpose(0, 1) => (h, d_k, n).mT
+    view (h, d_k, n), then transpose: its heads hold numbers of several words.
+    (n, h, d_k).transpose(0, 1) => (h, n, d_k).transpose(0, 1).reshape(h, n, d_k)
+    view (h, n, d_k), then transpose: it is right only where words and heads are as many, or one of either.
+    q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)
+    d_k heads of h numbers: it is right only where d_k is the number of heads, or one of the two is 1.
+    return heads => return torch.cat([heads[:1].roll(1, -2), heads[1:]])
+    first head one word late: only one of its heads is scrambled.
+    return heads => return torch.cat([heads[:-1], heads[-1:].roll(1, -2)])
+    last head one word late: only one of its heads is scrambled.
+    return heads => return torch.cat([heads[: h > 1], heads[h > 1 :][:1].roll(1, -2), heads[2:]])
+    second head one word late: only one of its heads is scrambled.
+    return heads => return heads.flip(1)
+    words in reverse order: each row is right, the last first.
+    return heads => return torch.cat([heads[:, :-2], heads[:, -2:].flip(1)], 1)
+    last two words swapped: two words have changed places, and the others are right.
+    return heads => return torch.cat([heads[..., :-1], heads[..., -1:].roll(1, -2)], -1)
+    last number of each head one word late: the last number of every row comes from another word.
+    return heads => return heads.flip(-1)
+    numbers of each head in reverse order: each row of a head holds the right numbers, the last one first.
+    return heads => return heads.flip(0)
+    heads in reverse order: each head is right, the last first.
+""")

@@ -1,58 +1,45 @@
 """The exercises of page 12: a test to write, and the verdicts of the line-up."""
 
 import itertools
+from functools import partial
 
 import torch
-from torch.nn import functional as F
 
 from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.exercises import TestExercise, ValueExercise, changes
+from mha_helpers.exercises import TestExercise, ValueExercise, candidates, changes
 from mha_helpers.exercises.compare import as_python
 from mha_helpers.exercises.running import run
 from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
-
-def _mix(q, k, v):
-    return torch.softmax(q @ k.mT, dim=-1) @ v  # without a scale, which no mix needs
-
-
-_MIXING = {
-    "a healthy head": (
-        lambda q, k, v: scaled_dot_product_attention(q, k, v)[0],
-        "ones give 1, up to rounding.",
-    ),
-    "a head that scores by distance": (
-        lambda q, k, v: torch.softmax(-torch.cdist(q, k), -1) @ v,
-        "it mixes, too.",
-    ),
-}
-_NOT_MIXING = {
-    "keys in place of values": (
-        lambda q, k, v: _mix(q, k, F.pad(k, (0, v.shape[-1] - k.shape[-1]))),  # as wide as v
-        "it mixes the keys, whatever the values are.",
-    ),
-    "softmax over the queries": (
-        lambda q, k, v: torch.softmax(q @ k.mT, dim=-2) @ v,
-        "its weights add up to 1 for each key.",
-    ),
-    "last row doubled": (
-        lambda q, k, v: torch.cat([_mix(q[..., :-1, :], k, v), 2 * v[..., -1:, :]], -2),
-        "only its last output is wrong.",
-    ),
-    "half of everything": (lambda q, k, v: _mix(q, k, v / 2), "its weights add up to 1/2."),
-    "all but the last row doubled": (
-        lambda q, k, v: torch.cat([_mix(q[..., :-1, :], k, 2 * v), _mix(q[..., -1:, :], k, v)], -2),
-        "only its last output is right.",
-    ),
-    "features shifted up and down": (
-        lambda q, k, v: _mix(q, k, v) + F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)),
-        "its outputs are wrong, and only the sum of each one's features is right.",
-    ),
-    "last feature of the keys": (
-        lambda q, k, v: _mix(q, k, torch.cat([v[..., 1:], k[..., :1]], -1)),
-        "its last feature mixes keys.",
-    ),
-}
+ATTEND = """
+def attend(q, k, v):
+    scores = attention_scores(q, k)
+    weights = torch.softmax(scores, dim=-1)  # without a scale, which no mix needs
+    return weighted_values(weights, v)
+"""
+heads = partial(candidates, ATTEND)
+_MIXING = heads("""
+    = attention_scores(q, k) => = attention_scores(q, k) / q.shape[-1] ** 0.5
+    a healthy head: ones give 1, up to rounding.
+    = attention_scores(q, k) => = -torch.cdist(q, k)
+    a head that scores by distance: it mixes, too.
+""")
+_NOT_MIXING = heads("""
+    weights, v => weights, F.pad(k, (0, v.shape[-1] - k.shape[-1]))
+    keys in place of values: it mixes the keys, whatever the values are.
+    scores, dim=-1 => scores, dim=-2
+    softmax over the queries: its weights add up to 1 for each key.
+    weights, v => torch.cat([weights[..., :-1, :], 2 * weights[..., -1:, :]], -2), v
+    last row doubled: only its last output is wrong.
+    weights, v => weights, v / 2
+    half of everything: its weights add up to 1/2.
+    weights, v => torch.cat([2 * weights[..., :-1, :], weights[..., -1:, :]], -2), v
+    all but the last row doubled: only its last output is right.
+    return => return F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)) +
+    features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
+    weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
+    last feature of the keys: its last feature mixes keys.
+""")
 _OUTPUTS = [  # the first, the last, the others, and what is said of a test that misjudges them
     (1.0, 1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
     (0.0, 0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
