@@ -73,7 +73,7 @@ def run_code(code, changed, given="", of="exercise"):
 
 
 def candidates(code, text):
-    """Return what a test is handed, told as changes of a function and then "its name: what is true of it."."""
+    """Return candidates by name, each with what is true of it: changes of a function, then "name: fact"."""
     made = ((run_code(code, changed, of="candidate"), words.split(": ")) for changed, words in changes(text))
     return {name: ([*names.values()][-1], fact) for names, (name, fact) in made}
 

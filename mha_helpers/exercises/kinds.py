@@ -164,19 +164,19 @@ class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
     ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
-    with what is true of it, said where it is misjudged. They take inputs of all sizes; ``takes`` gets what
-    the test hands over and returns it in order, or raises an ``AnswerError`` if the task rules it out. Each
-    is tried ``times`` times, as chance may make a test waver; a test too slow for that should be faster.
+    with what is true of it, said where it is misjudged: ``candidates`` reads them from a text. They take
+    inputs of all sizes. Each is tried ``times`` times, as chance may make a test waver; a test too slow for
+    that should be faster.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own
     seconds = 1.5  # for all candidates together
 
-    def __init__(self, heading, *, right, wrong, takes=None, times=5, **rest):
+    def __init__(self, heading, *, right, wrong, times=5, **rest):
         super().__init__(heading, **rest)
         both = {**right, **wrong}
         self.candidates = [Candidate(name, *both[name], is_right=name in right) for name in both]
-        self.takes, self.times = takes, times
+        self.times = times
 
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
@@ -195,8 +195,6 @@ class TestExercise(Exercise):
         def tried(function):  # a copy of the candidate: one of page 04 remembers what it met
             def handed(*args, **named):
                 calls.append(args)
-                if self.takes:
-                    args, named = self.takes(*args, **named), {}
                 return function(*args, **named)
 
             return test(handed)

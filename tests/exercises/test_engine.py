@@ -8,23 +8,16 @@ from samples import WORDS, function, reply, value
 
 from mha_helpers.exercises import TestExercise
 from mha_helpers.exercises.engine import CORRECT
-from mha_helpers.exercises.running import AnswerError
 
 
 @pytest.fixture
 def find_the_doubler():
-    right = {"2x": (lambda number: 2 * number, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
+    right = {"2x": (lambda x: 2 * x, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
     wrong = {"x²": (lambda x: x * x, "it is right at 2."), "x + 2": (lambda x: x + 2, "it is right at 2.")}
     always = (lambda double: True, "It says True of all, whatever it tries.")
     small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
-
-    def double(x):
-        if x == 7:
-            raise AnswerError("hands over 7: the task is about other numbers.")
-        return (x,)
-
     rest = WORDS | {"stub": "def my_test(double):\n    ...", "mistakes": [always, small]}
-    return TestExercise("5.3 ★ · 1 min · A test", right=right, wrong=wrong, takes=double, **rest)
+    return TestExercise("5.3 ★ · 1 min · A test", right=right, wrong=wrong, **rest)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +26,7 @@ def find_the_doubler():
         (lambda double: True, "Your test never calls the function it is handed."),
         (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: it is right"),
         (lambda double: double(0) is None, "says False of all 4. “2x” is right, but does not pass: it"),
-        (lambda double: double(7) == 14, "which is right, your test hands over 7: the task is about"),
-        (lambda double: double() == 14, "your test raises TypeError: find_the_doubler.<locals>.double()"),
+        (lambda double: double() == 14, "your test raises TypeError: find_the_doubler.<locals>.<lambda>()"),
         (lambda double: double(3) != 6, "upside down"),
         (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
         (lambda double: (double(0), double(2)) == (0, 4), "3 of 4 are judged rightly. “x²” is wrong"),

@@ -4,7 +4,7 @@ from mha_helpers.attention import split_heads
 from mha_helpers.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
 from mha_helpers.exercises.running import run
 from mha_helpers.golden import golden_example
-from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING, split
+from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
 
 
 def _held_there(place, right):
@@ -129,7 +129,6 @@ scramble_test = ScrambleTest(
     "8.3 ★★ · 8 min · Write the test that catches a scramble",
     right=SPLITTING,
     wrong=SCRAMBLING,
-    takes=split,
     times=2,
     task="""
     Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,
