@@ -1,6 +1,6 @@
 """The exercises of page 09: a head to take out, the class from a blank cell, three bugs in a class."""
 
-from mha_helpers import attention
+import mha_helpers
 from mha_helpers.exercises import case, changes, numbers
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 from mha_helpers.pages.p09_concat_and_output.class_mistakes import MASKS, ONE_HEAD, STEPS
@@ -67,9 +67,6 @@ def _input(sizes, *mask, n=5, **rest):
 
 
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
-_COURSE_STEPS = [
-    name for name, step in vars(attention).items() if getattr(step, "__module__", "") == attention.__name__
-]
 
 _BLANK_CELL = changes("""
     0.5 => 0
@@ -87,7 +84,7 @@ _BLANK_CELL = changes("""
 the_class = ModuleExercise(
     "9.2 ★★★ · 15 min · The class, from a blank cell",
     axes=_AXES,
-    without=[*_COURSE_STEPS, "forward", "multi_head_attention_forward"],
+    without=[*mha_helpers.__all__, "forward", "multi_head_attention_forward"],
     cases=lambda: [
         _input((6, 1), label="with one head, without a mask", mistakes=[*ONE_HEAD, *_BLANK_CELL]),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
