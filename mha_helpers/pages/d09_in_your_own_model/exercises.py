@@ -22,8 +22,6 @@ _WITHOUT_PADDING = """
     The division by √d_k is missing.
     q.shape[-1] => target.shape[-1]
     You divide by √d_model: how many features have a query and a key?
-    / q => * q
-    You multiply by √d_k: should the scores grow, or shrink?
     q.shape[-1] ** 0.5 => v.shape[-1] ** 0.5
     You divide by √d_v: do the values take part in a score?
     q.shape[-1] ** 0.5 => q.shape[-1]
@@ -63,8 +61,6 @@ cross_attention = FunctionExercise(
         You hide the words and keep the padding: what does True mean in is_pad?
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         Padding of the source gets weight: which columns must be hidden?
-        is_pad[:, None, :] => torch.ones(scores.shape[-2:]).triu(1).bool()
-        Your mask is causal: is a later source word in the target's future?
         is_pad[:, None, :] => is_pad[:, None, :] | torch.ones(scores.shape[-2:]).triu(1).bool()
         Your mask is causal, too: is a later source word in the target's future?
         -math.inf => 0
@@ -77,8 +73,6 @@ cross_attention = FunctionExercise(
         A word of zeros scores 0, and softmax still gives it weight: hide scores.
         dim=-1 => dim=1
         Your softmax runs over the words that ask: along which axis are those that answer?
-        q.shape[-1] ** 0.5 => 2
-        Your divisor is 2 whatever d_k is: how does the spread of a score grow?
     """),
     praise="The target asks, the source answers, and of the source only the padding is hidden.",
     hints=[

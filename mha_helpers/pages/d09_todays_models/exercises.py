@@ -32,18 +32,10 @@ class _Copies(TorchFunctionMode):
 _WITH_GROUPS_OF_THREE = changes("""
     0.5 => 1
     You divide by d_k: how does the spread of a score grow with it?
-    q.shape[-1] => q.shape[-2]
-    You divide by √n: how many products does one score add up?
-    0.5 => -0.5
-    You multiply by √d_k: should the scores grow, or shrink?
-    scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
-    You divide weights or outputs by √d_k, not scores: what must weights add up to?
     (scores => (scores + torch.full_like(scores, -torch.inf).triu(1)
     Your mask is causal: the task asks for none.
     k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
     Heads of keys or values stand where q has its group: where do they lack an axis?
-    (kv_heads, -1) => (-1, kv_heads)
-    Your cut puts the group first, your keys have it second: which do neighbours share?
 """)
 
 
@@ -81,8 +73,6 @@ without_copies = WithoutCopies(
         Your heads are still in groups: the output has one axis for all of them.
         0.5 => 0
         The division by √d_k is missing.
-        q.shape[-1] ** 0.5 => 2
-        Your divisor is 2 whatever d_k is: how does a score's spread grow?
         dim=-1 => dim=-2
         Your softmax runs over the queries: along which axis do the keys of one query lie?
         dim=-1 => dim=1 => dim=2

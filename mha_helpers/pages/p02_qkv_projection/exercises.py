@@ -131,8 +131,6 @@ three_in_one = FunctionExercise(
         A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
         together.chunk(3, => together[..., :6].chunk(3,
         You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?
-        chunk => split
-        You cut pieces of 3 columns: split takes the width of a piece, not a number.
         chunk(3, => tensor_split((x.shape[-1], 2 * x.shape[-1]),
         You cut after d_model columns: how many of the 3 · d_k columns belong to each part?
         chunk(3, dim=-1) => chunk(3, dim=1) => tensor_split((d := w_qkv.shape[-1] // 3, 2 * d), dim=1)

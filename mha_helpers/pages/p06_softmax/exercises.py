@@ -30,8 +30,6 @@ row_by_hand = ValueExercise(
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
-        ([0.212, 0.576, 0, 0.212], "The smallest score has the largest weight: what is e to the power of 1?"),
-        (_weights(0.5, 0, -inf, 0.5), "You halve the scores first: softmax takes them as they stand here."),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
     hints=[
@@ -115,8 +113,6 @@ softmax_for_every_row = FunctionExercise(
     mistakes=changes("""
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)
         A sum or maximum has lost its axis, and meets columns.
-        scores - largest => scores / scores.shape[-1] ** 0.5
-        You divide by √n_k: take these scores as they are.
         scores - largest => scores / largest
         You divide by the largest score: which step with it leaves the shares as they are?
         scores - largest => scores.nan_to_num(neginf=0.0) - largest

@@ -55,8 +55,6 @@ hidden_weights = FunctionExercise(
         You mix the keys: which values would leave each weight in a column of its own?
         torch.eye(k.shape[-2]) => torch.arange(0.0, k.shape[-2])[:, None]
         One number a word gives one sum a query: how many numbers keep all the weights apart?
-        torch.eye(k.shape[-2]) => torch.eye(k.shape[-2]).flip(0)
-        Your weights come out in reverse: which of its numbers should be 1 for the first word?
         one_for_each_word) => one_for_each_word, is_causal=True)
         A causal mask hides words that these queries may see.
         one_for_each_word) => one_for_each_word, scale=1)
@@ -65,8 +63,6 @@ hidden_weights = FunctionExercise(
         Your keys ask and your queries answer: whose are the rows?
         (q, k, => (q / k.shape[-1] ** 0.5, k,
         You divide by √d_k, and the call does so once more: the weights come out too even.
-        torch.eye(k.shape[-2]) => torch.eye(*k.shape[-2:])
-        Your values have d_k numbers each: how many weights are there for each query?
         one_for_each_word) => q)
         Your values have a row for each query: which words are mixed, and how many are they?
         one_for_each_word) => k.mT)
@@ -112,8 +108,6 @@ one_more_word = FunctionExercise(
     mistakes=changes("""
         power = score.exp() => power = 1
         The new word counts 1, whatever its score: what does softmax make of a score?
-        + power * value => + value
-        The new value is added once, and not as often as the power of its score says.
         (total * output + power * value) / new_total => (output + value) / 2
         You count all earlier words together as much as the new one: how much of the total is theirs?
         total * output + power * value => total * value + power * output

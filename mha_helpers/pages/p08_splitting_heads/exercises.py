@@ -81,10 +81,8 @@ cut_from_slices = FunctionExercise(
     of every word.
     """,
     mistakes=changes("""
-        start = head * d_k => start = head
-        Your heads overlap: at which column does head i begin?
-        start = head * d_k => start = head * num_heads
-        You let head i begin at column i · num_heads: how many columns have the heads before it?
+        start = head * d_k => start = head => start = head * num_heads
+        Your heads overlap, or leave a gap: at which column does head i begin?
         q.shape[-1] // num_heads => 2
         Your heads are two columns wide, as the slice in the task: how wide are they for any q?
         start + d_k => start + d_k - 1

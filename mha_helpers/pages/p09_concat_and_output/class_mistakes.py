@@ -41,9 +41,6 @@ ONE_HEAD = changes("""
     You divide by √n, the root of the number of words: what does one score add up?
     (scores => (scores * (q.shape[-1] / self.num_heads) ** 0.5
     You divide by √num_heads: how many products does one score of one head add up?
-    q @ k => q @ v
-    weights @ v => weights @ k
-    Keys and values have changed places: which of the two do the queries meet?
     (concat) => (concat) + x
     The weights are right, and x is added to the output: that is the step after this class.
 """)

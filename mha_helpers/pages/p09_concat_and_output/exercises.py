@@ -37,8 +37,6 @@ take_out = Pruning(
         concat has become narrower, W_O not: which of its rows did the missing numbers meet?
         torch.cat([w_o[:start], w_o[end:]]) => torch.cat([w_o[:, :start], w_o[:, end:]], dim=-1)
         You take columns out of both: which axis of W_O is as long as concat is wide?
-        head * d_v, (head + 1) * d_v => head, head + d_v
-        You begin at number `head` of concat: how many numbers have the heads before it?
         concat.shape[-1] => w_o.shape[1]
         Your d_v comes from d_model: which width is shared out among the heads here?
         concat.shape[-1] // num_heads => 1
@@ -71,8 +69,6 @@ _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "hea
 _BLANK_CELL = changes("""
     0.5 => 0
     The weights are too sharp: what happens to the scores first?
-    weights @ v => weights @ x.view(cut).transpose(1, 2)
-    The weights are right, but they mix x itself: which projection is left out?
     w_k(x) => w_q(x)
     The queries meet themselves: which of the three projections answers them?
     q @ k.transpose => k @ q.transpose
