@@ -19,12 +19,6 @@ EVERY = [(head, mask) for head in range(3) for mask in MASKS]
 every_machine = pytest.mark.parametrize(("head", "mask"), EVERY)
 
 
-def cells(now):
-    for matrix in MATRICES:
-        rows, columns = now.shape(matrix)
-        yield from (Cell(matrix, i, j) for i in range(rows) for j in range(columns))
-
-
 def evaluated(written):
     """Compute the left side of a line of arithmetic from its text alone."""
     code = written.replace("−∞", "(-math.inf)").replace("−", "-").replace("·", "*")
@@ -55,7 +49,7 @@ def go(panel, *cell):
 def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
     now, value = machine(head, mask), from_trace(head, mask)
     written = {"=": 0, "≈": 0}
-    for cell in cells(now):
+    for cell in now.values:
         line, expected = now.arithmetic(cell), value(cell)
         sign = re.search("[=≈]", line)
         if sign is None:  # nothing is computed: given, copied, masked
@@ -74,7 +68,7 @@ def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
 @every_machine
 def test_the_numbers_in_the_arithmetic_are_those_framed(head, mask):
     now = machine(head, mask)
-    for cell in cells(now):
+    for cell in now.values:
         left, sign, _ = now.arithmetic(cell).replace("≈", "=").partition(" = ")
         framed = [now.shown(source) for source in now.sources(cell)]
         if not sign:
@@ -177,7 +171,7 @@ def test_every_step_of_the_trail_fits_its_room():
     letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11)
     for head, mask in EVERY:
         now = machine(head, mask)
-        for cell in cells(now):
+        for cell in now.values:
             arrow = "← " * (cell.matrix != "output")  # which nothing is made from
             assert letters.getlength(f"{arrow}{now.step(cell)}") <= 182, now.step(cell)
 
