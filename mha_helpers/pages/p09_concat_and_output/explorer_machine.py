@@ -90,9 +90,8 @@ def in_head(head, cell):
 
 def nearest(way, cell, now):
     """Return where a move of the matrix alone leads: back to a step, or on to what one was made from."""
-    steps = [step for step in way if step.matrix == cell.matrix]
-    sources = [source for step in way for source in now.sources(step) if source.matrix == cell.matrix]
-    return (steps or [cell] * (cell in sources) or sources or [cell])[0]
+    near = [other for step in way for other in (step, *now.sources(step)) if other.matrix == cell.matrix]
+    return min(near, key=lambda other: (other not in way, other != cell), default=cell)
 
 
 def extended(trail, cell, now):
@@ -153,9 +152,11 @@ def _draw_number(drawing, now, cell, trail):
 
 
 def _shade(now, cell):
-    value, colour = now.values[cell], TABLE[cell.matrix].colour or f"head {now.head_of(cell) + 1}"
+    value, colour = now.values[cell], TABLE[cell.matrix].colour
     if value == -math.inf:
         return "masked", 0.4
+    if colour == "head":
+        colour = f"head {now.head_of(cell) + 1}"
     if value < 0:
         colour = "negative" if colour == "positive" else "below"
     # Never so deep that words in the colour of the page could not be read on it.
@@ -187,12 +188,11 @@ def _draw_flow(drawing, now):
     """Draw what leads from one matrix to the next."""
     for before, after in itertools.pairwise(IN_ROWS):
         if after in FLOW:
-            cells = [cell for cell in now.values if cell.matrix == before]
-            left, top, width, height = frame(cells)
+            left, top, width, height = frame([cell for cell in now.values if cell.matrix == before])
             start, end, y = left + width, TABLE[after].left, top + height / 2
             drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
             drawing.text((start + end) / 2, y - 9, FLOW[after], LABEL, "middle")
-    start, end, y = TABLE["masked"].left + 64, TABLE["weights"].left + 60, 236
+    start, end, y = 791, 96, 236  # from below the masked scores to above the weights
     drawing.line(start, y - 4, start, y, "label")
     drawing.line(start, y, end, y, "label")
     drawing.line(end, y, end, y + 11, "label", arrow=True)

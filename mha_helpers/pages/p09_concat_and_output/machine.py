@@ -1,12 +1,14 @@
 """The whole machine for "cat eats fish": each number, its name, what it was made from, and its arithmetic."""
 
 import functools
+import itertools
 import math
 import operator
 from collections import namedtuple
 
 import torch
 
+from mha_helpers.attention import split_heads
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
 from mha_helpers.style import number
@@ -17,28 +19,27 @@ MASKS = {"none": torch.ones(N, N, dtype=torch.bool), "causal": causal_mask(N)}
 MASKS |= {"neighbours only": sliding_window_mask(N, window=1)}
 Cell = namedtuple("Cell", "matrix row column")  # one number; row and column are counted from 0
 
-# What is known of each matrix: what its numbers are called ({} is the head), what its rows and columns stand
-# for, and of which it is made: of two, a row of the first meets a column of the second, of K a row. In the
-# picture, in pixels: where its cells begin on the left, where they and its name begin above, the width of a
-# cell, and their colour, unless it is that of their head.
-Matrix = namedtuple("Matrix", "called rows columns made_of left y width colour", defaults=[""])
-TOP, MIDDLE, BOTTOM = (18, 13), (170, 153), (284, 259)
+# What is known of each matrix: the name of a number, given its head, row and column; what rows and columns
+# stand for; of which it is made: of two, a row of the first meets a column of the second, of K a row. In the
+# picture: where its cells begin on the left, where they and its name begin above, a cell's width, the colour.
+Matrix = namedtuple("Matrix", "called rows columns made_of left y width colour", defaults=["positive"])
+UPPER, MIDDLE, LOWER = (18, 13), (170, 153), (284, 259)  # pixels, as all of the picture
 TABLE = {  # from the output back to x; a click names them by their index
-    "output": Matrix("output", "token", "feature", ("concat", "W_O"), 598, BOTTOM, 43, "output"),
-    "W_O": Matrix("W_O", "value of each head", "feature", (), 598, TOP, 43, "output"),
-    "concat": Matrix("concat", "token", "value of each head", ("head",), 302, BOTTOM, 43),
-    "head": Matrix("output of head {}", "token", "value", ("weights", "V"), 190, BOTTOM, 43),
-    "weights": Matrix("weight of head {}", "token", "token", ("masked",), 36, BOTTOM, 40),
-    "masked": Matrix("masked score of head {}", "token", "token", ("scaled",), 727, MIDDLE, 43, "positive"),
-    "scaled": Matrix("scaled score of head {}", "token", "token", ("scores",), 564, MIDDLE, 43, "positive"),
-    "scores": Matrix("score of head {}", "token", "token", ("Q", "K"), 444, MIDDLE, 28, "positive"),
-    "W_Q": Matrix("W_Q of head {}", "feature", "key", (), 214, TOP, 28, "query"),
-    "Q": Matrix("query of head {}", "token", "key", ("x", "W_Q"), 214, MIDDLE, 28, "query"),
-    "x": Matrix("x", "token", "feature", (), 36, MIDDLE, 26, "label"),
-    "K": Matrix("key of head {}", "token", "key", ("x", "W_K"), 282, MIDDLE, 28, "key"),
-    "W_K": Matrix("W_K of head {}", "feature", "key", (), 282, TOP, 28, "key"),
-    "W_V": Matrix("W_V of head {}", "feature", "value", (), 350, TOP, 28, "value"),
-    "V": Matrix("value of head {}", "token", "value", ("x", "W_V"), 350, MIDDLE, 28, "value"),
+    "output": Matrix("output: {1}, “{2}”", "token", "feature", ("concat", "W_O"), 598, LOWER, 43, "output"),
+    "W_O": Matrix("W_O: “{1}” to “{2}”", "every value", "feature", (), 598, UPPER, 43, "output"),
+    "concat": Matrix("concat: {1}, “{2}”", "token", "every value", ("head",), 302, LOWER, 43, "head"),
+    "head": Matrix("output of head {}: {}, “{}”", "token", "value", ("weights", "V"), 190, LOWER, 43, "head"),
+    "weights": Matrix("weight of head {}: {} → {}", "token", "token", ("masked",), 36, LOWER, 40, "head"),
+    "masked": Matrix("masked score of head {}: {} → {}", "token", "token", ("scaled",), 727, MIDDLE, 43),
+    "scaled": Matrix("scaled score of head {}: {} → {}", "token", "token", ("scores",), 564, MIDDLE, 43),
+    "scores": Matrix("score of head {}: {} → {}", "token", "token", ("Q", "K"), 444, MIDDLE, 28),
+    "W_Q": Matrix("W_Q of head {}: “{}” to “{}”", "feature", "key", (), 214, UPPER, 28, "query"),
+    "Q": Matrix("query of head {}: {}, “{}”", "token", "key", ("x", "W_Q"), 214, MIDDLE, 28, "query"),
+    "x": Matrix("x: {1}, “{2}”", "token", "feature", (), 36, MIDDLE, 26, "label"),
+    "K": Matrix("key of head {}: {}, “{}”", "token", "key", ("x", "W_K"), 282, MIDDLE, 28, "key"),
+    "W_K": Matrix("W_K of head {}: “{}” to “{}”", "feature", "key", (), 282, UPPER, 28, "key"),
+    "W_V": Matrix("W_V of head {}: “{}” to “{}”", "feature", "value", (), 350, UPPER, 28, "value"),
+    "V": Matrix("value of head {}: {}, “{}”", "token", "value", ("x", "W_V"), 350, MIDDLE, 28, "value"),
 }
 MATRICES = list(TABLE)
 
@@ -55,25 +56,21 @@ class Machine:
 
     def __init__(self, head, mask):
         self.head, self.mask, self.allowed = head, mask, MASKS[mask]
-        trace = EXAMPLE.trace(self.allowed)
-        own = slice(D_K * head, D_K * (head + 1))  # the columns of this head
-        matrices = {
-            "output": trace.output, "W_O": EXAMPLE.w_o, "concat": trace.concat, "head": trace.heads[head],
-            "weights": trace.weights[head], "masked": trace.masked[head], "scaled": trace.scaled[head],
-            "scores": trace.scores[head], "Q": trace.q[head], "K": trace.k[head], "V": trace.v[head],
-            "W_Q": EXAMPLE.w_q[:, own], "W_K": EXAMPLE.w_k[:, own], "W_V": EXAMPLE.w_v[:, own], "x": trace.x,
-        }  # fmt: skip
-        self.values = {
-            Cell(name, row, column): value
-            for name in MATRICES
-            for row, numbers in enumerate(matrices[name].tolist())
-            for column, value in enumerate(numbers)
-        }
+        matrices = vars(EXAMPLE) | vars(EXAMPLE.trace(self.allowed))  # by their names in small letters
+        matrices["head"] = matrices["heads"]
+        for name in ("w_q", "w_k", "w_v"):
+            matrices[name] = split_heads(matrices[name], EXAMPLE.num_heads)
+        self.values = {}
+        for name in MATRICES:
+            matrix = matrices[name.lower()]
+            matrix = matrix[head] if matrix.dim() == 3 else matrix  # (h, …, …) -> (…, …)
+            for row, column in itertools.product(*map(range, matrix.shape)):
+                self.values[Cell(name, row, column)] = matrix[row, column].item()
         pairs = enumerate(EXAMPLE.value_names, start=1)
         self.names = {
             "token": EXAMPLE.tokens, "feature": EXAMPLE.features, "key": EXAMPLE.key_names[head],
             "value": EXAMPLE.value_names[head],
-            "value of each head": [f"head {head}: {name}" for head, names in pairs for name in names],
+            "every value": [f"head {head}: {name}" for head, names in pairs for name in names],
         }  # fmt: skip
 
     def shown(self, cell):
@@ -111,13 +108,8 @@ class Machine:
 
     def name(self, cell):
         """Say which number this is."""
-        matrix, (rows, columns) = TABLE[cell.matrix], self.axes(cell.matrix)
-        where = f"{rows[cell.row]}, “{columns[cell.column]}”"
-        if matrix.columns == "token":
-            where = f"{rows[cell.row]} → {columns[cell.column]}"
-        elif cell.matrix.startswith("W_"):
-            where = f"“{rows[cell.row]}” to “{columns[cell.column]}”"
-        return f"{matrix.called.format(self.head + 1)}: {where}"
+        rows, columns = self.axes(cell.matrix)
+        return TABLE[cell.matrix].called.format(self.head + 1, rows[cell.row], columns[cell.column])
 
     def step(self, cell, before=None):
         """Say in short which number this is; what it shares with the number ``before`` it is left out."""
