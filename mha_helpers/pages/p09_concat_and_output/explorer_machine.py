@@ -61,7 +61,7 @@ class _MachinePanel(Panel):
         head, mask = values["head"], values["mask"]
         self._trail = [in_head(head, cell) for cell in self._trail]
         now = machine(head, mask)
-        rows, columns = now.axes(menus.matrix)
+        rows, columns = now.axes[menus.matrix]
         chosen = Cell(menus.matrix, min(menus.row, len(rows) - 1), min(menus.column, len(columns) - 1))
         if not self._clicked and menus.matrix != before.matrix and menus[1:] == before[1:]:
             self._trail = extended(self._way, nearest(self._way, chosen, now), now)
@@ -72,7 +72,7 @@ class _MachinePanel(Panel):
             self._trail = self._way = extended(self._trail, self._clicked or chosen, now)
         cell, self._clicked = self._trail[-1], None
         head = now.head_of(cell)
-        for name, names in zip(("row", "column"), machine(head, mask).axes(cell.matrix), strict=True):
+        for name, names in zip(("row", "column"), machine(head, mask).axes[cell.matrix], strict=True):
             controls[name].offer(names)
         for name, value in {"head": head, **cell._asdict()}.items():
             controls[name].value = value
@@ -166,7 +166,7 @@ def _shade(now, cell):
 def _draw_names(drawing, now, row, top, above):
     """Draw names and shapes of a row of matrices, and the names of their rows and columns."""
     for matrix in row:
-        left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, now.axes(matrix)
+        left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, now.axes[matrix]
         drawing.text(left, above, now.title(matrix), 12, bold=True)
         shape = f"({len(rows)}, {len(columns)})"
         drawing.text(left + width * len(columns) + 4, above, shape, 10, "end", "label")
@@ -178,7 +178,7 @@ def _draw_names(drawing, now, row, top, above):
                 first, _, last = name.rpartition(" ")
                 drawing.text(middle, top - 14, first, 10, "middle", "label")
                 drawing.text(middle, top - 4, last, 10, "middle", "label")
-    names, _ = now.axes(row[0])
+    names, _ = now.axes[row[0]]
     left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 12)
     for i, name in enumerate(names):
         drawing.text(left, top + i * ROW + 14, name, size, anchor)

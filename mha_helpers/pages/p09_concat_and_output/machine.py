@@ -47,7 +47,8 @@ MATRICES = list(TABLE)
 class Machine:
     """Every number from x to the output, seen from one head under one mask.
 
-    ``values`` holds the number of each cell; concat, W_O and output are those of all heads.
+    ``values`` holds the number of each cell, ``axes`` what rows and columns of each matrix say; concat, W_O and
+    output are those of all heads.
 
     >>> it = Machine(head=0, mask="none")
     >>> it.name(Cell("weights", 1, 0)), it.arithmetic(Cell("weights", 1, 0))
@@ -67,21 +68,18 @@ class Machine:
             for row, column in itertools.product(*map(range, matrix.shape)):
                 self.values[Cell(name, row, column)] = matrix[row, column].item()
         pairs = enumerate(EXAMPLE.value_names, start=1)
-        self.names = {
+        names = {
             "token": EXAMPLE.tokens, "feature": EXAMPLE.features, "key": EXAMPLE.key_names[head],
             "value": EXAMPLE.value_names[head],
-            "every value": [f"head {head}: {name}" for head, names in pairs for name in names],
+            "every value": [f"head {i}: {name}" for i, pair in pairs for name in pair],
         }  # fmt: skip
+        self.axes = {name: (names[matrix.rows], names[matrix.columns]) for name, matrix in TABLE.items()}
 
     def shown(self, cell):
         """Write a number as the machine shows it: whole ones as they are, others with three decimals."""
         value = self.values[cell]
         is_whole = math.isfinite(value) and abs(value - round(value)) < 1e-6
         return number(value, 3, trim=is_whole)
-
-    def axes(self, matrix):
-        """Return what the rows of a matrix say, and what its columns say."""
-        return self.names[TABLE[matrix].rows], self.names[TABLE[matrix].columns]
 
     def head_of(self, cell):
         return cell.column // D_K if cell.matrix == "concat" else self.head
@@ -108,14 +106,14 @@ class Machine:
 
     def name(self, cell):
         """Say which number this is."""
-        rows, columns = self.axes(cell.matrix)
+        rows, columns = self.axes[cell.matrix]
         return TABLE[cell.matrix].called.format(self.head + 1, rows[cell.row], columns[cell.column])
 
     def step(self, cell, before=None):
         """Say in short which number this is; what it shares with the number ``before`` it is left out."""
         matrix, row, column = cell
-        rows, columns = self.axes(matrix)
-        is_same_pair = before and before[1:] == (row, column) and self.axes(before.matrix)[1] is columns
+        rows, columns = self.axes[matrix]
+        is_same_pair = before and before[1:] == (row, column) and self.axes[before.matrix][1] is columns
         if is_same_pair or (before and before.matrix == "concat"):
             return self.title(matrix)
         row = f"row {row + 1}" if matrix.startswith("W_") else rows[row]
@@ -155,9 +153,8 @@ class Machine:
         query, key = EXAMPLE.tokens[row], EXAMPLE.tokens[column]
         if self.allowed[row, column]:
             return f", as before, because {query} may look at {key}."
-        if self.mask == "causal":
-            return f", because {key} comes after {query}."
-        return f", because {key} is {abs(column - row)} words away from {query}."
+        why = "comes after" if self.mask == "causal" else f"is {abs(column - row)} words away from"
+        return f", because {key} {why} {query}."
 
 
 machine = functools.cache(Machine)  # there are nine, and each is made once

@@ -57,5 +57,4 @@ def _tried(own):
     attention = own(d_model=8, num_heads=2)
     attention.load_state_dict(MultiHeadAttention(8, 2).state_dict())
     for mask in (torch.ones(3, 1, 1, 4, dtype=torch.bool), None):
-        output, weights = attention(torch.zeros(3, 4, 8), mask)
-    return output, weights
+        _output, _weights = attention(torch.zeros(3, 4, 8), mask)
