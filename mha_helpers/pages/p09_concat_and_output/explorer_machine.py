@@ -7,7 +7,6 @@ import ipywidgets as widgets
 
 from mha_helpers.pages.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, TABLE, Cell, machine
 from mha_helpers.panel import CLICKS, IndexMenu, Panel
-from mha_helpers.style import head_label
 
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
@@ -116,11 +115,11 @@ def draw(drawing, state):
     for y, row in itertools.groupby(IN_ROWS, key=lambda matrix: TABLE[matrix].y):
         _draw_names(drawing, now, list(row), *y)
     for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
-        label, colour = head_label(head), f"head {head + 1}"
+        name = f"head {head + 1}"  # and its colour
         x, y, *_ = frame([Cell("concat", 0, 2 * head + 1)])
-        drawing.text(x, y - 4, label, LABEL, "middle", colour)
+        drawing.text(x, y - 4, name, LABEL, "middle", name)
         x, y, *_ = frame([Cell("W_O", 2 * head + 1, 0)])
-        drawing.text(x - 6, y + 4, label, LABEL, "end", colour)
+        drawing.text(x - 6, y + 4, name, LABEL, "end", name)
     _draw_flow(drawing, now)
     for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
         drawing.rect(*frame(list(cells)), "lit", outline=True)
@@ -140,13 +139,11 @@ def frame(cells):
 
 def _draw_number(drawing, now, cell, trail):
     x, y, width, height = frame([cell])
+    shown, clicked = now.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
     colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
-    hover = f"{now.name(cell)} = {now.shown(cell)}"
-    drawing.rect(
-        x, y, width - 1, height - 1, colour, opacity, hover, (MATRICES.index(cell.matrix), *cell[1:])
-    )
-    size = NUMBER if len(now.shown(cell)) < 6 else 10  # −0.889 would touch its neighbour
-    drawing.text(x + width / 2, y + 14, now.shown(cell), size, "middle")
+    drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{now.name(cell)} = {shown}", clicked)
+    size = NUMBER if len(shown) < 6 else 10  # −0.889 would touch its neighbour
+    drawing.text(x + width / 2, y + 14, shown, size, "middle")
     if cell in trail:
         drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
 

@@ -47,8 +47,8 @@ MATRICES = list(TABLE)
 class Machine:
     """Every number from x to the output, seen from one head under one mask.
 
-    ``values`` holds the number of each cell, ``axes`` what rows and columns of each matrix say; concat, W_O and
-    output are those of all heads.
+    ``values`` holds the number of each cell, ``axes`` what rows and columns of each matrix say; concat, W_O
+    and output are those of all heads.
 
     >>> it = Machine(head=0, mask="none")
     >>> it.name(Cell("weights", 1, 0)), it.arithmetic(Cell("weights", 1, 0))
@@ -91,13 +91,13 @@ class Machine:
         if not made_of or (matrix == "masked" and not self.allowed[row, column]):
             return []
         across = [other for other in self.values if (other.matrix, other.row) == (made_of[0], row)]
-        if matrix == "weights":
-            return across
-        if len(made_of) == 1:  # each number is that of a single one
-            return [across[column % len(across)]]
+        if len(made_of) == 1:  # softmax takes the whole row, all others a single number
+            return across if matrix == "weights" else [across[column % len(across)]]
         axis = "row" if matrix == "scores" else "column"
-        second = [other for other in self.values if other.matrix == made_of[1]]
-        return across + [other for other in second if getattr(other, axis) == column]
+        down = [
+            other for other in self.values if (other.matrix, getattr(other, axis)) == (made_of[1], column)
+        ]
+        return across + down
 
     # --- in words ------------------------------------------------------------------------------------
 
