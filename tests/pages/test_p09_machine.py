@@ -103,6 +103,7 @@ def test_clicks_lead_from_the_output_of_eats_to_a_word_and_back(way):
         assert panel.state()["trail"] == [START, *way[: i + 1]]
         assert panel.controls["head"].value == way[0][2] // 2
     assert panel.state()["sources"] == [] and "here the way ends" in panel.description()
+    assert f">← head {way[0][2] // 2 + 1}</text>" in panel.svg()  # which word it is the step before has said
     panel.click(TRAIL, 1, 0)
     assert panel.state()["trail"] == [START, way[0]]
     panel.click(TRAIL, 7, 0)  # a step of a trail that has just been left
@@ -128,6 +129,14 @@ def test_an_arrow_key_that_goes_through_the_menu_loses_no_way(way):
         trail = panel.state()["trail"]
         assert [step.matrix for step in trail] == [step.matrix for step in way[: i + 1]]
         assert all(b in panel.state()["machine"].sources(a) for a, b in itertools.pairwise(trail))
+
+
+def test_the_menu_alone_goes_to_the_same_place_where_it_can_and_back_to_the_step_that_was():
+    panel = machine_explorer()
+    panel.set(column=2)
+    for cell in (("concat", 1, 2), ("head", 1, 0), ("concat", 1, 2)):
+        panel.controls["matrix"].value = cell[0]
+        assert panel.state()["trail"][-1] == cell
 
 
 def test_a_number_that_was_not_part_of_it_begins_a_new_trail():

@@ -189,11 +189,10 @@ def _draw_flow(drawing, now):
             start, end, y = left + width, TABLE[after].left, top + height / 2
             drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
             drawing.text((start + end) / 2, y - 9, FLOW[after], LABEL, "middle")
-    start, end, y = 791, 96, 236  # from below the masked scores to above the weights
-    drawing.line(start, y - 4, start, y, "label")
-    drawing.line(start, y, end, y, "label")
-    drawing.line(end, y, end, y + 11, "label", arrow=True)
-    drawing.text(end + 10, y + 12, "softmax", LABEL)
+    corners = [(791, 232), (791, 236), (96, 236), (96, 247)]  # from the masked scores to the weights
+    for start, end in itertools.pairwise(corners):
+        drawing.line(*start, *end, "label", arrow=end == corners[-1])
+    drawing.text(106, 248, "softmax", LABEL)
 
 
 def words(state):
