@@ -19,12 +19,6 @@ EVERY = [(head, mask) for head in range(3) for mask in MASKS]
 every_machine = pytest.mark.parametrize(("head", "mask"), EVERY)
 
 
-def cells(now):
-    for matrix in MATRICES:
-        rows, columns = now.shape(matrix)
-        yield from (Cell(matrix, i, j) for i in range(rows) for j in range(columns))
-
-
 def evaluated(written):
     """Compute the left side of a line of arithmetic from its text alone."""
     code = written.replace("−∞", "(-math.inf)").replace("−", "-").replace("·", "*")
@@ -55,7 +49,7 @@ def go(panel, *cell):
 def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
     now, value = machine(head, mask), from_trace(head, mask)
     written = {"=": 0, "≈": 0}
-    for cell in cells(now):
+    for cell in now.values:
         line, expected = now.arithmetic(cell), value(cell)
         sign = re.search("[=≈]", line)
         if sign is None:  # nothing is computed: given, copied, masked
@@ -74,7 +68,7 @@ def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
 @every_machine
 def test_the_numbers_in_the_arithmetic_are_those_framed(head, mask):
     now = machine(head, mask)
-    for cell in cells(now):
+    for cell in now.values:
         left, sign, _ = now.arithmetic(cell).replace("≈", "=").partition(" = ")
         framed = [now.shown(source) for source in now.sources(cell)]
         if not sign:
@@ -109,6 +103,7 @@ def test_clicks_lead_from_the_output_of_eats_to_a_word_and_back(way):
         assert panel.state()["trail"] == [START, *way[: i + 1]]
         assert panel.controls["head"].value == way[0][2] // 2
     assert panel.state()["sources"] == [] and "here the way ends" in panel.description()
+    assert f">← head {way[0][2] // 2 + 1}</text>" in panel.svg()  # which word it is the step before has said
     panel.click(TRAIL, 1, 0)
     assert panel.state()["trail"] == [START, way[0]]
     panel.click(TRAIL, 7, 0)  # a step of a trail that has just been left
@@ -134,6 +129,14 @@ def test_an_arrow_key_that_goes_through_the_menu_loses_no_way(way):
         trail = panel.state()["trail"]
         assert [step.matrix for step in trail] == [step.matrix for step in way[: i + 1]]
         assert all(b in panel.state()["machine"].sources(a) for a, b in itertools.pairwise(trail))
+
+
+def test_the_menu_alone_goes_to_the_same_place_where_it_can_and_back_to_the_step_that_was():
+    panel = machine_explorer()
+    panel.set(column=2)
+    for cell in (("concat", 1, 2), ("head", 1, 0), ("concat", 1, 2)):
+        panel.controls["matrix"].value = cell[0]
+        assert panel.state()["trail"][-1] == cell
 
 
 def test_a_number_that_was_not_part_of_it_begins_a_new_trail():
@@ -177,7 +180,7 @@ def test_every_step_of_the_trail_fits_its_room():
     letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11)
     for head, mask in EVERY:
         now = machine(head, mask)
-        for cell in cells(now):
+        for cell in now.values:
             arrow = "← " * (cell.matrix != "output")  # which nothing is made from
             assert letters.getlength(f"{arrow}{now.step(cell)}") <= 182, now.step(cell)
 

@@ -5,28 +5,17 @@ import math
 
 import ipywidgets as widgets
 
-from mha_helpers.pages.p09_concat_and_output.machine import D_K, EXAMPLE, MASKS, MATRICES, Cell, machine
+from mha_helpers.pages.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, TABLE, Cell, machine
 from mha_helpers.panel import CLICKS, IndexMenu, Panel
-from mha_helpers.style import head_label
 
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
 ROW = 20  # pixels of a row of cells
 NUMBER, LABEL = 11, 10.5  # the letters of a number, of a word
 DEEPEST = 4.0  # the vectors share one scale, and so do the scores; weights end at 1
-TOP, MIDDLE, BOTTOM = 18, 170, 284  # where the cells of the three rows of matrices begin
-LEFT_AND_WIDTH = {  # of a cell, in pixels, from left to right
-    TOP: {"W_Q": (214, 28), "W_K": (282, 28), "W_V": (350, 28), "W_O": (598, 43)},
-    MIDDLE: {
-        "x": (36, 26), "Q": (214, 28), "K": (282, 28), "V": (350, 28), "scores": (444, 28),
-        "scaled": (564, 43), "masked": (727, 43),
-    },
-    BOTTOM: {"weights": (36, 40), "head": (190, 43), "concat": (302, 43), "output": (598, 43)},
-}  # fmt: skip
-PLACES = {name: (*place, top) for top, row in LEFT_AND_WIDTH.items() for name, place in row.items()}
-FLOW = {"Q": "· W", "scores": "Q Kᵀ", "scaled": f"÷ √{D_K}", "masked": "mask", "head": "· V"}
-FLOW |= {"concat": "", "output": "· W_O"}  # what leads to a matrix from the one before it
-ROLES = {"x": "label", "Q": "query", "K": "key", "V": "value", "O": "output", "output": "output"}
+IN_ROWS = sorted(MATRICES, key=lambda matrix: (TABLE[matrix].y, TABLE[matrix].left))  # as they are read
+FLOW = {"Q": "· W", "scores": "Q Kᵀ", "scaled": f"÷ √{EXAMPLE.d_k}", "masked": "mask", "head": "· V"}
+FLOW |= {"concat": "", "output": "· W_O"}  # what leads to a matrix from the one left of it
 
 
 def machine_explorer():
@@ -53,11 +42,8 @@ class _MachinePanel(Panel):
         self._clicked = None
         controls = {"head": IndexMenu("head", names=EXAMPLE.head_names)}
         controls["mask"] = widgets.Dropdown(options=list(MASKS))
-        menus = {
-            "matrix": widgets.Dropdown(options=MATRICES, value=START.matrix),
-            "row": IndexMenu("row", start=START.row),
-            "column": IndexMenu("column", start=START.column),
-        }
+        menus = {"matrix": widgets.Dropdown(options=MATRICES, value=START.matrix)}
+        menus |= {name: IndexMenu(name, start=getattr(START, name)) for name in ("row", "column")}
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
         controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
         asks = "click a number to see what it was made from"
@@ -74,20 +60,19 @@ class _MachinePanel(Panel):
         head, mask = values["head"], values["mask"]
         self._trail = [in_head(head, cell) for cell in self._trail]
         now = machine(head, mask)
-        rows, columns = now.shape(menus.matrix)
-        chosen = Cell(menus.matrix, min(menus.row, rows - 1), min(menus.column, columns - 1))
+        rows, columns = now.axes[menus.matrix]
+        chosen = Cell(menus.matrix, min(menus.row, len(rows) - 1), min(menus.column, len(columns) - 1))
         if not self._clicked and menus.matrix != before.matrix and menus[1:] == before[1:]:
-            self._trail = through_menu(self._way, chosen, now)
+            self._trail = extended(self._way, nearest(self._way, chosen, now), now)
             # An arrow key goes through all matrices between: one off the way must not end it.
             self._way = self._trail if len(self._trail) > 1 else self._way
         else:
             chosen = self._trail[-1] if menus == before else chosen
             self._trail = self._way = extended(self._trail, self._clicked or chosen, now)
         cell, self._clicked = self._trail[-1], None
-        head = cell.column // D_K if cell.matrix == "concat" else head
-        now = machine(head, mask)
-        controls["row"].offer(now.row_names(cell.matrix))
-        controls["column"].offer(now.column_names(cell.matrix))
+        head = now.head_of(cell)
+        for name, names in zip(("row", "column"), machine(head, mask).axes[cell.matrix], strict=True):
+            controls[name].offer(names)
         for name, value in {"head": head, **cell._asdict()}.items():
             controls[name].value = value
 
@@ -98,19 +83,14 @@ class _MachinePanel(Panel):
 
 def in_head(head, cell):
     """Return a number of concat as the same one of another head, any other as it is."""
-    column = D_K * head + cell.column % D_K
+    column = EXAMPLE.d_k * head + cell.column % EXAMPLE.d_k
     return cell._replace(column=column) if cell.matrix == "concat" else cell
 
 
-def through_menu(way, cell, now):
-    """Return the trail after a move of the matrix alone: back to a step, or on to what one was made from."""
-    for i in reversed(range(len(way))):
-        sources = [source for source in now.sources(way[i]) if source.matrix == cell.matrix]
-        if way[i].matrix == cell.matrix:
-            return way[: i + 1]
-        if sources:
-            return [*way[: i + 1], cell if cell in sources else sources[0]]
-    return [cell]
+def nearest(way, cell, now):
+    """Return where a move of the matrix alone leads: back to a step, or on to what one was made from."""
+    near = [other for step in way for other in (step, *now.sources(step)) if other.matrix == cell.matrix]
+    return min(near, key=lambda other: (other not in way, other != cell), default=cell)
 
 
 def extended(trail, cell, now):
@@ -130,15 +110,16 @@ def extended(trail, cell, now):
 def draw(drawing, state):
     now, trail = state["machine"], state["trail"]
     drawing.readout = (drawing.width / 2, drawing.height - 6)
-    for matrix in MATRICES:
-        _draw_matrix(drawing, now, matrix, trail)
-    for top, row in LEFT_AND_WIDTH.items():
-        _draw_names(drawing, now, row, top)
-    left, width, _ = PLACES["concat"]
+    for cell in now.values:
+        _draw_number(drawing, now, cell, trail)
+    for y, row in itertools.groupby(IN_ROWS, key=lambda matrix: TABLE[matrix].y):
+        _draw_names(drawing, now, list(row), *y)
     for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
-        label, colour = head_label(head), f"head {head + 1}"
-        drawing.text(left + (2 * head + 1) * width, BOTTOM - 4, label, LABEL, "middle", colour)
-        drawing.text(592, TOP + (2 * head + 1) * ROW + 4, label, LABEL, "end", colour)
+        name = f"head {head + 1}"  # and its colour
+        x, y, *_ = frame([Cell("concat", 0, 2 * head + 1)])
+        drawing.text(x, y - 4, name, LABEL, "middle", name)
+        x, y, *_ = frame([Cell("W_O", 2 * head + 1, 0)])
+        drawing.text(x - 6, y + 4, name, LABEL, "end", name)
     _draw_flow(drawing, now)
     for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
         drawing.rect(*frame(list(cells)), "lit", outline=True)
@@ -150,74 +131,68 @@ def draw(drawing, state):
 
 def frame(cells):
     """Return x, y, width and height of the cells of one matrix, from the first to the last."""
-    left, width, top = PLACES[cells[0].matrix]
-    (_, row, column), (_, last_row, last_column) = cells[0], cells[-1]
+    (matrix, row, column), (_, last_row, last_column) = cells[0], cells[-1]
+    left, (top, _), width = TABLE[matrix].left, TABLE[matrix].y, TABLE[matrix].width
     size = width * (last_column - column + 1), ROW * (last_row - row + 1)
     return left + column * width, top + row * ROW, *size
 
 
-def _draw_matrix(drawing, now, matrix, trail):
-    rows, columns = now.shape(matrix)
-    for cell in (Cell(matrix, row, column) for row in range(rows) for column in range(columns)):
-        x, y, width, height = frame([cell])
-        colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
-        hover = f"{now.name(cell)} = {now.shown(cell)}"
-        drawing.rect(x, y, width - 1, height - 1, colour, opacity, hover, (MATRICES.index(matrix), *cell[1:]))
-        size = NUMBER if len(now.shown(cell)) < 6 else 10  # −0.889 would touch its neighbour
-        drawing.text(x + width / 2, y + 14, now.shown(cell), size, "middle")
-        if cell in trail:
-            drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
+def _draw_number(drawing, now, cell, trail):
+    x, y, width, height = frame([cell])
+    shown, clicked = now.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
+    colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
+    drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{now.name(cell)} = {shown}", clicked)
+    size = NUMBER if len(shown) < 6 else 10  # −0.889 would touch its neighbour
+    drawing.text(x + width / 2, y + 14, shown, size, "middle")
+    if cell in trail:
+        drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
 
 
 def _shade(now, cell):
-    value, matrix = now.value(cell), cell.matrix
+    value, colour = now.values[cell], TABLE[cell.matrix].colour
     if value == -math.inf:
         return "masked", 0.4
-    colour = ROLES.get(matrix.removeprefix("W_"), "positive")
-    if matrix in ("weights", "head", "concat"):
-        colour = f"head {(cell.column // D_K if matrix == 'concat' else now.head) + 1}"
+    if colour == "head":
+        colour = f"head {now.head_of(cell) + 1}"
     if value < 0:
         colour = "negative" if colour == "positive" else "below"
     # Never so deep that words in the colour of the page could not be read on it.
-    return colour, 0.07 + 0.55 * min(abs(value) / (1.0 if matrix == "weights" else DEEPEST), 1.0)
+    return colour, 0.07 + 0.55 * min(abs(value) / (1.0 if cell.matrix == "weights" else DEEPEST), 1.0)
 
 
-def _draw_names(drawing, now, row, top):
+def _draw_names(drawing, now, row, top, above):
     """Draw names and shapes of a row of matrices, and the names of their rows and columns."""
-    above = {TOP: 5, MIDDLE: 17, BOTTOM: 25}[top]
-    for matrix, (left, width) in row.items():
-        rows, columns = now.shape(matrix)
-        name = f"head {now.head + 1}" if matrix == "head" else matrix
-        drawing.text(left, top - above, name, 12, bold=True)
-        drawing.text(left + width * columns + 4, top - above, f"({rows}, {columns})", 10, "end", "label")
-        names = now.column_names(matrix)
-        for column in range(columns):
-            middle = left + (column + 0.5) * width
-            if names is EXAMPLE.tokens:
-                drawing.text(middle, top - 4, names[column], LABEL, "middle")
+    for matrix in row:
+        left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, now.axes[matrix]
+        drawing.text(left, above, now.title(matrix), 12, bold=True)
+        shape = f"({len(rows)}, {len(columns)})"
+        drawing.text(left + width * len(columns) + 4, above, shape, 10, "end", "label")
+        for i, name in enumerate(columns):
+            middle = left + (i + 0.5) * width
+            if columns is EXAMPLE.tokens:
+                drawing.text(middle, top - 4, name, LABEL, "middle")
             elif matrix == "output":
-                first, _, last = names[column].rpartition(" ")
+                first, _, last = name.rpartition(" ")
                 drawing.text(middle, top - 14, first, 10, "middle", "label")
                 drawing.text(middle, top - 4, last, 10, "middle", "label")
-    names, left, anchor = (EXAMPLE.features, 412, "start") if top == TOP else (EXAMPLE.tokens, 32, "end")
+    names, _ = now.axes[row[0]]
+    left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 12)
     for i, name in enumerate(names):
-        drawing.text(left, top + i * ROW + 14, name, LABEL if top == TOP else 12, anchor)
+        drawing.text(left, top + i * ROW + 14, name, size, anchor)
 
 
 def _draw_flow(drawing, now):
     """Draw what leads from one matrix to the next."""
-    for row in LEFT_AND_WIDTH.values():
-        for before, after in itertools.pairwise(row):
-            left, width, top = PLACES[before]
-            start, end, y = left + width * now.shape(before)[1], PLACES[after][0], top + 1.5 * ROW
-            if after in FLOW:
-                drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
-                drawing.text((start + end) / 2, y - 9, FLOW[after], LABEL, "middle")
-    start, end, y = PLACES["masked"][0] + 64, PLACES["weights"][0] + 60, MIDDLE + 3 * ROW + 6
-    drawing.line(start, y - 4, start, y, "label")
-    drawing.line(start, y, end, y, "label")
-    drawing.line(end, y, end, y + 11, "label", arrow=True)
-    drawing.text(end + 10, y + 12, "softmax", LABEL)
+    for before, after in itertools.pairwise(IN_ROWS):
+        if after in FLOW:
+            left, top, width, height = frame([cell for cell in now.values if cell.matrix == before])
+            start, end, y = left + width, TABLE[after].left, top + height / 2
+            drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
+            drawing.text((start + end) / 2, y - 9, FLOW[after], LABEL, "middle")
+    corners = [(791, 232), (791, 236), (96, 236), (96, 247)]  # from the masked scores to the weights
+    for start, end in itertools.pairwise(corners):
+        drawing.line(*start, *end, "label", arrow=end == corners[-1])
+    drawing.text(106, 248, "softmax", LABEL)
 
 
 def words(state):

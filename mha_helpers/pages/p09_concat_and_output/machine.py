@@ -1,38 +1,54 @@
 """The whole machine for "cat eats fish": each number, its name, what it was made from, and its arithmetic."""
 
 import functools
+import itertools
 import math
 import operator
 from collections import namedtuple
 
 import torch
 
+from mha_helpers.attention import split_heads
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
 N, D_K = len(EXAMPLE.tokens), EXAMPLE.d_k
-NEIGHBOURS = "neighbours only"
 MASKS = {"none": torch.ones(N, N, dtype=torch.bool), "causal": causal_mask(N)}
-MASKS |= {NEIGHBOURS: sliding_window_mask(N, window=1)}
-# What is made by a product, and of which two: a row of the first meets a column of the second, of K a row.
-PRODUCTS = {"Q": ("x", "W_Q"), "K": ("x", "W_K"), "V": ("x", "W_V")}
-PRODUCTS |= {"scores": ("Q", "K"), "head": ("weights", "V"), "output": ("concat", "W_O")}
-MADE_OF_ONE = {"scaled": "scores", "masked": "scaled", "concat": "head"}  # each number of a single one
-MATRICES = (  # from the output back to x; a click names them by their index
-    "output", "W_O", "concat", "head", "weights", "masked", "scaled", "scores",
-    "W_Q", "Q", "x", "K", "W_K", "W_V", "V",
-)  # fmt: skip
-SINGULAR = {"Q": "query", "K": "key", "V": "value", "weights": "weight", "head": "output"}
-SINGULAR |= {"scores": "score", "scaled": "scaled score", "masked": "masked score"}
+MASKS |= {"neighbours only": sliding_window_mask(N, window=1)}
 Cell = namedtuple("Cell", "matrix row column")  # one number; row and column are counted from 0
+
+# What is known of each matrix: the name of a number, given its head, row and column; what rows and columns
+# stand for; of which it is made: of two, a row of the first meets a column of the second, of K a row. In the
+# picture: where its cells begin on the left, where they and its name begin above, a cell's width, the colour.
+Matrix = namedtuple("Matrix", "called rows columns made_of left y width colour", defaults=["positive"])
+UPPER, MIDDLE, LOWER = (18, 13), (170, 153), (284, 259)  # pixels, as all of the picture
+TABLE = {  # from the output back to x; a click names them by their index
+    "output": Matrix("output: {1}, “{2}”", "token", "feature", ("concat", "W_O"), 598, LOWER, 43, "output"),
+    "W_O": Matrix("W_O: “{1}” to “{2}”", "every value", "feature", (), 598, UPPER, 43, "output"),
+    "concat": Matrix("concat: {1}, “{2}”", "token", "every value", ("head",), 302, LOWER, 43, "head"),
+    "head": Matrix("output of head {}: {}, “{}”", "token", "value", ("weights", "V"), 190, LOWER, 43, "head"),
+    "weights": Matrix("weight of head {}: {} → {}", "token", "token", ("masked",), 36, LOWER, 40, "head"),
+    "masked": Matrix("masked score of head {}: {} → {}", "token", "token", ("scaled",), 727, MIDDLE, 43),
+    "scaled": Matrix("scaled score of head {}: {} → {}", "token", "token", ("scores",), 564, MIDDLE, 43),
+    "scores": Matrix("score of head {}: {} → {}", "token", "token", ("Q", "K"), 444, MIDDLE, 28),
+    "W_Q": Matrix("W_Q of head {}: “{}” to “{}”", "feature", "key", (), 214, UPPER, 28, "query"),
+    "Q": Matrix("query of head {}: {}, “{}”", "token", "key", ("x", "W_Q"), 214, MIDDLE, 28, "query"),
+    "x": Matrix("x: {1}, “{2}”", "token", "feature", (), 36, MIDDLE, 26, "label"),
+    "K": Matrix("key of head {}: {}, “{}”", "token", "key", ("x", "W_K"), 282, MIDDLE, 28, "key"),
+    "W_K": Matrix("W_K of head {}: “{}” to “{}”", "feature", "key", (), 282, UPPER, 28, "key"),
+    "W_V": Matrix("W_V of head {}: “{}” to “{}”", "feature", "value", (), 350, UPPER, 28, "value"),
+    "V": Matrix("value of head {}: {}, “{}”", "token", "value", ("x", "W_V"), 350, MIDDLE, 28, "value"),
+}
+MATRICES = list(TABLE)
 
 
 class Machine:
     """Every number from x to the output, seen from one head under one mask.
 
-    ``values`` holds a matrix for each name of ``MATRICES``; concat, W_O and output are those of all heads.
+    ``values`` holds the number of each cell, ``axes`` what rows and columns of each matrix say; concat, W_O
+    and output are those of all heads.
 
     >>> it = Machine(head=0, mask="none")
     >>> it.name(Cell("weights", 1, 0)), it.arithmetic(Cell("weights", 1, 0))
@@ -41,95 +57,76 @@ class Machine:
 
     def __init__(self, head, mask):
         self.head, self.mask, self.allowed = head, mask, MASKS[mask]
-        trace = EXAMPLE.trace(self.allowed)
-        own = slice(D_K * head, D_K * (head + 1))  # the columns of this head
-        matrices = {
-            "x": trace.x, "W_Q": EXAMPLE.w_q[:, own], "W_K": EXAMPLE.w_k[:, own], "W_V": EXAMPLE.w_v[:, own],
-            "Q": trace.q[head], "K": trace.k[head], "V": trace.v[head], "scores": trace.scores[head],
-            "scaled": trace.scaled[head], "masked": trace.masked[head], "weights": trace.weights[head],
-            "head": trace.heads[head], "concat": trace.concat, "W_O": EXAMPLE.w_o, "output": trace.output,
+        matrices = vars(EXAMPLE) | vars(EXAMPLE.trace(self.allowed))  # by their names in small letters
+        matrices["head"] = matrices["heads"]
+        for name in ("w_q", "w_k", "w_v"):
+            matrices[name] = split_heads(matrices[name], EXAMPLE.num_heads)
+        self.values = {}
+        for name in MATRICES:
+            matrix = matrices[name.lower()]
+            matrix = matrix[head] if matrix.dim() == 3 else matrix  # (h, …, …) -> (…, …)
+            for row, column in itertools.product(*map(range, matrix.shape)):
+                self.values[Cell(name, row, column)] = matrix[row, column].item()
+        pairs = enumerate(EXAMPLE.value_names, start=1)
+        names = {
+            "token": EXAMPLE.tokens, "feature": EXAMPLE.features, "key": EXAMPLE.key_names[head],
+            "value": EXAMPLE.value_names[head],
+            "every value": [f"head {i}: {name}" for i, pair in pairs for name in pair],
         }  # fmt: skip
-        self.values = {name: matrix.tolist() for name, matrix in matrices.items()}
-
-    def value(self, cell):
-        return self.values[cell.matrix][cell.row][cell.column]
+        self.axes = {name: (names[matrix.rows], names[matrix.columns]) for name, matrix in TABLE.items()}
 
     def shown(self, cell):
         """Write a number as the machine shows it: whole ones as they are, others with three decimals."""
-        value = self.value(cell)
+        value = self.values[cell]
         is_whole = math.isfinite(value) and abs(value - round(value)) < 1e-6
         return number(value, 3, trim=is_whole)
 
-    def shape(self, matrix):
-        return len(self.values[matrix]), len(self.values[matrix][0])
+    def head_of(self, cell):
+        return cell.column // D_K if cell.matrix == "concat" else self.head
 
     def sources(self, cell):
         """Return the cells this number was made from, in the order in which its arithmetic has them."""
         matrix, row, column = cell
-        if matrix in PRODUCTS:
-            left, right = PRODUCTS[matrix]
-            inner = range(self.shape(left)[1])
-            across = [Cell(left, row, i) for i in inner]
-            down = [Cell(right, column, i) if matrix == "scores" else Cell(right, i, column) for i in inner]
-            return [*across, *down]
-        if matrix == "weights":
-            return [Cell("masked", row, key) for key in range(N)]
-        is_hidden = matrix == "masked" and not self.allowed[row, column]
-        if is_hidden or matrix not in MADE_OF_ONE:
+        made_of = TABLE[matrix].made_of
+        if not made_of or (matrix == "masked" and not self.allowed[row, column]):
             return []
-        return [Cell(MADE_OF_ONE[matrix], row, column % D_K if matrix == "concat" else column)]
+        across = [other for other in self.values if (other.matrix, other.row) == (made_of[0], row)]
+        if len(made_of) == 1:  # softmax takes the whole row, all others a single number
+            return across if matrix == "weights" else [across[column % len(across)]]
+        axis = "row" if matrix == "scores" else "column"
+        down = [
+            other for other in self.values if (other.matrix, getattr(other, axis)) == (made_of[1], column)
+        ]
+        return across + down
 
     # --- in words ------------------------------------------------------------------------------------
 
-    def row_names(self, matrix):
-        if matrix == "W_O":
-            return self.column_names("concat")
-        return EXAMPLE.features if matrix.startswith("W_") else EXAMPLE.tokens
-
-    def column_names(self, matrix):
-        """Return what the columns say: features, keys that are looked at, or the two numbers of a head."""
-        if matrix in ("x", "W_O", "output"):
-            return EXAMPLE.features
-        if matrix in ("scores", "scaled", "masked", "weights"):
-            return EXAMPLE.tokens
-        if matrix == "concat":
-            pairs = enumerate(EXAMPLE.value_names, start=1)
-            return [f"head {head}: {name}" for head, names in pairs for name in names]
-        names = EXAMPLE.value_names if matrix in ("W_V", "V", "head") else EXAMPLE.key_names
-        return names[self.head]
+    def title(self, matrix):
+        return f"head {self.head + 1}" if matrix == "head" else matrix
 
     def name(self, cell):
         """Say which number this is."""
-        matrix, row, column = cell
-        row, column = self.row_names(matrix)[row], self.column_names(matrix)[column]
-        if self.column_names(matrix) is EXAMPLE.tokens:
-            where = f"{row} → {column}"
-        elif matrix.startswith("W_"):
-            where = f"“{row}” to “{column}”"
-        else:
-            where = f"{row}, “{column}”"
-        of_one_head = matrix not in ("x", "concat", "W_O", "output")
-        return f"{SINGULAR.get(matrix, matrix)}{f' of head {self.head + 1}' * of_one_head}: {where}"
+        rows, columns = self.axes[cell.matrix]
+        return TABLE[cell.matrix].called.format(self.head + 1, rows[cell.row], columns[cell.column])
 
     def step(self, cell, before=None):
         """Say in short which number this is; what it shares with the number ``before`` it is left out."""
         matrix, row, column = cell
-        name = f"head {self.head + 1}" if matrix == "head" else matrix
-        names = self.column_names(matrix)
-        is_same_pair = before and before[1:] == (row, column) and self.column_names(before.matrix) is names
-        if before and (is_same_pair or MADE_OF_ONE.get(before.matrix) == matrix):
-            return name
-        row = self.row_names(matrix)[row] if not matrix.startswith("W_") else f"row {row + 1}"
-        if names is EXAMPLE.tokens:
-            return f"{name} {row} → {names[column]}"
-        return f"{name} {row}, {names[column] if matrix in ('x', 'output') else column + 1}"
+        rows, columns = self.axes[matrix]
+        is_same_pair = before and before[1:] == (row, column) and self.axes[before.matrix][1] is columns
+        if is_same_pair or (before and before.matrix == "concat"):
+            return self.title(matrix)
+        row = f"row {row + 1}" if matrix.startswith("W_") else rows[row]
+        if TABLE[matrix].columns == "token":
+            return f"{self.title(matrix)} {row} → {columns[column]}"
+        return f"{self.title(matrix)} {row}, {columns[column] if matrix in ('x', 'output') else column + 1}"
 
     def arithmetic(self, cell):
         """Write how this number was made, with the numbers shown; "≈" where these do not give it exactly."""
         matrix, _, column = cell
         texts, value = list(map(self.shown, self.sources(cell))), self.shown(cell)
-        numbers = [round(self.value(source), 3) for source in self.sources(cell)]
-        if matrix in PRODUCTS:
+        numbers = [round(self.values[source], 3) for source in self.sources(cell)]
+        if len(TABLE[matrix].made_of) == 2:
             half = len(numbers) // 2
             factors = [f"({text})" if text.startswith("−") else text for text in texts]
             written = " + ".join(map("{} · {}".format, factors[:half], factors[half:]))
@@ -141,14 +138,14 @@ class Machine:
             result = math.exp(numbers[column]) / sum(map(math.exp, numbers))
         else:
             return f"{value}{self._origin(cell)}"
-        is_exact = value in (number(result, 3), number(result, 3, trim=False))
+        is_exact = number(result, 3) == number(self.values[cell], 3)
         return f"{written} {'=' if is_exact else '≈'} {value}"
 
     def _origin(self, cell):
         """Go on with where a number comes from that no arithmetic made."""
         matrix, row, column = cell
         if matrix == "concat":
-            return f" is copied from head {column // D_K + 1}'s output."
+            return f" is copied from head {self.head_of(cell) + 1}'s output."
         if matrix == "x":
             return f" is given, in the row of “{EXAMPLE.tokens[row]}”: here the way ends."
         if matrix != "masked":
@@ -156,9 +153,8 @@ class Machine:
         query, key = EXAMPLE.tokens[row], EXAMPLE.tokens[column]
         if self.allowed[row, column]:
             return f", as before, because {query} may look at {key}."
-        if self.mask == NEIGHBOURS:
-            return f", because {key} is {abs(column - row)} words away from {query}."
-        return f", because {key} comes after {query}."
+        why = "comes after" if self.mask == "causal" else f"is {abs(column - row)} words away from"
+        return f", because {key} {why} {query}."
 
 
 machine = functools.cache(Machine)  # there are nine, and each is made once

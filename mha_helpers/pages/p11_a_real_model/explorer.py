@@ -46,13 +46,11 @@ def click(values, head, row, column):
 
 
 def compute(sentence, layer, head, change, kind):
-    sentence = " ".join(sentence.split())
-    before, index = run(sentence), (layer - 1, head - 1)
+    spoken, index = sentence.split(), (layer - 1, head - 1)
+    before = run(" ".join(spoken))
     if change == SHUFFLED:
-        spoken = sentence.split()
         random.Random(3).shuffle(spoken)  # always the same order
-        sentence = " ".join(spoken)
-    shown = run(sentence, *([index] if change == OFF else []))
+    shown = run(" ".join(spoken), *([index] if change == OFF else []))
     return {**shown, "head": index, "cosine": (before["vector"] @ shown["vector"]).item()}
 
 
@@ -80,10 +78,10 @@ def draw(drawing, state):
     title = f"layer {layer + 1}, head {head + 1}{' is off' if off else ''}"
     tokens, weights = state["tokens"], state["weights"][layer, head]
     drawing.heatmap((0, 0, 430, 336), weights, tokens, tokens, colour=colour, title=title)
+    averages, numbers = state["tendencies"][state["kind"]].nan_to_num(), [str(i) for i in range(1, 13)]
     style = {"map": 1, "colour": "head 1", "chosen": state["head"], "axes": ("layer", "head")}
-    style |= {"rows": list("123456"), "columns": [str(head) for head in range(1, 13)]}
-    averages, title = state["tendencies"][state["kind"]], f"average weight on {KINDS[state['kind']]}"
-    drawing.heatmap((450, 0, 410, 206), averages.nan_to_num(), title=title, **style)
+    style["title"] = f"average weight on {KINDS[state['kind']]}"
+    drawing.heatmap((450, 0, 410, 206), averages, numbers[:6], numbers, **style)
     drawing.text(462, 226, f"head {layer + 1}.{head + 1}: average weight of the words on", 13, bold=True)
     values = [state["tendencies"][kind][layer, head].nan_to_num() for kind in KINDS]
     drawing.bars((460, 236, 390, 98), values, list(KINDS), colour, (0, 1), list(KINDS).index(state["kind"]))

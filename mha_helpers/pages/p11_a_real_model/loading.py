@@ -12,9 +12,8 @@ def random_state(d_model):
     state = {}
     for layer in range(5):
         for name, shape in sizes.items():
-            start = f"encoder.layer.{layer}.{name}"
-            state[f"{start}.weight"] = numbers(*shape, seed=len(state))
-            state[f"{start}.bias"] = numbers(shape[0], seed=len(state))
+            for kind, size in (("weight", shape), ("bias", shape[:1])):
+                state[f"encoder.layer.{layer}.{name}.{kind}"] = numbers(*size, seed=len(state))
     return state
 
 

@@ -29,12 +29,11 @@ def class_of_page_09(page=PAGE_09):
         reason = f"there is no {page} beside this page"
     elif own is None or is_stub(own):
         reason = f"page 09 holds no finished {NAME} yet"
-    else:
-        error = run(lambda: _tried(own), ()).error
-        if not error:
-            print(f"Your class: {NAME}, from page 09.")
-            return own
+    elif error := run(lambda: _tried(own), ()).error:
         reason = f"yours stops here, because {explain(error)}"
+    else:
+        print(f"Your class: {NAME}, from page 09.")
+        return own
     print(f"The course's class: {reason.rstrip('.')}{'' if reason.endswith('?') else '.'}")
     return MultiHeadAttention
 
@@ -57,5 +56,4 @@ def _tried(own):
     attention = own(d_model=8, num_heads=2)
     attention.load_state_dict(MultiHeadAttention(8, 2).state_dict())
     for mask in (torch.ones(3, 1, 1, 4, dtype=torch.bool), None):
-        output, weights = attention(torch.zeros(3, 4, 8), mask)
-    return output, weights
+        _output, _weights = attention(torch.zeros(3, 4, 8), mask)

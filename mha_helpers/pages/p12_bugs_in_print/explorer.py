@@ -110,9 +110,8 @@ def draw(drawing, state):
 
 
 def words(state):
-    healthy, suspect = (
-        ", ".join(f"{label} → {number(x)}" for label, x in zip(state["labels"], state[side], strict=True))
-        for side in ("healthy", "measured")
-    )
-    question = EXPERIMENTS[state["experiment"]]
-    return [question, f"Healthy heads: {healthy}.", f"Suspect {state['suspect']}: {suspect}."]
+    lines = [EXPERIMENTS[state["experiment"]]]
+    for name, side in (("Healthy heads", "healthy"), (f"Suspect {state['suspect']}", "measured")):
+        pairs = zip(state["labels"], map(number, state[side]), strict=True)
+        lines.append(f"{name}: {', '.join(map(' → '.join, pairs))}.")
+    return lines
