@@ -3,6 +3,7 @@
 import torch
 
 from mha_helpers.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_helpers.exercises.running import Calls
 
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can take home",
@@ -34,7 +35,18 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 )
 
 
-hidden_weights = FunctionExercise(
+class ByItsCall(FunctionExercise):
+    """A right result is not enough: it must come out of PyTorch's function."""
+
+    def _broken_rule(self, answer, cases, outcomes):
+        with Calls() as calls:
+            self._run(answer, cases[0])
+        if "scaled_dot_product_attention" not in calls.names:
+            return "your code never calls F.scaled_dot_product_attention."
+        return super()._broken_rule(answer, cases, outcomes)
+
+
+hidden_weights = ByItsCall(
     "7.2 ★★ · 5 min · Make hidden weights visible",
     without=("softmax", "softmin", "exp", "pow", "rpow"),  # rpow is math.e ** scores
     axes=("sentence", "head", "query", "key"),
