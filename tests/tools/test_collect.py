@@ -78,9 +78,10 @@ def zipped(files):
         ({"anna/a.ipynb": 2, "anna/b.ipynb": 3, "ben.zip/a.ipynb": 3, "ben.zip/b.ipynb": 2}, {"anna": True, "ben.zip": True}),  # once is enough
         ({"anna/course/03.ipynb": 3, "anna/course/.ipynb_checkpoints/03.ipynb": 2, "ben/x/y/03.ipynb": 2}, {"anna": False, "ben": True}),
         ({"dora.ipynb": 2, "ben.ipynb": 3, "Cem.ipynb": 2, "Anna.ipynb": 2}, {"Anna": True, "ben": False, "Cem": True, "dora": True}),
+        ({"anna.ipynb": 2}, {"anna": True}),
         ({"class 3/anna/03.ipynb": 2, "class 3/ben/03.ipynb": 3, "__MACOSX/03.ipynb": 2}, {"anna": True, "ben": False}),
     ],
-    ids=["two pages", "homes of a hub", "files", "a folder round it"],
+    ids=["two pages", "homes of a hub", "files", "one file", "a folder round it"],
 )  # fmt: skip
 def test_folders_and_files_are_learners_in_the_order_of_names(tmp_path, notebook, handed_in, learners):
     files = {name: notebook((FIRST, answer)) for name, answer in handed_in.items()}
