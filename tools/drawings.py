@@ -113,7 +113,7 @@ def difference(kept, today):
 
 def alike(before, now, **closeness):
     """Tell whether two texts differ at most in numbers, which are as close as ``math.isclose`` is told."""
-    if NUMBER.sub("", before) != NUMBER.sub("", now):
+    if NUMBER.sub("0", before) != NUMBER.sub("0", now):
         return False
     pairs = zip(NUMBER.findall(before), NUMBER.findall(now), strict=True)
     return all(math.isclose(float(a), float(b), **closeness) for a, b in pairs)

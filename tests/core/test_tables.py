@@ -63,6 +63,7 @@ def test_a_product_lights_what_goes_into_one_cell_and_adds_it_up():
 
 def test_a_rounded_sum_says_so_and_a_long_one_is_cut():
     assert cell_sum([0.1234, 1], [1, 1]) == "0.123·1 + 1·1 ≈ 1.123"
+    assert (cell_sum([3], [1 / 3]), cell_sum([1 / 3], [3])) == ("3·0.333 ≈ 1", "0.333·3 ≈ 1")
     assert cell_sum([0.03], [0.04]) == "0.03·0.04 ≈ 0.001"
     assert cell_sum([1] * 8, [1] * 8) == f"{'1·1 + ' * 7}1·1 = 8"
     assert cell_sum([1] * 20, [1] * 20) == f"{'1·1 + ' * 6}… (13 more) … + 1·1 = 20"
