@@ -57,7 +57,7 @@ class Class:
         if part.name.startswith((".", "__")) or (isinstance(part, Path) and part.is_symlink()):
             return  # checkpoints, caches, and what lies elsewhere
         try:
-            if part.suffix == ".zip" and part.is_file() and not zipped:
+            if part.is_file() and part.suffix == ".zip" and not zipped:  # of a folder 3.11.2 knows no suffix
                 part, zipped = unpacked(io.BytesIO(part.read_bytes())), True
             if part.is_dir():
                 for inside in sorted(part.iterdir(), key=lambda inside: inside.name):
