@@ -143,11 +143,11 @@ def sentences_of(number, the_class):
             sentence = OTHER_PARTS.sub("", sentence)
             ideas[NUMBER.sub("…", sentence)].append((learner, sentence))
     items = ""
-    for told in sorted(ideas.values(), key=len, reverse=True):
-        learners, sentences = zip(*told, strict=True)
+    for idea in sorted(ideas.values(), key=len, reverse=True):
+        learners, sentences = zip(*idea, strict=True)
         sentence = html.escape(Counter(sentences).most_common(1)[0][0])
         who = f'<span class="who">({html.escape(", ".join(learners))})</span>'
-        items += f"<li><b>{len(told)} ×</b>{sentence} {who}</li>"
+        items += f"<li><b>{len(idea)} ×</b>{sentence} {who}</li>"
     return f"<h3>{the_class.title(number)}</h3><ul>{items}</ul>" if items else ""
 
 

@@ -33,8 +33,8 @@ NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
 def explorers():
     """Every function of a page that returns a Panel, by its name."""
-    found = pkgutil.iter_modules(pages.__path__, f"{pages.__name__}.")
-    modules = [importlib.import_module(module.name) for module in found]
+    packages = pkgutil.iter_modules(pages.__path__, f"{pages.__name__}.")
+    modules = [importlib.import_module(package.name) for package in packages]
     named = [(name, module) for module in modules for name in getattr(module, "__all__", ())]
     return {name: getattr(module, name) for name, module in named if name.endswith(("_explorer", "_heads"))}
 

@@ -132,11 +132,11 @@ class States:
     def _grid(self):
         """Return the settings to try, the nearest first."""
         kept = combined(self.panel)
-        places = [
+        indices = [
             [options.index(option) for option in kept.get(name, [options[i]])]
             for (name, options), i in zip(self.live.items(), self.start, strict=True)
         ]
-        grid = set(itertools.product(*places))
+        grid = set(itertools.product(*indices))
         for k, options in enumerate(self.live.values()):
             grid |= {(*self.start[:k], i, *self.start[k + 1 :]) for i in range(len(options))}
         return sorted(grid, key=self._far)

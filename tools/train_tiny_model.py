@@ -56,7 +56,7 @@ def main(arguments=None):
             torch.save(kept, CHECKPOINTS / f"{run}.pt")
         for kind, distances in {"held out": HELD_OUT_DISTANCES, "at 12": (12,)}.items():
             tried = repeated_sequences(512, distances, seed=99)
-            new, shipped = (accuracy(one, *tried) for one in (model, trained_model(run)))
+            new, shipped = (accuracy(each, *tried) for each in (model, trained_model(run)))
             differs = differs or abs(new - shipped) > SAME_ACCURACY
             print(f"{run}: {kind} {new:.3f}, shipped {shipped:.3f}")
     return int(differs)

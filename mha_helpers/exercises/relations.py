@@ -119,11 +119,11 @@ def _rounded(values, wanted, asked):
     off = float((values - wanted).abs().nan_to_num().amax())
     more = "keep all decimals" if decimals is None else f"give {decimals} decimals"
     fewest = 0 if len(values.unique()) > 3 else 1  # a few whole numbers are near by chance
-    for places in range(5 if decimals is None else decimals, fewest - 1, -1):
-        digits = values.nan_to_num() * 10.0**places
+    for kept in range(5 if decimals is None else decimals, fewest - 1, -1):
+        digits = values.nan_to_num() * 10.0**kept
         short = digits.round().any() and torch.allclose(digits, digits.round(), rtol=0.0, atol=1e-3)
-        if short and off <= 0.51 * 10.0**-places:
-            return f"{ROUNDED} {counted(places, 'decimal')}: {more}"
+        if short and off <= 0.51 * 10.0**-kept:
+            return f"{ROUNDED} {counted(kept, 'decimal')}: {more}"
     largest = float(wanted.nan_to_num().abs().amax())
     allowed = 1e-3 * largest if decimals is None else min(1.5 * 10.0**-decimals, 0.1 * largest)
     if off < allowed and not ((wanted == 0) & (values.abs() > 1e-6)).any():  # who is hidden gets exactly 0

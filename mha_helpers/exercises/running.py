@@ -112,19 +112,19 @@ def explain(error, line=""):
     return f"it raises {type(error).__name__}{': ' * (len(message) > 1)}{message}{cause}{where}"
 
 
-def is_stub(thing):
+def is_stub(code):
     """Tell whether nobody has written in a function, or in any function of a class, yet.
 
     A stub uses nothing: no name, argument or constant but those it was handed out with. The names of the
     steps that load, store or return something begin alike in Python 3.11 to 3.14.
     """
-    if isinstance(thing, type):
-        own = [part for part in thing.__mro__ if not part.__module__.startswith(("torch", "builtins"))]
+    if isinstance(code, type):
+        own = [part for part in code.__mro__ if not part.__module__.startswith(("torch", "builtins"))]
         functions = [value for part in own for value in vars(part).values() if inspect.isfunction(value)]
-        return issubclass(thing, torch.nn.Module) and all(map(is_stub, functions))
-    if not inspect.isfunction(thing):
+        return issubclass(code, torch.nn.Module) and all(map(is_stub, functions))
+    if not inspect.isfunction(code):
         return False
-    return {step.argval for step in dis.get_instructions(thing) if step.opname.startswith(_USES)} <= _OF_STUBS
+    return {step.argval for step in dis.get_instructions(code) if step.opname.startswith(_USES)} <= _OF_STUBS
 
 
 class Calls(TorchFunctionMode):

@@ -36,10 +36,10 @@ def opened(request, tab, lab):
 
 @pytest.fixture
 def panels(opened):
-    found = opened.locator(".mha-panel").all()
-    if not found:
+    of_page = opened.locator(".mha-panel").all()
+    if not of_page:
         pytest.skip("no Panel on this page")
-    return found
+    return of_page
 
 
 def changes(panel, action):
@@ -87,8 +87,8 @@ def test_a_click_on_a_cell_chooses_it(opened, panels):
         cells = panel.locator("[data-cell] > rect, [data-cell] > circle")
         if cells.count() == 0:  # two explorers show bars, of which none is to be chosen
             continue
-        places = (cells.count() // 2, cells.count() - 1, 0)  # the first is often chosen already
-        assert any(changes(panel, cells.nth(place).click) for place in places), "no click changes it"
+        indices = (cells.count() // 2, cells.count() - 1, 0)  # the first is often chosen already
+        assert any(changes(panel, cells.nth(index).click) for index in indices), "no click changes it"
 
 
 def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):

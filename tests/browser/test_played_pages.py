@@ -52,8 +52,8 @@ def test_a_page_fits_its_window_and_a_picture_stays_readable(opened):
 def test_axe_finds_nothing_serious(opened):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     violations = axe.run(opened).response["violations"]
-    serious = [one for one in violations if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []
+    serious = [broken for broken in violations if broken["impact"] in ("serious", "critical")]
+    assert [(broken["id"], broken["nodes"][0]["html"][:200]) for broken in serious] == []
 
 
 def test_a_cell_under_the_mouse_says_its_number(opened):

@@ -53,9 +53,9 @@ def test_one_head_equals_pytorchs(leading, n_q, n_k, d_k, d_v, dtype, masked):
     if masked:
         mask[..., 0, :] = False
     each_key = torch.eye(n_k, dtype=dtype).expand(*leading, n_k, n_k)  # as values: brings home the weights
-    for found, values in zip(scaled_dot_product_attention(q, k, v, mask), (v, each_key), strict=True):
+    for result, values in zip(scaled_dot_product_attention(q, k, v, mask), (v, each_key), strict=True):
         expected = F.scaled_dot_product_attention(q, k, values, attn_mask=mask)
-        torch.testing.assert_close(found, expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
+        torch.testing.assert_close(result, expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
 def test_gradients_are_pytorchs_and_finite_also_in_a_row_without_a_key():
@@ -121,7 +121,9 @@ def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask,
     trace = attention.trace(x, mask)
     assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
     assert trace != attention.trace(x, mask)  # compared as objects: == of tensors is no single True or False
-    gradients = [torch.autograd.grad(found.sum(), attention.parameters()) for found in (output, trace.output)]
+    gradients = [
+        torch.autograd.grad(result.sum(), attention.parameters()) for result in (output, trace.output)
+    ]
     assert all(torch.equal(*pair) for pair in zip(*gradients, strict=True))
     fused, nothing = attention(x, mask, need_weights=False)
     assert nothing is None

@@ -86,7 +86,7 @@ def test_a_picture_is_sharp_transparent_and_the_same_each_time():
 
 
 def test_the_longest_sentence_and_all_heads_stay_within_the_column():
-    tokens = [f"word{place}" for place in range(16)]
+    tokens = [f"word{position}" for position in range(16)]
     _, metadata = head_heatmaps(torch.rand(4, 16, 16), tokens, ["previous word"] * 4)._repr_mimebundle_()
     assert metadata["image/png"]["width"] <= 900 and metadata["image/png"]["height"] <= 340
 
@@ -94,7 +94,7 @@ def test_the_longest_sentence_and_all_heads_stay_within_the_column():
 def test_the_titles_of_a_second_line_leave_the_maps_above_free():
     picture = head_heatmaps(torch.rand(8, 3, 3), TOKENS, ["previous word, or itself"] * 8)
     boxes = [ax.get_tightbbox() for ax in picture.figure.axes]
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert not any(box.overlaps(other) for box, other in itertools.combinations(boxes, 2))
 
 
 def test_sizes_that_do_not_fit_are_named():

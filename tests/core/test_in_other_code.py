@@ -41,8 +41,8 @@ def plain(attention, x, mask=None):
     return attention.w_o((weights @ v).transpose(-3, -2).flatten(-2)), weights
 
 
-def assert_plain(found, expected, **tolerance):
-    for ours, theirs in zip(found, expected, strict=True):
+def assert_plain(results, expected, **tolerance):
+    for ours, theirs in zip(results, expected, strict=True):
         assert ours.dtype == theirs.dtype and ours.isfinite().all()
         torch.testing.assert_close(ours, theirs, **tolerance)
 
@@ -63,14 +63,14 @@ def test_autocast(rule, mask):
     mode = SoftmaxInFloat32() if rule == "cuda" else warnings.catch_warnings()
     with torch.autocast("cpu", dtype=torch.bfloat16), mode:
         x = before(x)  # bfloat16 meets the layer's float32
-        found, expected = attention(x, mask), plain(attention, x, mask)
+        results, expected = attention(x, mask), plain(attention, x, mask)
         fused, _ = attention(x, mask, need_weights=False)
-        assert torch.equal(attention.trace(x, mask).output, found[0])
-    assert found[0].dtype == fused.dtype == torch.bfloat16
-    assert found[1].dtype == (torch.float32 if rule == "cuda" else expected[1].dtype)
-    assert_plain(found, expected, atol=2e-2, rtol=2e-2)
-    torch.testing.assert_close(fused, found[0], atol=2e-2, rtol=2e-2)
-    found[0].sum().backward()
+        assert torch.equal(attention.trace(x, mask).output, results[0])
+    assert results[0].dtype == fused.dtype == torch.bfloat16
+    assert results[1].dtype == (torch.float32 if rule == "cuda" else expected[1].dtype)
+    assert_plain(results, expected, atol=2e-2, rtol=2e-2)
+    torch.testing.assert_close(fused, results[0], atol=2e-2, rtol=2e-2)
+    results[0].sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
 
 
@@ -157,7 +157,7 @@ def test_a_layer_and_its_masks_on_another_device():
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))])
 @torch.no_grad()  # PyTorch copies no tensor that has a history
 def test_copied_and_pickled(again):
     attention, x = layer(), batch()

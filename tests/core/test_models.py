@@ -101,8 +101,8 @@ def test_training_starts_where_the_shipped_run_started_and_learns():
 
 def test_training_goes_on_in_smaller_and_smaller_steps():
     model = tiny.new_model(seed=1)
-    places = [model.positions.detach().clone() for _ in tiny.train(model, RUNS["fixed"], 10, seed=1)]
-    first, *_, last = [(after - before).abs().mean() for before, after in pairwise(places)]
+    by_step = [model.positions.detach().clone() for _ in tiny.train(model, RUNS["fixed"], 10, seed=1)]
+    first, *_, last = [(after - before).abs().mean() for before, after in pairwise(by_step)]
     assert 0 < last < 0.3 * first
 
 

@@ -56,8 +56,8 @@ def test_a_page_opens_with_its_question_and_folded_set_up(page):
     assert setup.metadata == notebook.SETUP_METADATA
     if page.is_step:
         assert first.source.splitlines()[0].endswith("?")
-        places = [first.source.find(f"**{what}**") for what in ("You will be able to", "You need", "Time")]
-        assert -1 not in places and places == sorted(places)
+        starts = [first.source.find(f"**{what}**") for what in ("You will be able to", "You need", "Time")]
+        assert -1 not in starts and starts == sorted(starts)
 
 
 @of(PAGES)
@@ -116,7 +116,9 @@ def test_a_page_asks_the_exercises_of_its_module(page):
     assert imported == ({room} if (ROOM / room / "exercises.py").exists() else set())
     exercises = [exercise for exercise, _ in exercises_in(page.notebook)]
     first = room[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
-    assert all(one.number.startswith(f"{first}.") for one in exercises)  # test_every_exercise.py counts them
+    assert all(
+        exercise.number.startswith(f"{first}.") for exercise in exercises
+    )  # test_every_exercise.py counts them
     assert sum(exercise.stars == 3 for exercise in exercises) <= 1
     assert [number for number, *_ in page.exercises()] == [exercise.number for exercise in exercises]
     for exercise in exercises:
@@ -131,10 +133,10 @@ def test_an_exercise_stands_as_its_module_has_it(page):
     """Heading and task; stub and check; hint and solution to be called."""
     known = {cells[0]: list(cells) for _, cells in exercises_in(page.notebook)}
     sources = [cell.source for cell in page.cells]
-    asked = [place for place, source in enumerate(sources) if source.startswith("### Exercise")]
+    asked = [index for index, source in enumerate(sources) if source.startswith("### Exercise")]
     assert bool(asked) == bool(known)
-    for place in asked:
-        assert sources[place : place + 3] == known.get(sources[place]), sources[place]
+    for index in asked:
+        assert sources[index : index + 3] == known.get(sources[index]), sources[index]
 
 
 @of([page for page in PAGES if page.stated_minutes()[0]])

@@ -17,8 +17,8 @@ from tools.notebook import ROOT
 def names(file):
     """The packages that a file of requirements or environment.yml lists, with their bounds."""
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
-    found = [re.match(r"(?:  - )?([A-Za-z][\w.-]*)((?:[=<>].*?)?)(?: [;#].*)?$", line) for line in lines]
-    return {match.group(1).lower().replace("_", "-"): match.group(2) for match in found if match}
+    matches = [re.match(r"(?:  - )?([A-Za-z][\w.-]*)((?:[=<>].*?)?)(?: [;#].*)?$", line) for line in lines]
+    return {match.group(1).lower().replace("_", "-"): match.group(2) for match in matches if match}
 
 
 def test_an_old_python_can_read_course_py_and_say_that_it_is_too_old():

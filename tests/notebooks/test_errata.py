@@ -92,6 +92,6 @@ def test_a_published_claim_has_its_exhibit_and_the_right_numbers(source, claim, 
 
 def test_the_other_exhibits_of_page_12_come_from_public_threads():
     thread = re.compile(r"\[([\w.-]+/[\w.-]+) #(\d+)\]\(https://github\.com/\1/(?:issues|pull)/\2\)")
-    told = {title for _, _, title, _ in CLAIMS}
-    untold = {title: words for title, (words, _) in exhibits().items() if title not in told}
+    named = {title for _, _, title, _ in CLAIMS}
+    untold = {title: words for title, (words, _) in exhibits().items() if title not in named}
     assert len(untold) == 16 and all(thread.search(words) for words in untold.values())

@@ -19,12 +19,12 @@ def test_it_shows_the_models_own_weights(panel):
 
 
 def test_accuracy_grows_with_the_heads(panel):
-    found = []
+    measured = []
     for step in checkpoint_steps():
         panel.controls["step"].value = step
-        found.append((panel.state()["accuracy"], panel.state()["after a copy"][4:].mean()))
-    assert found[0][0] < 0.1 and found[0][1] < 0.15
-    assert found[-1][0] > 0.99 and found[-1][1] > 0.8
+        measured.append((panel.state()["accuracy"], panel.state()["after a copy"][4:].mean()))
+    assert measured[0][0] < 0.1 and measured[0][1] < 0.15
+    assert measured[-1][0] > 0.99 and measured[-1][1] > 0.8
 
 
 def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):

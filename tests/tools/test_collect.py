@@ -110,10 +110,12 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
     if os.name == "posix":  # on Windows not everybody may make one
         elsewhere = write(tmp_path.parent / "elsewhere", pages)
         (tmp_path / "elsewhere").symlink_to(elsewhere, target_is_directory=True)
-    told = collect.Class(write(tmp_path, files))
-    assert {learner: set(answers) for learner, answers in told.answers.items()} == {"anna": {"3.1", "10.2"}}
-    assert told.answers["anna"]["10.2"].sentence.startswith("That is <three>")
-    assert told.passed_over == ["anna.zip/again.zip", "anna.zip/notes.txt", *sorted(files)]
+    whole_class = collect.Class(write(tmp_path, files))
+    assert {learner: set(answers) for learner, answers in whole_class.answers.items()} == {
+        "anna": {"3.1", "10.2"}
+    }
+    assert whole_class.answers["anna"]["10.2"].sentence.startswith("That is <three>")
+    assert whole_class.passed_over == ["anna.zip/again.zip", "anna.zip/notes.txt", *sorted(files)]
 
 
 def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch, capsys):

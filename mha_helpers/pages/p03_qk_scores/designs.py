@@ -20,8 +20,8 @@ class Design(FunctionExercise):
         word = int((outcome.value != right.value).int().argmax())
         best = int(outcome.value[word])
         what = {-1: "no single highest score", -2: "no score but 0"}
-        found = what.get(best, f"its highest score with word {best + 1}")
-        return f"word {word + 1} of the sentence has {found}, and it should find word {word + 2}."
+        best_key = what.get(best, f"its highest score with word {best + 1}")
+        return f"word {word + 1} of the sentence has {best_key}, and it should find word {word + 2}."
 
     def _words(self, answer, cases, outcomes, first, difference):
         words = super()._words(answer, cases, outcomes, first, difference)

@@ -7,10 +7,10 @@ from mha_helpers.golden import golden_example
 from mha_helpers.pages.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
 
 
-def _held_there(place, right):
+def _held_there(indices, right):
     """Say which number of q a wrong place of three indices holds."""
-    if len(place) == 3 and (place == place.round()).all():
-        head, word, number = map(int, place)
+    if len(indices) == 3 and (indices == indices.round()).all():
+        head, word, number = map(int, indices)
         if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
             return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
         after_transpose, view_only = (word, 4 * head + number), divmod(24 * head + 4 * word + number, 12)

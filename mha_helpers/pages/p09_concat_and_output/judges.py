@@ -111,9 +111,9 @@ class BugHunt(ModuleExercise):
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
         left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
         hidden = set() if explained else {index for index in isolated - left if sentences[index]}
-        found = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
+        count = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
         if hidden and left | hidden == isolated:
             return f"Something else is wrong, so that the bugs cannot be counted yet. {words}"
         if hidden:
-            return f"At least {found}, and something else is wrong. {words}"
-        return f"{found}{'' if left else ', but something else is wrong'}. {words}"
+            return f"At least {count}, and something else is wrong. {words}"
+        return f"{count}{'' if left else ', but something else is wrong'}. {words}"

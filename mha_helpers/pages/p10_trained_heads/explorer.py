@@ -84,15 +84,15 @@ def _draw_curve(drawing, state, left, top, width, height):
     """Draw the accuracy at every step that was kept, all heads on, and a large point for what is shown."""
     drawing.text(left - 20, 16, "next letter right, at distances held out", 13, bold=True)
 
-    def place(step, accuracy):
+    def pixels(step, accuracy):
         return left + width * step / 1000, top + height * (1 - accuracy)
 
     curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
     for before, after in pairwise(curve):
-        drawing.line(*place(*before), *place(*after), "output")
+        drawing.line(*pixels(*before), *pixels(*after), "output")
     for step, accuracy in curve:
-        drawing.point(*place(step, accuracy), 4, "output", hover=f"step {step}: {accuracy:.2f}")
-    drawing.point(*place(state["step"], state["accuracy"]), 8, "lit")
+        drawing.point(*pixels(step, accuracy), 4, "output", hover=f"step {step}: {accuracy:.2f}")
+    drawing.point(*pixels(state["step"], state["accuracy"]), 8, "lit")
     for value, y in ((1, top), (0, top + height)):
         drawing.line(left, y, left + width, y, "faint", 1)
         drawing.text(left - 8, y + 5, str(value), 13, "end")
@@ -104,9 +104,9 @@ def words(state):
     head, known, right = state["head"], state["known"].sum(), (state["right"] & state["known"]).sum()
     line = f"{right} of {known} in this line" if known else "in this line none can be known"
     previous, after = (state[job][head] for job in JOBS)
-    looks = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
+    held = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
     framed = "the letter after an earlier copy" if head >= 4 else "the previous letter"
     return [
         f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out, {line}.",
-        f"Head {HEADS[head]} {'writes zeros' if state['off'] else looks}. Framed: {framed}.",
+        f"Head {HEADS[head]} {'writes zeros' if state['off'] else held}. Framed: {framed}.",
     ]
