@@ -49,12 +49,13 @@ class Panel(widgets.VBox):
       of this name, it is the state. A ``ValueError`` raised here is shown to the learner as it stands, above
       the controls, and the last good picture and its words remain.
     - ``draw(drawing, state)`` puts marks on a ``svg.Drawing`` of this ``height``, which is ``WIDTH`` wide.
-    - ``words(state)`` -> at most three lines of plain text, shown under the picture.
+    - ``words(state)`` -> a list of at most three lines of plain text, shown under the picture.
     - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
       one control follow from another. What it changes is redrawn once, not twice.
     - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets; or the
-      names of three controls for map, row and column: "head", "query" and "key", where none are given. A
-      heatmap invites clicks, so a Panel with one has such controls, or says what a click does.
+      names of three controls for map, row and column: "head", "query" and "key", where none are given, of
+      which those that exist are set. A heatmap invites clicks, so a Panel with one has a control "query" or
+      "key", perhaps in ``more``, or says what a click does.
 
     ``panel.controls["d_k"].value = 8`` redraws before it returns; ``panel.set(d_k=8, heads=4)`` redraws once;
     ``panel.state()`` returns what is shown; ``panel.click(map, row, column)`` does what a click does.

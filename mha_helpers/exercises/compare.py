@@ -39,8 +39,7 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
             return f"{subject} lacks {_quoted(lacking)}{instead}."
         got, names, right = [got[name] for name in right], list(right), list(right.values())
         return _parts_difference(got, right, names, asked, subject)
-    several = isinstance(right, tuple | list)
-    if several and (any(map(torch.is_tensor, right)) or as_numbers(right) is None):  # part by part
+    if isinstance(right, tuple | list) and (any(map(torch.is_tensor, right)) or as_numbers(right) is None):
         if isinstance(got, torch.Tensor) and got.dim() > 1 and len(got) == len(right):
             alike = all(getattr(part, "shape", None) == got.shape[1:] for part in right)
             got = got.unbind() if alike else got  # stacked, it can be taken apart just as well

@@ -48,7 +48,7 @@ def changes(text):
     """
     mistakes, change = [], {}
     for line in text.strip().splitlines():
-        old, *ways = line.strip().split(" => ")
+        old, *ways = re.split(r" => | =>$", line.strip())
         if ways:
             change[old] = ways
         else:
@@ -58,8 +58,8 @@ def changes(text):
     return mistakes
 
 
-def run_code(code, changed, given="", of="exercise"):
-    """Run code as a cell of a page would, some texts of it ``changed``; return all names, the newest last."""
+def run_code(name, code, changed, given="", of="exercise"):
+    """Run code as a cell of a page would, some texts of it ``changed``; return what it calls ``name``."""
     for old, new in changed.items():
         assert old in code, f"There is no {old} in\n{code}"
         code = code.replace(old, new)
@@ -69,13 +69,15 @@ def run_code(code, changed, given="", of="exercise"):
     cell = f"<{of} {hash(code)}>"
     linecache.cache[cell] = len(code), None, code.splitlines(keepends=True), cell  # for error messages
     exec(compile(code, cell, "exec"), names)
-    return names
+    assert name in names, f"There is no {name} in\n{code}"
+    return names[name]
 
 
 def candidates(code, text):
     """Return candidates by name, each with what is true of it: changes of a function, then "name: fact"."""
-    made = ((run_code(code, changed, of="candidate"), words.split(": ")) for changed, words in changes(text))
-    return {name: ([*names.values()][-1], fact) for names, (name, fact) in made}
+    function = re.search(r"^def (\w+)", code, re.MULTILINE)[1]
+    told = ((changed, *words.split(": ", 1)) for changed, words in changes(text))
+    return {name: (run_code(function, code, changed, of="candidate"), fact) for changed, name, fact in told}
 
 
 class Exercise:
@@ -102,7 +104,7 @@ class Exercise:
     def made_by(self, code):
         """Run code as a cell of the page would, or the solution with changes; return the answer."""
         changed, code = (code, self.solution_code) if isinstance(code, dict) else ({}, code)
-        return run_code(code, changed, self.given)[self.variable]
+        return run_code(self.variable, code, changed, self.given)
 
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet."""

@@ -13,6 +13,8 @@ from mha_helpers.exercises.engine import Exercise
 from mha_helpers.exercises.relations import ROUNDED, Asked, close
 from mha_helpers.exercises.running import Calls, agree, explain, run
 
+Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
+
 
 class ValueExercise(Exercise):
     """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
@@ -157,16 +159,13 @@ class FunctionExercise(Exercise):
         return sentence[0].upper() + sentence[1:]
 
 
-Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
-
-
 class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
     ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
     with what is true of it, said where it is misjudged: ``candidates`` reads them from a text. They take
     inputs of all sizes. Each is tried ``times`` times, as chance may make a test waver; a test too slow for
-    that should be faster.
+    that should be faster. A test that says the same of all is told so, before any mistake is tried.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own

@@ -109,6 +109,7 @@ def test_it_says_what_a_page_needs(exercise):
     assert exercise.praise.endswith(".")
     assert 2 <= len(exercise.hints) <= 4
     assert len(exercise.task.split()) > 10
+    assert all(candidate.fact.endswith(".") for candidate in getattr(exercise, "candidates", []))
 
 
 @pytest.mark.parametrize("page", sorted({name[:3] for name in EXERCISES}))

@@ -74,7 +74,7 @@ class LeakTest(TestExercise):
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
         loose = _LOOSE if changed[1:].all() and len(changed) > 2 else ()
         for change, meant in loose if passes else _STRICT:
-            said = as_python(run(test, (run_code(ATTEND, change, of="candidate")["attend"],)).value)
+            said = as_python(run(test, (run_code("attend", ATTEND, change, of="candidate"),)).value)
             if said is True:
                 return meant
         return _ALWAYS_FALSE if not passes and said is False else None
