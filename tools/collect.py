@@ -100,10 +100,6 @@ class Class:
     def title(self, number):
         return f"{number} {html.escape(self.titles.get(number, ''))}"
 
-    def tried(self, number):
-        """Return learner -> answer, of those who tried an exercise."""
-        return {learner: answers[number] for learner, answers in self.answers.items() if number in answers}
-
 
 def unpacked(file):
     """Return a ZIP as a folder; where all of it is one folder that was packed, that."""
@@ -138,8 +134,9 @@ def sentences_of(number, the_class):
     Two that differ in numbers only, or in what they say of other parts, name the same wrong idea.
     """
     ideas = defaultdict(list)
-    for learner, (correct, sentence) in the_class.tried(number).items():
-        if not correct:
+    for learner, answers in the_class.answers.items():
+        correct, sentence = answers.get(number, (None, ""))
+        if correct is False:
             sentence = OTHER_PARTS.sub("", sentence)
             ideas[NUMBER.sub("…", sentence)].append((learner, sentence))
     items = ""
@@ -153,8 +150,9 @@ def sentences_of(number, the_class):
 
 def page(the_class):
     """Return the page as HTML."""
-    tried = [number for number in the_class.numbers() if the_class.tried(number)]
-    untried = ", ".join(number for number in the_class.numbers() if number not in tried)
+    answered = set().union(*the_class.answers.values())
+    tried = [number for number in the_class.numbers() if number in answered]
+    untried = ", ".join(number for number in the_class.numbers() if number not in answered)
     files = "".join(f"<li>{html.escape(name)}</li>" for name in the_class.passed_over)
     return HTML.format(
         summary=f"{count_of(the_class.answers)}. Exercises that somebody tried: {len(tried)}.",

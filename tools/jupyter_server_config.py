@@ -22,11 +22,6 @@ def widgets_of(notebook):
     return notebook.get("metadata", {}).get("widgets", {}).get(STATE, {}).get("state", {})
 
 
-def words_in(part):
-    """All words in a part of a notebook; the ids of the widgets that it shows are among them."""
-    return set(re.findall(r"(?:IPY_MODEL_)?(\w+)", json.dumps(part)))
-
-
 def keep_widgets(model, path, contents_manager, **_):
     """Before a notebook is saved: give it back those of its widgets that the file has and it has not."""
     if model["type"] != "notebook" or model["content"].get("nbformat") != 4:
@@ -38,8 +33,10 @@ def keep_widgets(model, path, contents_manager, **_):
     except (OSError, ValueError, AttributeError):  # a new notebook, or a file that was no notebook
         return
     widgets, part = widgets_of(notebook), notebook["cells"]
-    while part := {model_id: saved[model_id] for model_id in words_in(part) & saved.keys() - widgets.keys()}:
-        widgets = {**part, **widgets}
+    while part:  # the ids of the widgets that cells or widgets show are words in them
+        ids = set(re.findall(r"(?:IPY_MODEL_)?(\w+)", json.dumps(part)))
+        part = {model_id: saved[model_id] for model_id in ids & saved.keys() - widgets.keys()}
+        widgets = widgets | part
     if widgets != widgets_of(notebook):
         stored = notebook["metadata"].setdefault("widgets", {}).setdefault(STATE, {})
         stored.update(version_major=2, version_minor=0, state=widgets)

@@ -123,15 +123,13 @@ def opened(notebook, dark=False, **options):
 
 def open_notebook(page, address, folder, notebook):
     """Open a copy of a notebook, or code cells as one, and wait until its kernel can run them."""
-    is_file = isinstance(notebook, Path)
-    name = f"notebooks/{name_of(notebook) if is_file else 'cells'}.ipynb"
-    target = folder / "course" / name
-    target.parent.mkdir(exist_ok=True)
-    if is_file:
-        shutil.copy(notebook, target)
+    if isinstance(notebook, Path):
+        name, text = f"notebooks/{name_of(notebook)}.ipynb", notebook.read_text(encoding="utf-8")
     else:
         cells = [nbformat.v4.new_code_cell(source) for source in notebook]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA), target)
+        new = nbformat.v4.new_notebook(cells=cells, metadata=NOTEBOOK_METADATA)
+        name, text = "notebooks/cells.ipynb", nbformat.writes(new)
+    course.write(str(folder / "course" / name), text)
     open_copy(page, address, name)
 
 

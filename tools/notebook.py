@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import nbformat
+from ipykernel.ipkernel import IPythonKernel
 from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
@@ -33,15 +34,7 @@ KEPT_METADATA = ("cellView", "jupyter", "tags")
 # environment that course.py makes all say that they are version 3.
 NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-    "language_info": {
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "nbconvert_exporter": "python",
-        "pygments_lexer": "ipython3",
-        "version": "3",
-    },
+    "language_info": {**IPythonKernel.language_info, "version": "3"},
 }
 SETUP = """\
 # @title Set-up: run this cell first (Shift + Enter)
@@ -161,7 +154,6 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
 
 def normalise_output(output: NotebookNode, widgets: dict) -> None:
     """Bring one output of a cell into its stored form, in place."""
-    output.pop("transient", None)
     if output.output_type == "error":
         output.traceback = [f"{output.ename}: {output.evalue}"]
     if "data" not in output:
@@ -232,3 +224,11 @@ def write_setup_cell(notebook: NotebookNode) -> None:
 def as_text(notebook: NotebookNode) -> str:
     """The bytes of the file: indent 1, sorted keys, one newline at the end, as JupyterLab saves it."""
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+
+
+def remade(notebook: NotebookNode, path: Path) -> str:
+    """Run the page at ``path``, a notebook by now changed, and return it in its stored form."""
+    execute(notebook, path.parent)
+    normalise(notebook, path.stem)
+    nbformat.validate(notebook)
+    return as_text(notebook)

@@ -72,10 +72,6 @@ def markdown_html(text):
     return re.sub(r"<table>.*?</table>", r'<div class="scroll">\g<0></div>', written, flags=re.DOTALL)
 
 
-def code_html(source):
-    return highlight(source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
-
-
 def folded(summary, content):
     return f"<details><summary>{summary}</summary>{content}</details>"
 
@@ -154,7 +150,7 @@ def cell_html(cell, panels):
     """Return a cell; ``panels`` keeps what is on several pages, and is None where none can be made."""
     if cell.cell_type == "markdown":
         return markdown_html(cell.source)
-    code = code_html(cell.source)
+    code = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
     if is_setup_cell(cell.source):
         return folded("The cell that sets this page up in JupyterLab", code)
     if all(line.startswith("#") for line in cell.source.splitlines()):

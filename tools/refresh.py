@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from tools.notebook import all_pages, as_text, can_run, execute, exercises_in, normalise, write_setup_cell
+from tools.notebook import all_pages, can_run, exercises_in, remade, write_setup_cell
 
 
 def refreshed(path):
@@ -24,10 +24,7 @@ def refreshed(path):
     notebook = nbformat.read(path, as_version=4)
     write_setup_cell(notebook)
     write_exercises(notebook)
-    execute(notebook, path.parent)
-    normalise(notebook, path.stem)
-    nbformat.validate(notebook)
-    return as_text(notebook)
+    return remade(notebook, path)
 
 
 def write_exercises(notebook):
@@ -80,9 +77,9 @@ def main(arguments=None):
             faults += 1
             print(f"{path}: {fault}", file=sys.stderr, flush=True)
     if not options.notebooks and not options.check:
-        from tools import readme_picture  # here, because it needs a browser's driver
+        from tools import screenshot  # here, because it needs a browser's driver
 
-        readme_picture.main()
+        screenshot.remake_readme_picture()
     return 1 if faults else 0
 
 

@@ -68,11 +68,11 @@ def readme_with_badges(text, repository, branch):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("repository", nargs="?", help="owner/name on GitHub")
+    what.add_argument("repository", nargs="?", default="", help="owner/name on GitHub")
     what.add_argument("--clear", action="store_true", help="take address and badges out")
     parser.add_argument("--branch", default="main", help="the branch that the badges open (default: main)")
     options = parser.parse_args(arguments)
-    repository = options.repository or ""
+    repository = options.repository
     if repository and not re.fullmatch(r"[\w-]+/[\w.-]+", repository, re.ASCII):
         return f"{repository!r} is not of the form owner/name, as in octocat/attention-course"
     readme = ROOT / "README.md"

@@ -19,18 +19,7 @@ from nbconvert.filters import markdown2html
 
 from mha_helpers.pages.p09_concat_and_output import machine_explorer
 from mha_helpers.svg_marks import STYLE
-from tools.notebook import (
-    EXERCISES,
-    ROOT,
-    all_pages,
-    as_text,
-    can_run,
-    execute,
-    exercises_in,
-    lead_links,
-    name_of,
-    normalise,
-)
+from tools.notebook import EXERCISES, ROOT, all_pages, can_run, exercises_in, lead_links, name_of, remade
 
 FOLDER, SOURCE = ROOT / "dist" / "teach", ROOT / "teaching"
 TIMED = re.compile(r"^#+ (.*?) · \d+ min\b", re.MULTILINE)  # the headings to which there is something to say
@@ -95,25 +84,17 @@ def add_notes(page, notes):
     page.cells = cells
 
 
-def unsolved(page):
-    """Return what the checks of an executed edition say where it is not "correct"."""
-    printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
-    return re.findall(r"^Exercise D?\d+\.\d+: (?!correct\.).*", printed, re.MULTILINE)
-
-
 def teacher_edition(path):
-    """Write TEACHER_….ipynb of the page at ``path``; return the checks that are not passed."""
+    """Write TEACHER_….ipynb of the page at ``path``; return what its checks say where it is not "correct"."""
     page = nbformat.read(path, as_version=4)
     solve(page)
     add_notes(page, spoken_notes(path))
-    execute(page, path.parent)
-    faults = unsolved(page)
-    normalise(page, path.stem)
     lead_links(page, path, "TEACHER_{}.ipynb")
     name = f"TEACHER_{name_of(path)}.ipynb"
-    (FOLDER / name).write_text(as_text(page), encoding="utf-8")
+    (FOLDER / name).write_text(remade(page, path), encoding="utf-8")
     print(name, flush=True)
-    return faults
+    printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
+    return re.findall(r"^Exercise D?\d+\.\d+: (?!correct\.).*", printed, re.MULTILINE)
 
 
 def main(arguments=None):

@@ -15,7 +15,7 @@ from PIL import Image
 
 pytest.importorskip("playwright")
 
-from tools import lab, readme_picture, screenshot
+from tools import lab, screenshot
 
 # As much of JupyterLab as a script looks at: the cells of a notebook and the state of its kernel.
 JUPYTERLAB = """
@@ -95,8 +95,7 @@ def page(monkeypatch):
     page.mock_calls.clear()
     monkeypatch.setattr(lab, "jupyterlab", lambda folder, dark: nullcontext(f"dark: {dark}"))
     monkeypatch.setattr(lab, "chromium", lambda: nullcontext(browser))
-    for tool in (screenshot, readme_picture):
-        monkeypatch.setattr(tool, "find_chromium", lambda: "there")
+    monkeypatch.setattr(screenshot, "find_chromium", lambda: "there")
     monkeypatch.setattr(lab, "open_notebook", page.open)
     return page
 
@@ -122,16 +121,16 @@ def test_one_photograph_a_screen_with_a_seam_that_both_show(page, monkeypatch):
 
 
 def test_the_moving_picture_shows_d_k_from_1_to_16_and_then_five_weights(page, tmp_path, monkeypatch):
-    monkeypatch.setattr(readme_picture, "PICTURE", tmp_path / "explorer.gif")
-    readme_picture.main()
+    monkeypatch.setattr(screenshot, "README_PICTURE", tmp_path / "explorer.gif")
+    screenshot.remake_readme_picture()
     photograph = ["timeout(700)", "clip={'x': 6, 'y': 16, 'width': 890, 'height': 520}"]
     expected = [*RUN, "nth(1)", "press('Home')", *photograph, *["press('ArrowRight')", *photograph] * 15]
     for cell in ("0,1,0", "0,5,4", "1,4,0", "2,3,4", "3,6,6"):
         expected += [f'[data-cell="{cell}"] > rect', "last.hover()", *photograph]
     assert asked(page, expected, "notebook:", "nth(1", "press", "data-cell", "hover", "timeout(700", "shot")
-    with Image.open(readme_picture.PICTURE) as picture:
+    with Image.open(screenshot.README_PICTURE) as picture:
         shown = [picture.seek(i) or picture.info["duration"] for i in range(picture.n_frames)]
         assert shown == [1100, *[350] * 15, *[1100] * 5] and picture.info["loop"] == 0
-    monkeypatch.setattr(readme_picture, "find_chromium", lambda: None)
-    readme_picture.main()  # nothing is raised: the pages are refreshed without a browser, too
-    assert readme_picture.PICTURE.exists() and page.screenshot.call_count == 21
+    monkeypatch.setattr(screenshot, "find_chromium", lambda: None)
+    screenshot.remake_readme_picture()  # nothing is raised: pages are refreshed without a browser, too
+    assert screenshot.README_PICTURE.exists() and page.screenshot.call_count == 21

@@ -102,7 +102,6 @@ class Client:
             elif "picture" in cell.source:
                 data = {"image/png": PIXEL, "text/plain": "Panel: <b>"}
                 cell.outputs = [new("execute_result", data, execution_count=9)]
-                cell.outputs[0].transient = {"display_id": "x"}
 
 
 FOLDER, SAID = [], ["Exercise D99.1: correct. Two it is.\n"]
@@ -167,8 +166,8 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, m
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == torn
     assert "exercise D99.1 needs two code cells" in capsys.readouterr().err
     path.write_bytes(once)
-    monkeypatch.setattr(tools, "readme_picture", Mock(), raising=False)
-    assert refresh.main([]) == 0 and tools.readme_picture.main.call_count == 1
+    monkeypatch.setattr(tools, "screenshot", Mock(), raising=False)
+    assert refresh.main([]) == 0 and tools.screenshot.remake_readme_picture.call_count == 1
     raised = CellExecutionError("line 3", "NameError", "x")
     monkeypatch.setattr(Client, "execute", Mock(side_effect=raised))
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == once
