@@ -35,6 +35,7 @@ PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
 PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
+COLLECT = os.path.join(ROOT, "teaching", "collect.py")
 MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}  # what commands run
 
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
@@ -68,7 +69,7 @@ def main(arguments):
         install(COURSE)
         return lab(rest) if command == "lab" else project(rest)
     if command == "collect":
-        return run([sys.executable, "-m", "tools.collect"] + [os.path.abspath(path) for path in rest])
+        return run([sys.executable, COLLECT] + [os.path.abspath(path) for path in rest])
     if command in MODULES:
         install(COURSE)
         install(TESTS)  # also what draws stored pictures and writes formulas

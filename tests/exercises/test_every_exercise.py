@@ -11,8 +11,7 @@ from torch import nn
 
 from mha_helpers.exercises import ValueExercise
 from mha_helpers.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
-from tools.drawings import alike
-from tools.verdicts import ANSWERS, all_exercises, answers_in, keep, verdict_on
+from tests.exercises.verdicts import ANSWERS, alike, all_exercises, answers_in, keep, verdict_on
 
 EXERCISES = all_exercises()
 BY_NUMBER = {exercise.number: exercise for exercise in EXERCISES.values()}
@@ -60,7 +59,7 @@ def test_a_check_says_of_an_answer_what_it_said(path):
 
 
 def test_what_is_kept_is_what_checks_say(tmp_path):
-    """`tools.verdicts` makes the files that it reads, whatever stood there as said."""
+    """`verdicts.py` makes the files that it reads, whatever stood there as said."""
     for path in PATHS[:2]:
         text, copy = path.read_text(encoding="utf-8"), tmp_path / path.name
         copy.write_text(re.sub("^> .*\n", "", text, flags=re.MULTILINE), encoding="utf-8")

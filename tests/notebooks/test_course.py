@@ -159,7 +159,7 @@ def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls
 def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     course.main(["collect", "homes"])
-    assert calls == [[sys.executable, "-m", "tools.collect", str(tmp_path / "homes")]]
+    assert calls == [[sys.executable, course.COLLECT, str(tmp_path / "homes")]]
 
 
 @pytest.mark.parametrize(

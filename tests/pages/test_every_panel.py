@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from mha_helpers.panel import WIDTH
-from tools import drawings
+from tests.pages import drawings
 from tools.notebook import ROOT
 
 EXPLORERS = drawings.explorers()
@@ -95,9 +95,11 @@ def test_what_a_learner_types_is_no_markup_and_what_does_not_fit_is_told(panel):
 
 def compare(drawn):
     for name, svg in drawn:
-        assert name in KEPT, f"{name} is new: look at it, then: python -m tools.drawings"
+        assert name in KEPT, f"{name} is new: look at it, then: python -m tests.pages.drawings"
         difference = drawings.difference(KEPT[name], svg)
-        assert not difference, f"{name}: {difference}. Meant? Look at it, then: python -m tools.drawings"
+        assert not difference, (
+            f"{name}: {difference}. Meant? Look at it, then: python -m tests.pages.drawings"
+        )
 
 
 @pytest.mark.parametrize("name", NAMES, ids=page_and_name)

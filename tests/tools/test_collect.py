@@ -9,7 +9,7 @@ import pytest
 
 import course
 from mha_helpers.exercises import ValueExercise
-from tools import collect
+from teaching import collect
 from tools.notebook import exercise_cells
 
 

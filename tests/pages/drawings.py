@@ -2,7 +2,7 @@
 
 The tests compare it with what is kept, so that no drawing changes unseen.
 
-    python -m tools.drawings    # keeps today's drawings, after you have looked at what changed
+    python -m tests.pages.drawings    # keeps today's drawings, after you have looked at what changed
 """
 
 import html

@@ -1,6 +1,6 @@
 """What the checks told a class: read the learners' saved notebooks and write one page, dist/collect.html.
 
-    python -m tools.collect FOLDER      # a folder or a ZIP, as a learning platform or a hub's homes give them
+    python3 teaching/collect.py FOLDER  # a folder or a ZIP, as a learning platform or a hub's homes give them
 
 A learner is a folder in FOLDER, or a notebook that lies in it by itself; their names are all that is known of
 them. What a check said is read from the outputs that the notebooks store, so no code of a learner runs here.

@@ -6,7 +6,7 @@
     code that makes it, as in the cell of the page, or lines `old => new`: what differs from the solution
     > not yet. What the check says.
 
-    python -m tools.verdicts [p05_causal_mask]    # writes today's sentences: read what it says has changed
+    python -m tests.exercises.verdicts [p05_causal_mask]    # writes today's sentences: read what it says has changed
 """
 
 import importlib
@@ -16,7 +16,7 @@ import sys
 from typing import NamedTuple
 
 from mha_helpers import pages
-from tools.drawings import alike
+from tests.pages.drawings import alike
 from tools.notebook import ROOT, exercises_of
 
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
