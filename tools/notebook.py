@@ -195,9 +195,8 @@ def normalise(notebook: NotebookNode, name: str) -> None:
     count = 0
     for cell, cell_id in zip(notebook.cells, cell_ids(notebook.cells, name), strict=True):
         cell.id = cell_id
-        cell.metadata = NotebookNode(
-            {key: cell.metadata[key] for key in KEPT_METADATA if cell.metadata.get(key)}
-        )
+        kept = {key: cell.metadata[key] for key in KEPT_METADATA if cell.metadata.get(key)}
+        cell.metadata = NotebookNode(kept)
         cell.source = cell.source.rstrip("\n")
         if cell.cell_type == "code":
             count += 1

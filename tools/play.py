@@ -26,7 +26,7 @@ from pygments.lexers import PythonLexer
 import mha_helpers
 from mha_helpers.svg_marks import STYLE
 from tools.notebook import ROOT, all_pages, can_run, is_setup_cell, lead_links, name_of
-from tools.set_repository import without_badges
+from tools.set_repository import BADGES
 from tools.states import States, combinations
 
 TITLE = "Multi-head attention, step by step"
@@ -167,7 +167,7 @@ def cell_html(cell, panels):
 
 def page_html(path, panels):
     page = nbformat.read(path, as_version=4)
-    page.cells[0].source = without_badges(page.cells[0].source)
+    page.cells[0].source = BADGES.sub("", page.cells[0].source)
     lead_links(page, path, "{}.html")
     body = "\n".join(cell_html(cell, panels) for cell in page.cells)
     script = f"<script>{part('play.js')}</script>"

@@ -66,9 +66,7 @@ def refresh(path, check):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="without any: all, and the README's picture")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail where something would change"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if something would change")
     options = parser.parse_args(arguments)
     faults = 0
     for path in options.notebooks or all_pages():

@@ -35,17 +35,13 @@ def played_at(repository, page=""):
     return f"https://{owner.lower()}.github.io/{name}/{page}"
 
 
-def without_badges(text):
-    return BADGES.sub("", text)
-
-
 def page_with_address(path, repository, branch):
     """Return the text of a page with the address in its set-up cell and its badge; "" takes both out."""
     page = nbformat.read(path, as_version=4)
     opening, setup = page.cells[:2]
     if is_setup_cell(setup.source):
         setup.source = setup_cell(repository)
-    opening.source = without_badges(opening.source)
+    opening.source = BADGES.sub("", opening.source)
     if repository:
         colab = colab_badge(repository, branch, path.relative_to(ROOT).as_posix())
         played = played_at(repository, f"{name_of(path)}.html")
@@ -54,7 +50,7 @@ def page_with_address(path, repository, branch):
 
 
 def readme_with_badges(text, repository, branch):
-    text = without_badges(text)
+    text = BADGES.sub("", text)
     if not repository:
         return text
     title, rest = text.split("\n", 1)

@@ -12,16 +12,7 @@ import sys
 
 import torch
 
-from mha_helpers.models.tiny import (
-    CHECKPOINTS,
-    HELD_OUT_DISTANCES,
-    RUNS,
-    accuracy,
-    new_model,
-    repeated_sequences,
-    train,
-    trained_model,
-)
+from mha_helpers.models import tiny
 
 SEED = 1
 KEPT = {
@@ -33,9 +24,9 @@ SAME_ACCURACY = 0.02  # two machines part in their last digits, and so a little 
 
 def train_and_keep(run):
     """Train one model. Return it, and its parameters at the steps of KEPT, in float16."""
-    model = new_model(SEED)
+    model = tiny.new_model(SEED)
     kept = {name: [] for name in model.state_dict()}
-    for step, on_batch in train(model, RUNS[run], KEPT[run][-1], SEED):
+    for step, on_batch in tiny.train(model, tiny.RUNS[run], KEPT[run][-1], SEED):
         if step in KEPT[run]:
             print(f"{run}: step {step}, {on_batch:.0%} of the batch right", flush=True)
             for name, values in model.state_dict().items():
@@ -50,13 +41,13 @@ def main(arguments=None):
     check = parser.parse_args(arguments).check
     torch.set_num_threads(1)  # sums in one order, and faster for tensors this small
     differs = False
-    for run in RUNS:
+    for run in tiny.RUNS:
         model, kept = train_and_keep(run)
         if not check:
-            torch.save(kept, CHECKPOINTS / f"{run}.pt")
-        for kind, distances in {"held out": HELD_OUT_DISTANCES, "at 12": (12,)}.items():
-            tried = repeated_sequences(512, distances, seed=99)
-            new, shipped = (accuracy(each, *tried) for each in (model, trained_model(run)))
+            torch.save(kept, tiny.CHECKPOINTS / f"{run}.pt")
+        for kind, distances in {"held out": tiny.HELD_OUT_DISTANCES, "at 12": (12,)}.items():
+            tried = tiny.repeated_sequences(512, distances, seed=99)
+            new, shipped = (tiny.accuracy(each, *tried) for each in (model, tiny.trained_model(run)))
             differs = differs or abs(new - shipped) > SAME_ACCURACY
             print(f"{run}: {kind} {new:.3f}, shipped {shipped:.3f}")
     return int(differs)

@@ -54,7 +54,7 @@ def test_a_check_says_of_an_answer_what_it_said(path):
     for answer in answers_in(path):
         now = verdict_on(answer, BY_NUMBER[answer.number])
         assert alike(answer.said, now, rel_tol=2e-3), (
-            f"{answer.heading}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
+            f"{answer.number}{answer.thought}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
         )
 
 

@@ -13,7 +13,7 @@ import importlib
 import pkgutil
 import re
 import sys
-from typing import NamedTuple
+from collections import namedtuple
 
 from mha_helpers import pages
 from tests.pages.drawings import alike
@@ -22,16 +22,7 @@ from tools.notebook import ROOT, exercises_of
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
 
 
-class Answer(NamedTuple):
-    """One answer: the first line without its mark, its code, and what the check said."""
-
-    heading: str
-    code: str
-    said: str
-
-    @property
-    def number(self):
-        return self.heading.split()[0]
+Answer = namedtuple("Answer", "number thought code said")
 
 
 def all_exercises():
@@ -45,9 +36,8 @@ def all_exercises():
 
 def answers_in(path):
     parts = re.split(r"^@ ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    return [
-        Answer(*re.fullmatch(r"(.*?)\n(.*?)\n(?:> (.*?))?\s*", part, re.DOTALL).groups("")) for part in parts
-    ]
+    form = re.compile(r"(\S+)(.*?)\n(.*?)\n(?:> (.*?))?\s*", re.DOTALL)
+    return [Answer(*form.fullmatch(part).groups("")) for part in parts]
 
 
 def verdict_on(answer, exercise):
@@ -64,8 +54,8 @@ def keep(path, exercises):
     for answer in answers_in(path):
         said = verdict_on(answer, exercises[answer.number])
         if not alike(answer.said, said, rel_tol=2e-3):  # what another machine rounds otherwise
-            print(f"{path.name}: {answer.heading}\n  was: {answer.said}\n  now: {said}")
-        text.append(f"@ {answer.heading}\n{answer.code}\n> {said}\n")
+            print(f"{path.name}: {answer.number}{answer.thought}\n  was: {answer.said}\n  now: {said}")
+        text.append(f"@ {answer.number}{answer.thought}\n{answer.code}\n> {said}\n")
     path.write_text("\n".join(text), encoding="utf-8")
 
 

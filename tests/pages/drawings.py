@@ -13,6 +13,7 @@ import pkgutil
 import random
 import re
 import zipfile
+from pathlib import Path
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
@@ -23,10 +24,9 @@ from mha_helpers import golden_example, head_heatmaps, heatmap, pages, pipeline_
 from mha_helpers.pages import p07_weighted_values as p07
 from mha_helpers.pages import p08_splitting_heads as p08
 from mha_helpers.pages import p10_trained_heads as p10
-from tools.notebook import ROOT
 from tools.states import options_of
 
-KEPT = ROOT / "tests" / "pages" / "drawings.zip"
+KEPT = Path(__file__).with_name("drawings.zip")
 NEEDS_A_MODEL = "real_model_explorer"  # page 11
 NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
@@ -124,7 +124,7 @@ def kept_drawings():
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def keep():
+if __name__ == "__main__":
     drawings = dict(still_drawings())
     for name in explorers().keys() - {NEEDS_A_MODEL}:
         drawings |= panel_drawings(name)
@@ -132,7 +132,3 @@ def keep():
         for name, svg in sorted(drawings.items()):
             archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
     print(f"{len(drawings)} drawings, {KEPT.stat().st_size // 1000} kB")
-
-
-if __name__ == "__main__":
-    keep()

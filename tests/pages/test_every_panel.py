@@ -15,6 +15,7 @@ from tools.notebook import ROOT
 EXPLORERS = drawings.explorers()
 NAMES = [name for name in EXPLORERS if name != drawings.NEEDS_A_MODEL]
 KEPT = drawings.kept_drawings()
+TO_KEEP_IT = "look at it, then: python -m tests.pages.drawings"
 
 
 def page_and_name(name):
@@ -95,11 +96,9 @@ def test_what_a_learner_types_is_no_markup_and_what_does_not_fit_is_told(panel):
 
 def compare(drawn):
     for name, svg in drawn:
-        assert name in KEPT, f"{name} is new: look at it, then: python -m tests.pages.drawings"
+        assert name in KEPT, f"{name} is new: {TO_KEEP_IT}"
         difference = drawings.difference(KEPT[name], svg)
-        assert not difference, (
-            f"{name}: {difference}. Meant? Look at it, then: python -m tests.pages.drawings"
-        )
+        assert not difference, f"{name}: {difference}. Meant? Then {TO_KEEP_IT}"
 
 
 @pytest.mark.parametrize("name", NAMES, ids=page_and_name)

@@ -1,9 +1,11 @@
 """What the training of page 10's models keeps, and when it says that today's models are other ones."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
-from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, checkpoint_steps, trained_model
+from mha_helpers.models import tiny
 from tools import train_tiny_model
 
 
@@ -13,21 +15,20 @@ def test_some_steps_are_kept_and_what_the_models_do_is_compared(tmp_path, monkey
         for step in range(steps + 1):
             yield step, 0.5
             model.positions.data.fill_(step + 1)
-        model.right = learned if distances is RUNS["varying"] else 1.0
+        model.right = learned if distances is tiny.RUNS["varying"] else 1.0
 
     def accuracy(model, _, distances):
         tried.append({*distances.tolist()})
         return getattr(model, "right", 1.0)
 
     tried = []
-    monkeypatch.setattr(train_tiny_model, "CHECKPOINTS", tmp_path)
-    monkeypatch.setattr(train_tiny_model, "train", train)
-    monkeypatch.setattr(train_tiny_model, "accuracy", accuracy)
+    own = {"CHECKPOINTS": tmp_path, "train": train, "accuracy": accuracy}
+    monkeypatch.setattr(train_tiny_model, "tiny", SimpleNamespace(**vars(tiny) | own))
     assert train_tiny_model.main(["--check"]) == differs and not list(tmp_path.iterdir())
-    assert tried == [{*HELD_OUT_DISTANCES}, {*HELD_OUT_DISTANCES}, {12}, {12}] * 2
+    assert tried == [{*tiny.HELD_OUT_DISTANCES}, {*tiny.HELD_OUT_DISTANCES}, {12}, {12}] * 2
     train_tiny_model.main([])
     for run, steps in train_tiny_model.KEPT.items():
-        assert steps == checkpoint_steps(run)  # of the models that are shipped
+        assert steps == tiny.checkpoint_steps(run)  # of the models that are shipped
         kept = torch.load(tmp_path / f"{run}.pt")["positions"]
         assert kept.dtype == torch.float16 and kept[1:, 0, 0].tolist() == list(steps[1:])
-        assert torch.allclose(kept[0].float(), trained_model(run, 0).positions, atol=0.01)
+        assert torch.allclose(kept[0].float(), tiny.trained_model(run, 0).positions, atol=0.01)
