@@ -53,9 +53,8 @@ def test_there_are_right_answers_written_otherwise_and_wrong_ones(exercise):
 def test_a_check_says_of_an_answer_what_it_said(path):
     for answer in answers_in(path):
         now = verdict_on(answer, BY_NUMBER[answer.number])
-        assert alike(answer.said, now, rel_tol=2e-3), (
-            f"{answer.number}{answer.thought}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
-        )
+        both = f"{answer.number}{answer.thought}\n{answer.code}\nwas: {answer.said}\nnow: {now}"
+        assert alike(answer.said, now, rel_tol=2e-3), both
 
 
 def test_what_is_kept_is_what_checks_say(tmp_path):

@@ -20,8 +20,6 @@ from tests.pages.drawings import alike
 from tools.notebook import ROOT, exercises_of
 
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
-
-
 Answer = namedtuple("Answer", "number thought code said")
 
 
