@@ -23,7 +23,7 @@ import seaborn as sns
 import torch
 from ipywidgets import IntSlider, interact
 from mha_helpers import hand_made_heads, sentence_vectors
-from mha_helpers.pages.p00_start_here import attention_explorer
+from mha_course.p00_start_here import attention_explorer
 """
 OURS = """
 panel = attention_explorer()

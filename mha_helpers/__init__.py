@@ -1,7 +1,8 @@
 """Helpers of the notebook course on multi-head attention.
 
-``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom. What belongs to
-one page is in ``pages``, the checks of its exercises rest on ``exercises``, trained heads are in ``models``.
+``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom; ``checks`` says
+what is wrong with an input. The rest draws: static pictures, and ``Panel``, which moves. What belongs to the
+pages of the course stands beside it, in ``mha_course``.
 """
 
 from mha_helpers.attention import (

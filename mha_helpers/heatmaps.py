@@ -5,7 +5,6 @@ import math
 from dataclasses import dataclass
 
 import numpy
-import seaborn
 import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
@@ -190,6 +189,8 @@ def _draw_cells(ax, chart, scale, with_numbers):
     whole = chart.kind != "weights" and not (chart.matrix[chart.allowed] % 1).any()
     texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in chart.matrix]
     ax.patch.set(facecolor="#F4F4F4", edgecolor=COLOURS["masked"], hatch="////")  # shows in masked cells
+    import seaborn  # here, because it is slow to import and only static heatmaps need it
+
     shown, annotated = numpy.where(chart.allowed, chart.matrix, 0), texts if with_numbers else None
     colours = {"vmin": scale[0], "vmax": scale[1], "cmap": _colour_map(chart), "cbar": False}
     style = {"linewidths": 0.5, "linecolor": GRID, "xticklabels": False, "yticklabels": False}

@@ -1,6 +1,6 @@
 """Panel: controls, and a picture that follows them and answers a click.
 
-To write an explorer, read the docstring of ``Panel``, then ``pages/p00_start_here/explorer.py``.
+To write an explorer, read the docstring of ``Panel``, then ``mha_course/p00_start_here/explorer.py``.
 """
 
 import contextlib

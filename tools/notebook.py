@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
-from mha_helpers.exercises.engine import Exercise
+from mha_course.exercises.engine import Exercise
 from tools.stored_pictures import bare_png, live_picture, stored_picture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +51,7 @@ if "google.colab" in sys.modules:  # Colab brings this page alone
 """
 # A page calls its exercises so, one_sitting.ipynb has those of several pages: `exercises_03` …
 EXERCISES = re.compile(
-    r"^from mha_helpers\.pages\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$", re.MULTILINE
+    r"^from mha_course\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$", re.MULTILINE
 )
 
 
@@ -91,10 +91,15 @@ def exercises_in(notebook: NotebookNode) -> list[tuple]:
     """The exercises of the modules that a page imports, each with the sources of its three cells."""
     exercises = []
     for page, alias in EXERCISES.findall("\n".join(cell.source for cell in notebook.cells)):
-        module = importlib.import_module(f"mha_helpers.pages.{page}.exercises")
+        module = importlib.import_module(f"mha_course.{page}.exercises")
         for name, exercise in exercises_of(module).items():
             exercises.append((exercise, exercise_cells(exercise, name, alias or "exercises")))
     return exercises
+
+
+def page_folders() -> list[str]:
+    """The packages of ``mha_course`` that belong to a page, named like its notebook: p07_…, d09_…"""
+    return sorted(path.name for path in (ROOT / "mha_course").glob("[pd][0-9][0-9]_*"))
 
 
 def all_pages() -> list[Path]:

@@ -1,4 +1,4 @@
-"""Make one-file copies of the pages: each carries the helper module, packed, in its first code cell.
+"""Make one-file copies of the pages: each carries the helpers, packed, in its first code cell.
 
     python -m tools.portable                                    # all pages, into dist/portable
     python -m tools.portable notebooks/03_qk_scores.ipynb --out /some/folder
@@ -24,7 +24,7 @@ from tools.notebook import ROOT, all_pages, name_of
 MOST_ADDED = 80_000  # bytes more than the page: the sitting takes 73; trained models come on top
 CARRIER = '''\
 # @title Set-up: run this cell first (Shift + Enter)
-# This notebook is one file: the long text below is the helper module of the course, packed.
+# This notebook is one file: the long text below is the helper modules of the course, packed.
 # It is unpacked into a temporary folder; nothing is installed.
 import base64, json, lzma, sys, tempfile, torch
 from pathlib import Path
@@ -57,9 +57,9 @@ def bare(source):
 def carried_files(code):
     """Return the files that a page with this code needs: name -> text, that of a model in base 85."""
     files = {}
-    for path in sorted((ROOT / "mha_helpers").rglob("*")):
+    for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
-        of_a_page = re.fullmatch(r"mha_helpers/pages/(\w+)/\w+\.py", name)
+        of_a_page = re.fullmatch(r"mha_course/([pd]\d\d_\w+)/\w+\.py", name)
         if path.suffix == ".py" and (not of_a_page or of_a_page.group(1) in code):
             files[name] = bare(path.read_text(encoding="utf-8"))
         elif path.suffix == ".pt" and "trained_model" in code:

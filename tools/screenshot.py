@@ -26,7 +26,7 @@ HEIGHTS = """scroller => {
     return [outer.clientHeight, last.getBoundingClientRect().bottom - top];
 }"""
 README_PICTURE = ROOT / "pictures" / "explorer.gif"
-CODE = "from mha_helpers.pages.p00_start_here import attention_explorer\n\nattention_explorer()"
+CODE = "from mha_course.p00_start_here import attention_explorer\n\nattention_explorer()"
 WIDTH, HEIGHT = 890, 520  # of the part of the page that it shows
 HOVERED = ((0, 1, 0), (0, 5, 4), (1, 4, 0), (2, 3, 4), (3, 6, 6))  # head, query, key
 SHORT, LONG = 350, 1100  # milliseconds that a frame is shown

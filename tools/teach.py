@@ -17,7 +17,7 @@ import sys
 import nbformat
 from nbconvert.filters import markdown2html
 
-from mha_helpers.pages.p09_concat_and_output import machine_explorer
+from mha_course.p09_concat_and_output import machine_explorer
 from mha_helpers.svg_marks import STYLE
 from tools.notebook import EXERCISES, ROOT, all_pages, can_run, exercises_in, lead_links, name_of, remade
 

@@ -1,6 +1,6 @@
 """Train the two tiny models of page 10 and keep what they were along the way.
 
-    python -m tools.train_tiny_model            # writes mha_helpers/models/checkpoints/, a few minutes
+    python -m tools.train_tiny_model            # writes mha_course/models/checkpoints/, a few minutes
     python -m tools.train_tiny_model --check    # trains, compares with what is there, writes nothing
 
 The same seed gives the same files on one machine. Another machine adds in another order, so the last digits
@@ -12,7 +12,7 @@ import sys
 
 import torch
 
-from mha_helpers.models import tiny
+from mha_course.models import tiny
 
 SEED = 1
 KEPT = {

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mha_helpers.pages.p09_concat_and_output.machine import MATRICES
+from mha_course.p09_concat_and_output.machine import MATRICES
 from tools.lab import error_outputs, open_notebook, run_all
 
-SOURCE = "from mha_helpers.pages.p09_concat_and_output import machine_explorer\n\nmachine_explorer()"
+SOURCE = "from mha_course.p09_concat_and_output import machine_explorer\n\nmachine_explorer()"
 PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
 
 

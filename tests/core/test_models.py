@@ -5,9 +5,9 @@ from itertools import islice, pairwise
 import pytest
 import torch
 
+from mha_course.models import ModelMissing, load_minilm, tendencies, tiny
+from mha_course.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
 from mha_helpers import MultiHeadAttention, golden_example
-from mha_helpers.models import ModelMissing, load_minilm, tendencies, tiny
-from mha_helpers.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
 
 
 @pytest.mark.parametrize("distance", [1, 6, 11, 23])
@@ -123,7 +123,7 @@ def test_without_the_model_one_sentence_says_what_to_install(tmp_path):
 
 
 def test_without_transformers_one_sentence_says_so(monkeypatch):
-    monkeypatch.setattr("mha_helpers.models.real.find_spec", lambda name: None)
+    monkeypatch.setattr("mha_course.models.real.find_spec", lambda name: None)
     with pytest.raises(ModelMissing, match="%pip install transformers"):
         load_minilm("anywhere")
 

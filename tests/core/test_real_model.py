@@ -5,10 +5,10 @@ import os
 import pytest
 import torch
 
+from mha_course.models import attention_of_layer, heads_off, load_minilm
+from mha_course.p09_concat_and_output.exercises import the_class
+from mha_course.p11_a_real_model import exercises
 from mha_helpers import MultiHeadAttention
-from mha_helpers.models import attention_of_layer, heads_off, load_minilm
-from mha_helpers.pages.p09_concat_and_output.exercises import the_class
-from mha_helpers.pages.p11_a_real_model import exercises
 
 pytestmark = pytest.mark.real_model
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: the weights come from a package

@@ -2,8 +2,8 @@
 
 import torch
 
-from mha_helpers.exercises import FunctionExercise, ValueExercise, case, numbers
-from mha_helpers.exercises.engine import NOT_YET
+from mha_course.exercises import FunctionExercise, ValueExercise, case, numbers
+from mha_course.exercises.engine import NOT_YET
 
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
 SOLUTION = "def mine(x):\n    # x -> weights\n    return torch.softmax(x, dim=-1)"

@@ -6,8 +6,8 @@ import pytest
 import torch
 from samples import WORDS, function, reply, value
 
-from mha_helpers.exercises import TestExercise
-from mha_helpers.exercises.engine import CORRECT
+from mha_course.exercises import TestExercise
+from mha_course.exercises.engine import CORRECT
 
 
 @pytest.fixture

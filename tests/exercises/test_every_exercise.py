@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from mha_helpers.exercises import ValueExercise
-from mha_helpers.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
+from mha_course.exercises import ValueExercise
+from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
 from tests.exercises.verdicts import ANSWERS, alike, all_exercises, answers_in, keep, verdict_on
 
 EXERCISES = all_exercises()

@@ -6,9 +6,9 @@ import pytest
 import torch
 from samples import function, reply, softmax
 
-from mha_helpers.exercises import case, numbers
-from mha_helpers.exercises.compare import difference
-from mha_helpers.exercises.engine import CORRECT, NOT_ATTEMPTED
+from mha_course.exercises import case, numbers
+from mha_course.exercises.compare import difference
+from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED
 
 
 def test_the_first_input_that_fails_chooses_the_mistakes():

@@ -7,10 +7,10 @@ import pytest
 import torch
 from samples import TABLE, function, reply, softmax, value
 
-from mha_helpers.exercises import numbers
-from mha_helpers.exercises.compare import difference
-from mha_helpers.exercises.engine import CORRECT
-from mha_helpers.exercises.relations import Asked
+from mha_course.exercises import numbers
+from mha_course.exercises.compare import difference
+from mha_course.exercises.engine import CORRECT
+from mha_course.exercises.relations import Asked
 
 BATCH, MASK = numbers(2, 3, 3), torch.ones(3, 3).tril().bool()
 

@@ -10,14 +10,12 @@
 """
 
 import importlib
-import pkgutil
 import re
 import sys
 from collections import namedtuple
 
-from mha_helpers import pages
 from tests.pages.drawings import alike
-from tools.notebook import ROOT, exercises_of
+from tools.notebook import ROOT, exercises_of, page_folders
 
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
 Answer = namedtuple("Answer", "number thought code said")
@@ -26,9 +24,9 @@ Answer = namedtuple("Answer", "number thought code said")
 def all_exercises():
     """Every exercise of the course, by its page and name: "p03_qk_scores-products"."""
     exercises = {}
-    for module in pkgutil.iter_modules(pages.__path__):
-        of_page = exercises_of(importlib.import_module(f"{pages.__name__}.{module.name}.exercises"))
-        exercises |= {f"{module.name}-{name}": exercise for name, exercise in of_page.items()}
+    for page in page_folders():
+        of_page = exercises_of(importlib.import_module(f"mha_course.{page}.exercises"))
+        exercises |= {f"{page}-{name}": exercise for name, exercise in of_page.items()}
     return exercises
 
 

@@ -24,7 +24,7 @@ OTHER_SIZES = {
     "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
     "one_sitting": LONG | {"cells": 45},
 }
-ROOM = ROOT / "mha_helpers" / "pages"
+ROOM = ROOT / "mha_course"
 SECTIONS = ["Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
 SECTIONS += ["Exercises", "Our attention so far", "Shape ledger", "Recap"]
 LARGEST = 600_000  # bytes: beyond this GitHub and slow connections show a page late or not at all

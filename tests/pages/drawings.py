@@ -9,7 +9,6 @@ import html
 import importlib
 import io
 import math
-import pkgutil
 import random
 import re
 import zipfile
@@ -20,10 +19,11 @@ import ipywidgets as widgets
 import matplotlib
 import torch
 
-from mha_helpers import golden_example, head_heatmaps, heatmap, pages, pipeline_map
-from mha_helpers.pages import p07_weighted_values as p07
-from mha_helpers.pages import p08_splitting_heads as p08
-from mha_helpers.pages import p10_trained_heads as p10
+from mha_course import p07_weighted_values as p07
+from mha_course import p08_splitting_heads as p08
+from mha_course import p10_trained_heads as p10
+from mha_helpers import golden_example, head_heatmaps, heatmap, pipeline_map
+from tools.notebook import page_folders
 from tools.states import options_of
 
 KEPT = Path(__file__).with_name("drawings.zip")
@@ -33,8 +33,7 @@ NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
 def explorers():
     """Every function of a page that returns a Panel, by its name."""
-    packages = pkgutil.iter_modules(pages.__path__, f"{pages.__name__}.")
-    modules = [importlib.import_module(package.name) for package in packages]
+    modules = [importlib.import_module(f"mha_course.{page}") for page in page_folders()]
     named = [(name, module) for module in modules for name in getattr(module, "__all__", ())]
     return {name: getattr(module, name) for name, module in named if name.endswith(("_explorer", "_heads"))}
 

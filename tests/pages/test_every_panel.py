@@ -19,7 +19,7 @@ TO_KEEP_IT = "look at it, then: python -m tests.pages.drawings"
 
 
 def page_and_name(name):
-    return f"{EXPLORERS[name].__module__.split('.')[2]}-{name}"
+    return f"{EXPLORERS[name].__module__.split('.')[1]}-{name}"
 
 
 @pytest.fixture(params=NAMES, ids=page_and_name)

@@ -4,8 +4,8 @@ import math
 
 import torch
 
+from mha_course.p00_start_here import attention_explorer
 from mha_helpers import causal_mask
-from mha_helpers.pages.p00_start_here import attention_explorer
 
 
 def test_its_weights_are_those_of_plain_softmax():

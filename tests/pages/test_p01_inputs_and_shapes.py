@@ -1,6 +1,6 @@
 """The explorer of page 01: a slider adds numbers and changes none."""
 
-from mha_helpers.pages.p01_inputs_and_shapes import shapes_explorer
+from mha_course.p01_inputs_and_shapes import shapes_explorer
 
 
 def test_a_larger_block_keeps_the_numbers_of_a_smaller_one():

@@ -2,8 +2,8 @@
 
 import pytest
 
+from mha_course.p02_qkv_projection import projection_explorer
 from mha_helpers.golden import golden_example
-from mha_helpers.pages.p02_qkv_projection import projection_explorer
 
 
 @pytest.mark.parametrize("matrix", ["query", "key", "value"])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from mha_helpers.pages.p03_qk_scores import scores_explorer
+from mha_course.p03_qk_scores import scores_explorer
 from mha_helpers.sentence import hand_made_heads, sentence_vectors
 
 

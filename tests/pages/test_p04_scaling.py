@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mha_helpers.pages.p04_scaling import scaling_explorer
+from mha_course.p04_scaling import scaling_explorer
 
 
 @pytest.mark.parametrize(("scale", "expected"), [("none", math.sqrt), ("÷ √d_k", lambda d_k: 1)])

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from mha_helpers.pages.p05_causal_mask import mask_explorer
-from mha_helpers.pages.p05_causal_mask.explorer import MASK, MASKS
+from mha_course.p05_causal_mask import mask_explorer
+from mha_course.p05_causal_mask.explorer import MASK, MASKS
 from mha_helpers.sentence import hand_made_heads, sentence_vectors
 
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from mha_course.p06_softmax import softmax_explorer
 from mha_helpers import golden_example
-from mha_helpers.pages.p06_softmax import softmax_explorer
 
 
 @pytest.mark.parametrize("shift", [False, True])

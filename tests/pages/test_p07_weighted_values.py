@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from mha_course.p07_weighted_values import values_explorer
 from mha_helpers import golden_example
-from mha_helpers.pages.p07_weighted_values import values_explorer
 
 
 @pytest.mark.parametrize(("head", "query"), [(0, 1), (1, 2), (2, 0)])

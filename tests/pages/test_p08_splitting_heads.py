@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from mha_helpers.pages.p08_splitting_heads import splitting_explorer
+from mha_course.p08_splitting_heads import splitting_explorer
 
 
 @pytest.mark.parametrize(("n", "h", "d_k"), [*itertools.product((1, 2, 4), (1, 2, 4), (1, 3))])

@@ -8,11 +8,11 @@ import matplotlib
 import pytest
 from PIL import ImageFont
 
+from mha_course.p09_concat_and_output import machine_explorer
+from mha_course.p09_concat_and_output.explorer_machine import START, TRAIL
+from mha_course.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, Cell, machine
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.pages.p09_concat_and_output import machine_explorer
-from mha_helpers.pages.p09_concat_and_output.explorer_machine import START, TRAIL
-from mha_helpers.pages.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, Cell, machine
 
 FIELDS = {"Q": "q", "K": "k", "V": "v", "head": "heads"}  # the others are called as in the trace
 EVERY = [(head, mask) for head in range(3) for mask in MASKS]
@@ -187,8 +187,8 @@ def test_every_step_of_the_trail_fits_its_room():
 
 def test_without_clicks_the_menus_are_in_sight_and_no_text_asks_for_one(monkeypatch):
     pytest.importorskip("anywidget")
+    from mha_course.p09_concat_and_output import explorer_machine
     from mha_helpers import panel as panel_module
-    from mha_helpers.pages.p09_concat_and_output import explorer_machine
 
     for clicks in (True, False):
         monkeypatch.setattr(explorer_machine, "CLICKS", clicks)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from mha_helpers.models.tiny import as_numbers, checkpoint_steps, trained_model
-from mha_helpers.pages.p10_trained_heads import circuit_maps, trained_explorer
+from mha_course.models.tiny import as_numbers, checkpoint_steps, trained_model
+from mha_course.p10_trained_heads import circuit_maps, trained_explorer
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import os
 import pytest
 import torch
 
-from mha_helpers.models import load_minilm
-from mha_helpers.pages.p11_a_real_model import real_model_explorer
+from mha_course.models import load_minilm
+from mha_course.p11_a_real_model import real_model_explorer
 from mha_helpers.style import head_colour
 
 pytestmark = pytest.mark.real_model

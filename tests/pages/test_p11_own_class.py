@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 
+from mha_course.p09_concat_and_output.exercises import the_class
+from mha_course.p11_a_real_model import class_of_page_09
 from mha_helpers import MultiHeadAttention, causal_mask
-from mha_helpers.pages.p09_concat_and_output.exercises import the_class
-from mha_helpers.pages.p11_a_real_model import class_of_page_09
 
 
 def page_09(folder, *cells):

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from mha_helpers.exercises.engine import CORRECT
-from mha_helpers.pages.p12_bugs_in_print import exercises
-from mha_helpers.pages.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
+from mha_course.exercises.engine import CORRECT
+from mha_course.p12_bugs_in_print import exercises
+from mha_course.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
 # In which experiments a bug shows: as a number far from that of healthy heads, or where they have none.
 GUILTY = {

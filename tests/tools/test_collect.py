@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 import course
-from mha_helpers.exercises import ValueExercise
+from mha_course.exercises import ValueExercise
 from teaching import collect
 from tools.notebook import exercise_cells
 

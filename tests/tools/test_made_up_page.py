@@ -14,7 +14,7 @@ from nbclient.exceptions import CellExecutionError
 
 import course
 import tools
-from mha_helpers.exercises import ValueExercise
+from mha_course.exercises import ValueExercise
 from tools import notebook, page, portable, refresh, teach
 
 TWO = ValueExercise(
@@ -30,13 +30,13 @@ paper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exerci
 | `a` | b |
 |---|---|"""
 FOLDED = "## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>"
-IMPORT = "from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two"
+IMPORT = "from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
 REFRESHED = [
     r"""99-top-01  {} '# Why is $1 + 1$ two & not three? · 5 min\n\nAfter [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a\npaper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.\n\n| `a` | b |\n|---|---|'""",
     r"""99-top-02 1 {'cellView': 'form', 'jupyter': {'source_hidden': True}, 'tags': ['set-up']} '# @title Set-up: run this cell first (Shift + Enter)\nimport sys, torch\n\nsys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above\nif "google.colab" in sys.modules:  # Colab brings this page alone\n    get_ipython().system("pip install -q --no-deps git+https://github.com/oc-to/course.js")\nimport mha_helpers\n\ntorch.set_printoptions(precision=3, sci_mode=False)\nprint("✓ ready")'""",
-    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two'""",
+    r"""99-top-03 2 {} 'from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>'""",
     r"""99-exercises-01  {} '## Exercises '""",
     r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
@@ -49,7 +49,7 @@ REFRESHED = [
 ]
 # What is other in the edition: from the third cell to the one that raises.
 TAUGHT = [
-    r"""99-top-03 2 {} 'from mha_helpers.pages.p99_made_up import an, explorer, exercises as exercises_99, two\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
+    r"""99-top-03 2 {} 'from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
     r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
     r"""99-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
     *REFRESHED[4:7],
@@ -110,7 +110,7 @@ FOLDER, SAID = [], ["Exercise D99.1: correct. Two it is.\n"]
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     """A page of a folder deeper/ with an exercise, whose two code cells are still empty."""
-    module = ModuleType("mha_helpers.pages.p99_made_up.exercises")
+    module = ModuleType("mha_course.p99_made_up.exercises")
     module.two = TWO
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(notebook, "NotebookClient", Client)
@@ -221,14 +221,14 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     whole = nbformat.reads(portable.portable(notebook.all_pages()[0]), as_version=4).cells[1].source
     assert len(whole) < 52_000 and max(map(len, whole.splitlines())) == 2000
     helpers = {
-        "__init__.py": '"""Words."""\n\n\ndef f():\n    """Words."""\n\n\nsaid = "ü"  # why\n',
-        "models/a.pt": "\x00\x7f",
-        "pages/__init__.py": "",
-        "pages/p99_made_up/__init__.py": "x = 1",
-        "pages/paper/__init__.py": "x = 2",  # only words name it
+        "mha_helpers/__init__.py": '"""Words."""\n\n\ndef f():\n    """Words."""\n\n\nsaid = "ü"  # why\n',
+        "mha_course/models/a.pt": "\x00\x7f",
+        "mha_course/__init__.py": "",
+        "mha_course/p99_made_up/__init__.py": "x = 1",
+        "mha_course/p98_paper/__init__.py": "x = 2",  # only words name it
     }
     for name, text in helpers.items():
-        course.write(str(tmp_path / "mha_helpers" / name), text)
+        course.write(str(tmp_path / name), text)
     monkeypatch.setattr(portable, "ROOT", tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     out = tmp_path / "out"
@@ -241,10 +241,10 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     monkeypatch.delitem(sys.modules, "mha_helpers")
     exec(cells[1].source, {})
     assert cells[1].source.splitlines()[-2:] == notebook.SETUP.splitlines()[-2:]
-    folder = Path(sys.modules["mha_helpers"].__file__).parent
-    assert sys.modules["mha_helpers"].unpacked.name == str(folder.parent)
-    bare = helpers | {"__init__.py": "def f():\n    pass\nsaid = 'ü'"}
-    del bare["pages/paper/__init__.py"], bare["models/a.pt"]
+    folder = Path(sys.modules["mha_helpers"].__file__).parent.parent
+    assert sys.modules["mha_helpers"].unpacked.name == str(folder)
+    bare = helpers | {"mha_helpers/__init__.py": "def f():\n    pass\nsaid = 'ü'"}
+    del bare["mha_course/p98_paper/__init__.py"], bare["mha_course/models/a.pt"]
     files = [file for file in folder.rglob("*.*") if file.suffix != ".pyc"]
     assert {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in files} == bare
     monkeypatch.setattr(portable, "MOST_ADDED", 100)
@@ -254,7 +254,7 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     nbformat.write(page, path)
     assert portable.main([str(path), "--out", str(out)]) == 0
     exec(nbformat.read(copy, as_version=4).cells[1].source, {})
-    model = Path(sys.modules["mha_helpers"].unpacked.name, "mha_helpers/models/a.pt")
+    model = Path(sys.modules["mha_helpers"].unpacked.name, "mha_course/models/a.pt")
     assert model.read_bytes() == b"\x00\x7f"
 
 

@@ -6,11 +6,11 @@ import random
 import ipywidgets as widgets
 import pytest
 
-from mha_helpers.pages.p00_start_here import cat_eats_fish_heads
-from mha_helpers.pages.p02_qkv_projection import projection_explorer
-from mha_helpers.pages.p05_causal_mask import mask_explorer
-from mha_helpers.pages.p06_softmax import softmax_explorer
-from mha_helpers.pages.p08_splitting_heads import splitting_explorer
+from mha_course.p00_start_here import cat_eats_fish_heads
+from mha_course.p02_qkv_projection import projection_explorer
+from mha_course.p05_causal_mask import mask_explorer
+from mha_course.p06_softmax import softmax_explorer
+from mha_course.p08_splitting_heads import splitting_explorer
 from mha_helpers.panel import Panel
 from tools import states
 from tools.states import States, combined, key, options_of, thinned

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from mha_helpers.models import tiny
+from mha_course.models import tiny
 from tools import train_tiny_model
 
 

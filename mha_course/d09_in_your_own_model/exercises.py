@@ -1,0 +1,93 @@
+"""The exercise of the deeper page on one's own model: cross-attention, who asks, who answers, which mask."""
+
+import torch
+
+from mha_course.exercises import FunctionExercise, case, changes, numbers
+
+_WITHOUT_PADDING = """
+    (target, source, => (source, target,
+    Your scores have a column for each target word: whose words does is_pad mark?
+    (target, source, => (source, target,
+    is_pad[:, None, :] => is_pad[..., None] => torch.tensor(False)
+    The source asks and the target answers: whose words want something here?
+    [:, None, :] => [..., None]
+    Your mask lies along words that ask, not answer.
+    is_pad[:, None, :] => is_pad
+    Your mask has sentences where words ask: an axis is missing.
+    w_q, w_k, => w_k, w_q,
+    W_Q and W_K are exchanged.
+    source @ w_v => target @ w_v
+    Your values come from the target: who answers gives keys and values.
+    / q.shape[-1] ** 0.5 => / 1
+    The division by √d_k is missing.
+    q.shape[-1] => target.shape[-1]
+    You divide by √d_model: how many features have a query and a key?
+    q.shape[-1] ** 0.5 => v.shape[-1] ** 0.5
+    You divide by √d_v: do the values take part in a score?
+    q.shape[-1] ** 0.5 => q.shape[-1]
+    You divide by d_k: how does the spread of a score grow with it?
+    torch.softmax(scores, dim=-1) => scores
+    The softmax is missing: what should each row add up to?
+"""
+
+
+def _case(n_target, n_source, lengths, label, d_k=4, mistakes=""):
+    is_pad = torch.arange(n_source) >= torch.tensor(lengths)[:, None]
+    tokens = numbers(len(lengths), n_target, 6), numbers(len(lengths), n_source, 6, seed=1)
+    matrices = numbers(6, d_k, seed=2), numbers(6, d_k, seed=3), numbers(6, 8, seed=4)
+    return case(*tokens, is_pad, *matrices, label=label, mistakes=changes(mistakes))
+
+
+cross_attention = FunctionExercise(
+    "D9.3 ★★ · 8 min · Who asks, who answers?",
+    axes=("sentence", "word", "number"),
+    cases=lambda: [
+        _case(3, 5, [5, 5], "without padding", mistakes=_WITHOUT_PADDING),
+        _case(3, 5, [2, 4], "with padding in the source"),
+        _case(7, 3, [1, 3, 2], "with a target longer than the source, and d_k = 5", d_k=5),
+    ],
+    task="""
+    One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`
+    (b, n_source, d_model). In `is_pad` (b, n_source) True = padding, as in PyTorch's
+    `memory_key_padding_mask`. Return what each word of the target brings home.
+    """,
+    mistakes=changes("""
+        source @ => target @
+        scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
+        The target asks itself, as in self-attention: who answers here?
+        target @ => source @
+        The source asks itself, as in self-attention: who asks here?
+        is_pad[:, None, :] => ~is_pad[:, None, :]
+        You hide the words and keep the padding: what does True mean in is_pad?
+        scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
+        Padding of the source gets weight: which columns must be hidden?
+        is_pad[:, None, :] => is_pad[:, None, :] | torch.ones(scores.shape[-2:]).triu(1).bool()
+        Your mask is causal, too: is a later source word in the target's future?
+        -math.inf => 0
+        You hide with a score of 0: what does softmax make of it?
+        scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
+        weights @ => (weights * ~is_pad[:, None, :]) @
+        You hide after softmax, or set the values of padding to 0: who gets the share that is lost?
+        scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
+        source @ => (source * ~is_pad[..., None]) @
+        A word of zeros scores 0, and softmax still gives it weight: hide scores.
+        dim=-1 => dim=1
+        Your softmax runs over the words that ask: along which axis are those that answer?
+    """),
+    praise="The target asks, the source answers, and of the source only the padding is hidden.",
+    hints=[
+        "Whoever asks gives the queries. Whoever answers gives keys and values.",
+        "The scores are (b, n_target, n_source): give is_pad an axis of size 1 for the targets.",
+        "Hide before softmax: masked_fill with −∞ where is_pad is True.",
+    ],
+    solution="""
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    # -> (b, n_target, d_v)
+    q = target @ w_q  # (b, n_target, d_k)
+    k, v = source @ w_k, source @ w_v  # (b, n_source, d_k), (b, n_source, d_v)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (b, n_target, n_source)
+    scores = scores.masked_fill(is_pad[:, None, :], -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v  # (b, n_target, n_source) @ (b, n_source, d_v) -> (b, n_target, d_v)
+""",
+)

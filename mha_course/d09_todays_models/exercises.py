@@ -1,0 +1,107 @@
+"""The exercise of the deeper page on today's models: grouped heads without copies."""
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from mha_course.exercises import FunctionExercise, case, changes, numbers
+
+
+def _case(h, kv_heads, d_k=4, **rest):
+    sizes = [(h, 5, d_k), (kv_heads, 5, d_k), (kv_heads, 5, 3)]  # q, k and v, which is narrower
+    return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
+
+
+class _Copies(TorchFunctionMode):
+    """Notes which function of torch made a tensor of such a size from one that requires a gradient.
+
+    A view does not count: it keeps the smaller storage that it looks at.
+    """
+
+    def __init__(self, size):
+        super().__init__()
+        self.size, self.made_by = size, None
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        learned = isinstance(result, torch.Tensor) and result.requires_grad
+        if learned and result.numel() == self.size and result.untyped_storage().nbytes() >= result.nbytes:
+            self.made_by = self.made_by or func.__name__.replace("__getitem__", "indexing")
+        return result
+
+
+_WITH_GROUPS_OF_THREE = changes("""
+    0.5 => 1
+    You divide by d_k: how does the spread of a score grow with it?
+    (scores => (scores + torch.full_like(scores, -torch.inf).triu(1)
+    Your mask is causal: the task asks for none.
+    k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
+    Heads of keys or values stand where q has its group: where do they lack an axis?
+""")
+
+
+class WithoutCopies(FunctionExercise):
+    def _broken_rule(self, answer, cases, outcomes):
+        q, k, v = cases[0].args
+        with _Copies(q.numel()) as copies:  # of k, as large as q: a copy of v would be as large as the output
+            answer(q.clone(), k.clone().requires_grad_(), v.clone())
+        if copies.made_by:
+            return f"{copies.made_by} makes a copy of the keys for every query head."
+        return super()._broken_rule(answer, cases, outcomes)
+
+
+without_copies = WithoutCopies(
+    "D9.2 ★★ · 8 min · Grouped heads without a copy",
+    axes=("sentence", "head", "word", "number"),
+    cases=lambda: [
+        _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
+        _case(6, 3, label="with six query heads and three of keys"),
+        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6"),
+        _case(3, 3, label="with as many heads of keys as of queries"),
+    ],
+    without=["repeat_interleave", "scaled_dot_product_attention"],
+    task="""
+    `repeat_interleave` copies every key. Do without it, and without
+    `scaled_dot_product_attention`, PyTorch's or the course's: cut the axis of the query heads in two,
+    (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; the output is
+    (b, h, n, d_v).
+    """,
+    mistakes=changes("""
+        (kv_heads, -1) => (-1, kv_heads)
+        k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
+        Neighbouring query heads read different keys: which comes first, h_kv or the group?
+        (weights @ v).flatten(1, 2) => weights @ v
+        Your heads are still in groups: the output has one axis for all of them.
+        0.5 => 0
+        The division by √d_k is missing.
+        dim=-1 => dim=-2
+        Your softmax runs over the queries: along which axis do the keys of one query lie?
+        dim=-1 => dim=1 => dim=2
+        Your softmax runs over heads: along which axis are the keys?
+        torch.softmax(scores, dim=-1) => scores
+        The softmax is missing.
+        q.shape[-1] => v.shape[-1]
+        You divide by √d_v: do the values take part in a score?
+        weights @ v => (weights @ v).transpose(1, 2)
+        Your heads come out in another order: which of the two axes of heads counts the groups?
+        k[:, :, None], v[:, :, None] => k[:, :1, None], v[:, :1, None]
+        All your query heads read the first head of keys: where do the other groups read?
+        weights @ v => weights @ k
+        Your output mixes keys: what does a word bring home?
+    """),
+    praise="Broadcasting lets a whole group read one head of keys, and the numbers are the same.",
+    hints=[
+        "q.unflatten(1, (h_kv, group)) cuts axis 1 in two; neighbours stay in one group.",
+        "k[:, :, None] has an axis of size 1 where q has the group.",
+        "At the end .flatten(1, 2) puts the groups back in a row.",
+    ],
+    solution="""
+def my_grouped(q, k, v):
+    # (b, h, n, d_k), (b, h_kv, n, d_k), (b, h_kv, n, d_v) -> (b, h, n, d_v)
+    kv_heads = k.shape[1]
+    q = q.unflatten(1, (kv_heads, -1))  # (b, h, n, d_k) -> (b, h_kv, group, n, d_k)
+    k, v = k[:, :, None], v[:, :, None]  # (b, h_kv, 1, n, d_k)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return (weights @ v).flatten(1, 2)  # (b, h_kv, group, n, d_v) -> (b, h, n, d_v)
+""",
+)

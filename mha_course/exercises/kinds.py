@@ -1,0 +1,244 @@
+"""The three kinds of exercise: a value, a function, a test that the learner writes."""
+
+import inspect
+import re
+import sys
+import time
+from collections import namedtuple
+
+import torch
+
+from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
+from mha_course.exercises.engine import Exercise
+from mha_course.exercises.relations import ROUNDED, Asked, close
+from mha_course.exercises.running import Calls, agree, explain, run
+
+Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
+
+
+class ValueExercise(Exercise):
+    """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
+
+    ``right``: it, or a function without arguments that computes it. ``decimals``: how many are asked for.
+    A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
+    A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``; one for a set may
+    be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
+    """
+
+    def __init__(self, heading, *, right, decimals=None, **rest):
+        super().__init__(heading, **rest)
+        offered = re.findall(r'`"(\w+)"`', self.task)
+        if not offered:
+            parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
+            offered = [single for several in parts for single in several if isinstance(single, str | int)]
+        self.right = right
+        self.asked = Asked(decimals, choices=tuple(offered), says=self.says)
+
+    def _judge(self, answer):
+        right = self.right() if inspect.isfunction(self.right) else self.right
+        sentence = difference(answer, right, self.asked)
+        for wrong, meant in self.mistakes if sentence else ():
+            if self._matches(answer, wrong, right, rough=ROUNDED not in sentence):
+                if ROUNDED in sentence:
+                    return f"{sentence} If nothing was rounded: {meant}"
+                names = right if isinstance(right, dict) else ()
+                bad = [name for name in names if difference(answer.get(name), right[name], self.asked)]
+                good = [name for name in names if name not in bad]
+                return among_others(good, meant, [name for name in bad if name not in wrong])
+        return sentence
+
+    def _matches(self, answer, wrong, right, rough):
+        if isinstance(wrong, dict):
+            entries = {**dict.fromkeys(wrong), **(answer if isinstance(answer, dict) else {})}
+            return all(self._matches(entries[name], wrong[name], right[name], rough) for name in wrong)
+        if isinstance(right, set) and not isinstance(wrong, set):  # one choice: missing, or not to be there
+            chosen = as_choices(answer, right, self.asked.choices)
+            return isinstance(chosen, set) and (wrong in chosen) != (wrong in right)
+        values, numbers = as_numbers(answer), as_numbers(wrong)
+        if values is None or numbers is None or values.shape != numbers.shape:
+            return difference(answer, wrong, self.asked) is None
+        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
+        near = torch.isclose(values, numbers, rtol=5e-3, atol=0)  # a wrong number may be rounded, too
+        if (wanted := as_numbers(right)) is not None and wanted.shape == values.shape:
+            near &= (values - numbers).abs() <= (values - wanted).abs() + 1e-6  # else it is the right one
+        return any((near | close(values, each, self.asked.decimals)).all() for each in tries)
+
+
+def hand_over(exercise, answer, what):
+    """Say that an answer is not of the kind that the check takes."""
+    words = f"Your answer is {kind_of(answer)}; hand over {what}: check({exercise.variable})."
+    return f"{words} If you do, a line gives this name to something else."
+
+
+class FunctionExercise(Exercise):
+    """The answer is a function, tried on every input.
+
+    The solution computes the right results. ``cases``: a function without arguments that returns a list of
+    ``case(…)``, the plainest first. ``returns``: the names of the values if several are returned; ``axes``:
+    what each axis of a result counts, ("head", "word", "number"), or in place of ``returns`` a dict of such.
+    ``without``: functions that may not be called, also not by a helper.
+    """
+
+    kind = "function"
+
+    def __init__(self, heading, *, cases, returns=(), axes=(), without=(), **rest):
+        super().__init__(heading, **rest)
+        self.reference = self.made_by(self.solution_code)
+        self.cases, self.without = cases, set(without)
+        returns = tuple(axes) if isinstance(axes, dict) else tuple(returns)
+        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True, says=self.says)
+
+    def _run(self, answer, case):
+        return run(answer, case.args)
+
+    def _runs(self, answer, cases):
+        return [self._run(answer, case) for case in cases]
+
+    def _wrong_kind(self, answer):
+        wrong = isinstance(answer, type) or not callable(answer)
+        return hand_over(self, answer, "the function") if wrong else None
+
+    def _judge(self, answer):
+        if problem := self._wrong_kind(answer):
+            return problem
+        cases = self.cases()
+        outcomes, rights = self._runs(answer, cases), self._runs(self.reference, cases)
+        sentences = list(map(self._difference, outcomes, rights))
+        if any(sentences):
+            return self._failure(answer, cases, outcomes, sentences)
+        if any(outcome.changed for outcome in outcomes):
+            return f"The result is right, but your {self.kind} writes into its argument: others need it."
+        broken = self._broken_rule(answer, cases, outcomes)
+        return f"The result is right, but {broken}" if broken else None
+
+    def _failure(self, answer, cases, outcomes, sentences):
+        failing = [index for index, sentence in enumerate(sentences) if sentence]
+        named = self._mistake(cases, outcomes, failing)
+        named = named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
+        also = f" Your {self.kind} also writes into its argument: below that line it holds other numbers."
+        return named + also * outcomes[failing[0]].changed
+
+    def _broken_rule(self, answer, cases, outcomes):
+        """Say which rule of the task the way to a right result breaks."""
+        for case in cases if self.without else ():
+            with Calls() as calls:
+                self._run(answer, case)
+            if used := sorted(self.without & calls.names):
+                return f"your code calls {used[0]}, and this task does without it."
+        return None
+
+    def _difference(self, outcome, right):
+        if outcome.error:
+            return explain(outcome.error, outcome.line)
+        if outcome.value is None:
+            return f"your {self.kind} returns None: is there a `return` on its last line?"
+        return difference(outcome.value, right.value, self.asked, "the result")
+
+    def _mistake(self, cases, outcomes, failing):
+        """Return the sentence of the mistake that does the same, None if none does.
+
+        It does the same on the first input that fails, on all that come out right and on half of all that
+        fail. If several do, the one that does the same on most is meant.
+        """
+        first, alike = failing[0], {None: 0}
+        for wrong, sentence in (*cases[first].mistakes, *self.mistakes):
+            wrong = wrong if callable(wrong) else self.made_by(wrong)
+            if agree(outcomes[first], self._run(wrong, cases[first])):
+                same = list(map(agree, outcomes, self._runs(wrong, cases)))
+                good = [same[index] for index in range(len(cases)) if index not in failing]
+                if all(good) and 2 * (sum(same) - len(good)) >= len(failing):
+                    alike[sentence] = sum(same)
+        return max(alike, key=alike.get)
+
+    def _words(self, answer, cases, outcomes, first, difference):
+        again = self._run(answer, cases[first])
+        if not (again.error or outcomes[first].error or agree(again, outcomes[first])):
+            return f"Two calls with the same input differ: what in your {self.kind} is random, or kept?"
+        label = cases[first].label
+        sentence = f"{label}: {difference}" if label else difference
+        return sentence[0].upper() + sentence[1:]
+
+
+class TestExercise(Exercise):
+    """The answer is a test: a function that is handed a candidate and returns True (right) or False.
+
+    ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
+    with what is true of it, said where it is misjudged: ``candidates`` reads them from a text. They take
+    inputs of all sizes. Each is tried ``times`` times, as chance may make a test waver; a test too slow for
+    that should be faster. A test that says the same of all is told so, before any mistake is tried.
+    """
+
+    __test__ = False  # for pytest, which takes classes of this name for its own
+    seconds = 1.5  # for all candidates together
+
+    def __init__(self, heading, *, right, wrong, times=5, **rest):
+        super().__init__(heading, **rest)
+        both = {**right, **wrong}
+        self.candidates = [Candidate(name, *both[name], is_right=name in right) for name in both]
+        self.times = times
+
+    def _judge(self, answer):
+        if isinstance(answer, type) or not callable(answer):
+            return hand_over(self, answer, "your test")
+        verdicts = []
+        for candidate in self.candidates:
+            verdicts.append(self._verdict_on(answer, candidate, self.seconds / len(self.candidates)))
+            if isinstance(verdicts[-1], str):
+                return verdicts[-1]
+        return self._misjudged(answer, verdicts)
+
+    def _verdict_on(self, test, candidate, seconds):
+        """Return True or False, or a sentence if the test says neither, or now this, now that."""
+        start, values, calls = time.thread_time(), [], []
+
+        def tried(function):  # a copy of the candidate: one of page 04 remembers what it met
+            def handed(*args, **named):
+                calls.append(args)
+                return function(*args, **named)
+
+            return test(handed)
+
+        which = f"“{candidate.name}”, which is {'right' if candidate.is_right else 'wrong'}"
+        while len(values) < self.times and (not values or time.thread_time() - start < seconds):
+            loaded = len(sys.modules)
+            outcome = run(tried, (candidate.function,))
+            if len(sys.modules) > loaded:  # its first call of torch.func takes a second
+                start = time.thread_time()
+            if outcome.error:
+                return f"Handed {which}, your test {explain(outcome.error, outcome.line).removeprefix('it ')}"
+            values.append(as_python(outcome.value))
+            if not isinstance(values[-1], bool):
+                return f"Handed {which}, your test returns {kind_of(outcome.value)}; True or False is needed."
+        if not calls:
+            return "Your test never calls the function it is handed."
+        if len(values) == 1 and time.thread_time() - start > self.seconds / 4:
+            return f"Your test is too slow for {len(self.candidates)} candidates: would smaller inputs do?"
+        if len(set(values)) > 1:
+            slip = None if candidate.is_right else self._slip(test, [True, False], candidate)
+            room = "allow chance more room, or more numbers."
+            repair = room if candidate.is_right else "what lets it pass by chance?"
+            return slip or f"Your test says now True, now False of {which}: {repair}"
+        return values[0]
+
+    def _misjudged(self, test, verdicts):
+        pairs = zip(self.candidates, verdicts, strict=True)
+        wrong = [candidate for candidate, verdict in pairs if verdict != candidate.is_right]
+        if not wrong:
+            return None
+        for mistake, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
+            mistake = mistake if callable(mistake) else self.made_by(mistake)
+            said = [as_python(run(mistake, (candidate.function,)).value) for candidate in self.candidates]
+            if said == verdicts:
+                return sentence
+        if len(wrong) == len(verdicts):
+            return "Your test is upside down: it says True of every wrong one and False of every right one."
+        if sentence := self._slip(test, verdicts, wrong[0]):
+            return sentence
+        name, _, fact, is_right = wrong[0]
+        count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} are judged rightly."
+        count = f"Your test says {verdicts[0]} of all {len(verdicts)}." if len(set(verdicts)) == 1 else count
+        example = f"“{name}” is {'right, but does not pass' if is_right else 'wrong, but passes'}"
+        return f"{count} {example}: {fact}"
+
+    def _slip(self, test, verdicts, candidate):
+        """Say why a test misjudges, this candidate first, if the exercise can tell it; else return None."""

@@ -1,0 +1,164 @@
+"""Running a learner's function: on copies of the inputs, with every way to fail put in words."""
+
+import copy
+import dis
+import inspect
+import re
+import sys
+import textwrap
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+import mha_course
+import mha_helpers
+from mha_course.exercises.compare import difference
+from mha_course.exercises.relations import Asked
+
+_OURS = [str(Path(package.__file__).parent) for package in (mha_helpers, mha_course)]
+_NOT_THEIRS = (*_OURS, sys.prefix, sys.base_prefix, "<candidate")
+_USES = ("LOAD", "STORE", "RETURN_CONST")
+_OF_STUBS = {None, ..., "self", "super", "__class__", "__init__", "NotImplementedError"}
+
+# (a pattern of the message, what usually causes it), tried in order.
+_CAUSES = (
+    ("AssertionError", "An assert stops the code where it fails: a test returns False there instead."),
+    (r"['(]ellipsis|(not|type) ellipsis", "A `...` is still in the code: put something in its place."),
+    ("KeyError", "The dict has no entry of this name: print its keys, and what your code builds."),
+    ("and 'Linear'|not Linear", "A layer is no matrix: what do you do with a layer to apply it to x?"),
+    (r"(positional|keyword\S*) arg", "Compare the arguments with those that the task, or PyTorch, names."),
+    ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
+    ("(index|Dimension).* out of|many indices", "Print the .shape: are there so many, counted from 0?"),
+    ("is ambiguous", "if, and, or, not take one True or False: & or | in brackets, .all(), `is not None`?"),
+    ("Module.__init__", "super().__init__() must come first in __init__."),
+    ("not callable", "A value is called like a function: are there brackets too many, or a name used twice?"),
+    ("'torch' is not defined", "Run the set-up cell at the top of the page first: it imports torch."),
+    ("return_types", "With dim, max and min return values and indices: take .values, or use amax, amin."),
+    ("not defined", "Is the name spelt as above, and did its cell run? In a class, is self. missing?"),
+    ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
+    ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
+)
+
+
+class AnswerError(Exception):
+    """Something about an answer that stops the check, said in a whole sentence."""
+
+
+def case(*args, label="", mistakes=(), **rest):
+    """Return one input: ``case(q, k, label="without a mask", mistakes=[…])``.
+
+    ``label`` opens the sentence when this input is the first to fail. ``mistakes`` are tried before those
+    of the exercise. ``rest`` is what a page's own kind of exercise wants to know of it.
+    """
+    return SimpleNamespace(args=args, label=label, mistakes=mistakes, **rest)
+
+
+def numbers(*shape, seed=0):
+    """Return a tensor of seeded random numbers, mean 0 and variance 1; two tensors need two seeds.
+
+    >>> numbers(2, 3, 4).shape
+    torch.Size([2, 3, 4])
+    """
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came to: a value or an error, and whether it wrote into its arguments."""
+
+    value: Any = None
+    error: BaseException | None = None
+    changed: bool = False
+    line: str = ""  # of the learner's code, where the error came up
+
+
+def run(call, args):
+    """Call a function with copies of the arguments and return the ``Outcome``; only Ctrl-C gets through."""
+    copies = copy.deepcopy(args)
+    try:
+        value = call(*copies)
+        value = tuple(value) if isinstance(value, Iterator) else value
+        value = _each(lambda tensor: tensor.detach().clone(), value)  # the next call may write into it
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit as well: an exit() must not end the learner's kernel
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.line for frame in frames if not frame.filename.startswith(_NOT_THEIRS)]
+        return Outcome(error=error.with_traceback(None), line=(lines or [""])[-1])
+    pairs = [pair for pair in zip(copies, args, strict=True) if torch.is_tensor(pair[0])]
+    return Outcome(value, changed=not all(torch.equal(*pair) for pair in pairs))
+
+
+def agree(outcome, other):
+    """Tell whether a call came to what another came to: a value as good as the other's, or one error."""
+    if outcome.error or other.error:
+        return type(outcome.error) is type(other.error) and str(outcome.error) == str(other.error)
+    return difference(outcome.value, other.value, Asked(of_function=True)) is None
+
+
+def explain(error, line=""):
+    """Return "it raises RuntimeError: …" with its usual cause and the learner's line."""
+    whole = " ".join(str(error).split())
+    message = textwrap.shorten(whole, 220, placeholder=" …")
+    message += "" if message.endswith(("?", ".", "…")) else "."
+    if isinstance(error, AnswerError):
+        return message
+    whole = f"{type(error).__name__}: {whole}"
+    cause = next((f" {cause}" for words, cause in _CAUSES if re.search(words, whole)), "")
+    where = f" The line: {line}" if line else ""
+    return f"it raises {type(error).__name__}{': ' * (len(message) > 1)}{message}{cause}{where}"
+
+
+def is_stub(code):
+    """Tell whether nobody has written in a function, or in any function of a class, yet.
+
+    A stub uses nothing: no name, argument or constant but those it was handed out with. The names of the
+    steps that load, store or return something begin alike in Python 3.11 to 3.14.
+    """
+    if isinstance(code, type):
+        own = [part for part in code.__mro__ if not part.__module__.startswith(("torch", "builtins"))]
+        functions = [value for part in own for value in vars(part).values() if inspect.isfunction(value)]
+        return issubclass(code, torch.nn.Module) and all(map(is_stub, functions))
+    if not inspect.isfunction(code):
+        return False
+    return {step.argval for step in dis.get_instructions(code) if step.opname.startswith(_USES)} <= _OF_STUBS
+
+
+class Calls(TorchFunctionMode):
+    """Notes the names of torch's functions and of this package's that are called, also by a helper.
+
+    What is called is noted, not what is written: a variable may be named softmax. ``q @ k`` is a matmul.
+    """
+
+    def __enter__(self):
+        self.names, self._before = set(), sys.getprofile()
+        sys.setprofile(self._note_own)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        sys.setprofile(self._before)
+        return super().__exit__(*error)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        func_or_property = func.__self__ if func.__name__ == "__get__" else func  # q.mT
+        self.names.add(func_or_property.__name__.removeprefix("special_").strip("_"))
+        return func(*args, **(kwargs or {}))
+
+    def _note_own(self, frame, event, _):
+        module = frame.f_globals.get("__name__", "")
+        ours = module.startswith(("mha_helpers.", "mha_course.")) and ".exercises" not in module
+        if event == "call" and ours:
+            self.names.add(frame.f_code.co_name)
+
+
+def _each(change, value):
+    """Change a tensor, or each one in a list or tuple."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    return type(value)(_each(change, part) for part in value) if type(value) in (list, tuple) else value

@@ -1,0 +1,134 @@
+"""The exercises of page 01: what order is made of, from token numbers to x, axes in the wrong place."""
+
+import torch
+
+from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+
+_SAME_WORDS = "has the same words in another order: which of its rows would differ without positions?"
+
+without_positions = ValueExercise(
+    "1.1 ★ · 3 min · What can be told apart without positions?",
+    right={"a", "c"},
+    task="""
+    A model adds no positions: x is made of the word table only. For which of these pairs does it
+    get **the same rows**, perhaps in another order? Answer with a set of letters, such as `{"b", "d"}`.
+
+    - **a** “dog bites man” and “man bites dog”
+    - **b** “cat eats fish” and “cat eats cat”
+    - **c** “not good but cheap” and “cheap but not good”
+    - **d** “the cat” and “cat”
+    """,
+    stub="same_rows = ...",
+    mistakes=[
+        ({"b", "d"}, "These pairs can be told apart: which pairs does the task ask for?"),
+        ("b", "In pair b one sentence has the row of “cat” twice: has the other one, too?"),
+        ("d", "In pair d one sentence has a row more. Can two rows be the same as one?"),
+        ("a", f"Pair a {_SAME_WORDS}"),
+        ("c", f"Pair c {_SAME_WORDS}"),
+    ],
+    praise="Without positions a sentence is a bag of words, whatever the words say about each other.",
+    hints=[
+        "Each word gives one row, and the row depends on the word only. Write them down.",
+        "Two sentences of the same words, each as often, give the same rows.",
+    ],
+    solution='same_rows = {"a", "c"}',
+)
+
+
+_TABLES = numbers(5, 4), numbers(7, 4, seed=1)
+
+tokens_to_x = FunctionExercise(
+    "1.2 ★★ · 5 min · From token numbers to x",
+    cases=lambda: [
+        case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
+        case(torch.tensor([[4, 1], [0, 2], [1, 1]]), *_TABLES, label="with three sentences of two tokens"),
+        case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
+    ],
+    task="""
+    In a real model every token has a number, and `table` has one row for each number. Write the step from
+    token numbers `(…, n)` to x `(…, n, d_model)`; the dots stand for any axes in front, or none. `positions`
+    has a row for each position, and usually more rows than your sentence needs.
+    """,
+    axes=("sentence", "token", "feature"),
+    mistakes=changes("""
+        positions[:n] => positions[token_ids]
+        You look up the positions by the number of the word. What says where a word stands?
+        table[token_ids] => table[:n]
+        You take the first rows of `table`: which rows do the token numbers name?
+        positions[:n] => positions
+        You add all rows: how many does a sentence need?
+        positions[:n] => positions[-n:]
+        You take the last positions. Where does a sentence begin?
+        positions[:n] => positions[1 : n + 1]
+        Every position is one too late: which is first?
+        table[token_ids] + positions[:n] => torch.cat([x := table[token_ids], 0 * x + positions[:n]], -1)
+        Word and position lie side by side: how many numbers has a row, and how do two rows become one?
+        positions[:n] => positions[0]
+        All tokens get row 0: which has the second token?
+        shape[-1] => shape[0]
+        You take as many positions as there are sentences: which axis counts the tokens of one?
+        shape[-1] => shape[0]
+        positions[:n] => positions[:n].reshape(-1, *[1] * (token_ids.dim() - 1), 4)
+        All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?
+        + positions[:n] => + 0
+        The words are right. Where is their position?
+        table[token_ids] => table[token_ids - 1]
+        You count from 1: which row has number 0?
+        table[token_ids] + => table[token_ids] *
+        You multiply word and position: how does the page join them?
+    """),
+    praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
+    hints=[
+        "A table indexed by a tensor of numbers gives one row for each number: table[token_ids].",
+        "A sentence of n tokens uses the first n positions. The number of tokens is token_ids.shape[-1].",
+    ],
+    solution="""
+def tokens_to_x(token_ids, table, positions):
+    # tensors: (…, n) -> (…, n, d_model)
+    n = token_ids.shape[-1]
+    return table[token_ids] + positions[:n]  # (..., n, d_model) + (n, d_model) -> (..., n, d_model)
+""",
+)
+
+_SHAPES = [
+    ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
+    ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
+    ((5, 5), "is that of one table: for what does her module make a table each?"),
+    ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
+    ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
+    ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
+]
+
+axes_mixed_up = ValueExercise(
+    "1.3 ★★ · 4 min · Who looks at whom?",
+    right={"shape": (7, 5, 5), "look at each other": "sentences"},
+    says=lambda shape, _: "holds {:g} tables of {:g} × {:g}: how many are there, and of what?".format(*shape),
+    task="""
+    A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. Which
+    shape do her weights have? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
+    look at each other?
+    """,
+    stub="""
+mix_up = {
+    "shape": ...,
+    "look at each other": ...,
+}
+""",
+    mistakes=[
+        *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
+        ({"shape": (7, 5, 5), "look at each other": "tokens"}, "“tokens” should, but what is there twice?"),
+        ({"look at each other": "heads"}, "“heads”: the module averages them away."),
+        ({"look at each other": "features"}, "“features”: a score adds them up. What is there five times?"),
+    ],
+    praise="The third words of all sentences have looked at each other, and nothing raised an error.",
+    hints=[
+        "Without batch_first the module reads the first axis as tokens and the second as sentences.",
+        "It makes one table for each “sentence” it sees, and the table's rows and columns are its “tokens”.",
+    ],
+    solution="""
+mix_up = {
+    "shape": (7, 5, 5),  # for each of the 7 positions, 5 sentences look at 5 sentences
+    "look at each other": "sentences",
+}
+""",
+)

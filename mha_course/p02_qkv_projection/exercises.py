@@ -1,0 +1,152 @@
+"""The exercises of page 02: a word that moves, a question of your own design, three matrices in one."""
+
+from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_helpers.golden import golden_example
+
+moved_verb = ValueExercise(
+    "2.1 ★ · 3 min · The verb moves",
+    right={"heads": {3}, "query": [0, 2]},
+    says=lambda *_: "is not the sum of the rows of W_Q whose features are 1: which two are they?",
+    task="""
+    In “cat fish eats” the verb comes third, so its row of x is (0, 1, 0, 0, 0, 1). The matrices stay as they
+    are. Which heads, counted from 1, now get another query from “eats”? And what does it ask in head 3?
+    Print `example.w_q`: its last two columns belong to head 3.
+    """,
+    stub="""
+moved = {
+    "heads": ...,  # a set, such as {1, 2}
+    "query": ...,  # two numbers, as a list
+}
+""",
+    given="example = golden_example()",
+    mistakes=[
+        ({"query": [2, 0]}, "“query” is that of the second position: where does the verb stand now?"),
+        ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
+        ({"query": [0, 0]}, "“query” is what “what happens” makes alone: which other feature is not zero?"),
+        ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
+        ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
+        ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
+        ({"heads": {2}}, "“heads”: head 2 reads no position. Did you count from 0? The page counts from 1."),
+        ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
+        ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
+        ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
+    ],
+    praise="A query comes from the word's own row, so a head that reads no position asks the same anywhere.",
+    hints=[
+        "Two features of the new row are 1, so the query is the sum of two rows of W_Q.",
+        "The rows “what happens” and “2nd” made the old query, “what happens” and “3rd” make the new one.",
+        "Compare the rows “2nd” and “3rd” of W_Q: in which columns do they differ?",
+    ],
+    solution="""
+new_row = torch.tensor([0.0, 1, 0, 0, 0, 1])
+all_heads = new_row @ example.w_q  # compare with example.x[1] @ example.w_q
+moved = {
+    "heads": {3},
+    "query": all_heads[4:6].tolist(),
+}
+""",
+)
+
+
+def _pair(numbers):
+    return "({:.4g}, {:.4g})".format(*(numbers + 0.0).tolist()).replace("-", "−")
+
+
+def _asks(w_q, _):
+    """Say which place the head reads, or which word asks something else than it should."""
+    example = golden_example()
+    for name, row in zip(example.features[3:], w_q[3:], strict=True):
+        if row.any():
+            return f"has {_pair(row)} as its row “{name}”, so the head reads this place: may it do so?"
+    cat, eats, fish = example.x[:, :3].double() @ w_q[:3]
+    for word, query in (("cat", cat), ("eats", eats)):
+        if query.any():
+            nothing = "nothing, (0, 0): which of its features do your rows read?"
+            return f"lets “{word}” ask with {_pair(query)}, and it should ask {nothing}"
+    why = "what does its feature 2 make of your row “what is eaten”?"
+    if fish[0] and not fish[1]:
+        why = "in which of the two columns does its number belong?"
+    return f"lets “fish” ask with {_pair(fish)}, and it should ask with (0, 1): {why}"
+
+
+own_question = ValueExercise(
+    "2.2 ★★ · 6 min · Design a question",
+    right=[[0, 0], [0, 0], [0, 0.5], [0, 0], [0, 0], [0, 0]],
+    says=_asks,
+    task="""
+    Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
+    that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever
+    the words stand, so it may not read the places. Fill in all six rows of $W_Q$.
+    """,
+    stub="""
+my_w_q = [
+    ...,  # who acts: two numbers, as a list
+    ...,  # what happens
+    ...,  # what is eaten
+    ...,  # 1st
+    ...,  # 2nd
+    ...,  # 3rd
+]
+""",
+    praise="A row of W_Q says what one feature asks, and the feature in x says how loudly.",
+    hints=[
+        "Each row of W_Q says what one feature asks. Places left out, which feature has only “fish”?",
+        "All other rows are [0, 0], so that the other two words ask nothing.",
+        "In x this feature of “fish” is 2, and 2 times your row must be (0, 1).",
+    ],
+    solution="""
+my_w_q = [
+    [0, 0],  # who acts: cat and fish have it, and cat must ask nothing
+    [0, 0],
+    [0, 0.5],  # what is eaten: it is 2 in “fish”, and 2 · 0.5 = 1
+    [0, 0],
+    [0, 0],
+    [0, 0],
+]
+""",
+)
+
+three_in_one = FunctionExercise(
+    "2.3 ★★ · 5 min · Three matrices in one",
+    cases=lambda: [
+        case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
+        case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
+        case(numbers(2, 3, 6, seed=4), numbers(6, 12, seed=5), label="with two sentences"),
+        case(numbers(1, 2, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
+    ],
+    returns=("q", "k", "v"),
+    axes=("sentence", "token", "column"),
+    task="""
+    GPT-2 keeps $W_Q$, $W_K$ and $W_V$ of all heads side by side; `w_qkv` (d_model, 3 · d_k) is one head's.
+    Return its q, k and v for x (…, n, d_model), with any axes in front.
+    """,
+    mistakes=changes("""
+        together.chunk(3, dim=-1) => (together[..., first::3] for first in range(3))
+        You deal the columns out in turn: the matrices lie side by side, so which belong to W_Q?
+        dim=-1 => dim=-2
+        You cut between tokens: which axis holds the features?
+        together.chunk(3, dim=-1) => (x @ part for part in w_qkv.chunk(3))
+        You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?
+        together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
+        A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
+        together.chunk(3, => together[..., :6].chunk(3,
+        You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?
+        chunk(3, => tensor_split((x.shape[-1], 2 * x.shape[-1]),
+        You cut after d_model columns: how many of the 3 · d_k columns belong to each part?
+        chunk(3, dim=-1) => chunk(3, dim=1) => tensor_split((d := w_qkv.shape[-1] // 3, 2 * d), dim=1)
+        You cut along axis 1, which holds the features only if there is no axis in front.
+    """),
+    praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
+    hints=[
+        "Multiply first: the last axis of x @ w_qkv holds the numbers of q, then of k, then of v.",
+        "d_k is a third of the last axis: w_qkv.shape[-1] // 3.",
+        "A slice such as [..., :d_k] cuts the last axis, however many are in front; so does .chunk.",
+    ],
+    solution="""
+def my_projections(x, w_qkv):
+    # x (…, n, d_model), w_qkv (d_model, 3 · d_k) -> tensors q, k, v, each (…, n, d_k)
+    together = x @ w_qkv  # (…, n, d_model) @ (d_model, 3 · d_k) -> (…, n, 3 · d_k)
+    q, k, v = together.chunk(3, dim=-1)  # three of (…, n, d_k)
+    return q, k, v
+""",
+)

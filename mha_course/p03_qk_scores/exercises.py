@@ -1,0 +1,160 @@
+"""The exercises of page 03: a new key, the products inside a score, a head that finds the next word."""
+
+from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_course.p03_qk_scores.designs import Design
+
+_QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
+_COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
+
+
+def _needs(scores, wanted):
+    """Say which query and key the first wrong score is made of."""
+    index = int((scores - wanted).abs().gt(1e-3).int().argmax())
+    pair = f"{_QUERIES[index]} with (1, −3)" if wanted[1] == 5 else f"{_KEYS[index]} with (1, 1)"
+    return f"has a wrong score of {pair}: what are their two products, and what is the sum?"
+
+
+new_key = ValueExercise(
+    "3.1 ★ · 3 min · A fourth word answers",
+    right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
+    says=_needs,
+    task="""
+    “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
+    (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). Which numbers stand in its row and its column? Leave out
+    its score with itself. For which old words is “dog” now the best answer?
+    """,
+    stub="""
+dog = {
+    "new column": ...,  # three numbers, as a list
+    "new row": ...,  # three numbers, as a list
+    "finds it": ...,  # a set of words, such as {"cat", "fish"}
+}
+""",
+    mistakes=[
+        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are exchanged: which one asks?"),
+        ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
+        ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
+        ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, how with “dog”?"),
+        ({**_COLUMN, "finds it": "fish"}, "“finds it”: how does “fish” score with “cat”, how with “dog”?"),
+        ({**_COLUMN, "finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old."),
+    ],
+    praise="A new word asks in a row and answers in a column; no old score changes.",
+    hints=[
+        "In its column “dog” is asked: multiply each query with its key (1, −3), and add the two products.",
+        "In its row “dog” asks: multiply its query (1, 1) with the key of each word.",
+        "The old rows are (4, 0, 2), (4, −1, 0) and (2, 0, 1): in which is the new score the largest?",
+    ],
+    solution="""
+queries = torch.tensor([[2, 0], [2, -1], [1, 0]])
+keys = torch.tensor([[2, 0], [0, 1], [1, 2]])
+dog_query, dog_key = torch.tensor([1, 1]), torch.tensor([1, -3])
+dog = {
+    "new column": queries @ dog_key,  # (3, d_k) @ (d_k) -> (3)
+    "new row": keys @ dog_query,
+    "finds it": {"eats"},  # its largest score was 4, with “cat”
+}
+""",
+)
+
+
+products = FunctionExercise(
+    "3.2 ★★ · 6 min · The products inside every score",
+    axes=("head", "query", "key", "feature"),
+    cases=lambda: [
+        case(numbers(3, 2), numbers(4, 2, seed=1), label="with 3 queries, 4 keys and d_k = 2"),
+        case(numbers(5, 3, seed=2), numbers(2, 3, seed=3), label="with 5 queries, 2 keys and d_k = 3"),
+        case(numbers(2, 6, 4, seed=4), numbers(2, 5, 4, seed=5), label="with two heads"),
+        case(numbers(1, 2, 6, 4, seed=6), numbers(1, 2, 5, 4, seed=7), label="with two axes in front"),
+    ],
+    task="""
+    The bars of the explorer show the products of one query with one key. Compute those of all pairs at
+    once: for n_q queries q (…, n_q, d_k) and n_k keys k (…, n_k, d_k) return a tensor (…, n_q, n_k, d_k).
+    Added up over its last axis, it gives the scores.
+    """,
+    mistakes=changes("""
+        my_products(q, k) => my_products(k, q)
+        Your rows are the keys: which of the two asks, and so comes first?
+        asks * answers => q @ k.transpose(-2, -1)
+        These are the scores, already added up: the products are what @ has before it adds.
+        [..., :, None, :] => [:, None, :]
+        [..., None, :, :] => [None, :, :]
+        With an axis in front the new axes go to the wrong place: count them from the end.
+        asks * answers => torch.stack([torch.stack([a * b for b in k]) for a in q])
+        You run over the first axis in a loop: with heads in front, which axis holds the queries?
+        asks * answers => torch.stack([a * k for a in q])
+        You run over the first axis in a loop: with heads in front, which axis holds the queries?
+        asks * answers => asks * k
+        Your k has no new axis, which fits only without heads in front.
+        asks * answers => q * k
+        You pair each query with one key: what makes every query meet every key?
+        asks * answers => q.unsqueeze(2) * k.unsqueeze(1)
+        You count the axes from the front, so that it works with one axis of heads only.
+        asks * answers => asks * answers / q.shape[-1] ** 0.5
+        You divide by √d_k, which is the step of page 04.
+        asks * answers => asks + answers
+        Every pair is there, but its numbers are added: what does a score do with two numbers first?
+    """),
+    praise="A score is a sum over features, and before the sum you can see which feature decided.",
+    hints=[
+        "Every query meets every key, so q needs an axis for the keys and k an axis for the queries.",
+        "q[..., :, None, :] is (…, n_q, 1, d_k). Which shape does k need, so that `*` pairs them all?",
+        "k[..., None, :, :] has the shape (…, 1, n_k, d_k), and `*` stretches the axes of size 1.",
+    ],
+    solution="""
+def my_products(q, k):
+    # q (…, n_q, d_k), k (…, n_k, d_k) -> (…, n_q, n_k, d_k)
+    asks = q[..., :, None, :]  # (…, n_q, 1, d_k)
+    answers = k[..., None, :, :]  # (…, 1, n_k, d_k)
+    return asks * answers  # (…, n_q, n_k, d_k)
+""",
+)
+
+next_word = Design(
+    "3.3 ★★★ · 10 min · Design a head that finds the next word",
+    cases=lambda: [
+        case(numbers(6, 5), label="with six words"),
+        case(30 * numbers(5, 5, seed=2), label="with five words of large numbers"),
+    ],
+    task="""
+    Every row of x has 11 features: five random numbers for the word, then six for its place, with a 1 in the
+    column of that place and 0 elsewhere. Return a `w_q` and a `w_k`, each (11, 6), so that every word scores
+    highest with the word after it, whatever the words are. The check computes `(x @ w_q) @ (x @ w_k).T` for
+    sentences of its own, without their last words.
+    """,
+    mistakes=changes("""
+        position + 1] => position]
+        Each word finds itself: whose key must its query be equal to?
+        position < 5 => position > 0
+        position + 1] => position - 1]
+        Each word finds the word before it: which way must a query be ahead of its key?
+        position + 1] => position - 1]
+        Each word finds the word before it, and the first one that of place 6: which way is ahead?
+        w_k[5 + position, position] = 1 => w_k[5 + position] = position
+        w_q[5 + position, position + 1] => w_q[5 + position]
+        Every word finds the last one: the later a word, the higher it scores.
+        position + 1] => position + 1 :]
+        Several later words score alike: only one of them is the next.
+        position < 5 => position < 4
+        position + 1] => position + 2]
+        Each word looks two places ahead: how far is a query from the key of its own place?
+        position, position] = 1 => position, position] = 0
+        All scores are 0, so no key wins: in which column do a query and a key meet?
+    """),
+    praise="“Look one word ahead” means a query that equals the key of the next place.",
+    hints=[
+        "Rows 0 to 4 of both matrices stay 0, so that the words do not count. Which rows meet the places?",
+        "Let the key of a place be a 1 in the column of that place: w_k[5 + position, position] = 1.",
+        "A query fits best where it equals the key: which column must hold the 1 of w_q[5 + position]?",
+    ],
+    solution="""
+def my_matrices():
+    # two tensors of shape (11, 6): w_q and w_k
+    w_q = torch.zeros(11, 6)
+    w_k = torch.zeros(11, 6)
+    for position in range(6):
+        w_k[5 + position, position] = 1  # I am in this place
+        if position < 5:
+            w_q[5 + position, position + 1] = 1  # I look for the place after mine
+    return w_q, w_k
+""",
+)

@@ -1,0 +1,138 @@
+"""The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
+
+from mha_course.exercises import ValueExercise
+from mha_course.p04_scaling.scales import NOT_SCALING, SCALING, ScaleTest
+
+
+def _nudge_for(growth, wanted):
+    """Say which nudge of the score would make a wrong growth of its weight."""
+    new = growth + (0.880797 if wanted > 0.005 else 1)  # what softmax gives 3 beside 1, and 24 beside 8
+    if growth < 0:
+        return "says that a weight falls: whose, or what minus what?"
+    if new >= 1:
+        return "would lift the weight above 1: how near to it is the old one?"
+    return f"is what softmax gives if the scaled score moves by {new.logit() - 2:.2g}: how far does it move?"
+
+
+stands_still = ValueExercise(
+    "4.1 ★ · 3 min · A row that stands still",
+    right={"scaled": 0.01011, "not scaled": 6.2e-8},
+    decimals=3,
+    says=_nudge_for,
+    task="""
+    In a head with d_k = 64 a query scores 24 with one word and 8 with another, before any scale. Training
+    nudges the first score up, from 24 to 24.8. By how much does the weight of the first word grow, to three
+    decimals, if the scores are scaled, and if they are not? `torch.softmax` may help.
+    """,
+    stub="""
+grows_by = {
+    "scaled": ...,
+    "not scaled": ...,
+}
+""",
+    mistakes=[
+        ({"scaled": 0.0, "not scaled": 0.01011}, "The two may have changed places."),
+        ({"scaled": 0.01148}, "“scaled” fits new over old − 1, or 0.1 · slope: what is new minus old?"),
+        ({"scaled": 0.8909}, "“scaled” is the new weight: by how much is it above the old one?"),
+        ({"scaled": 0.105}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
+        ({"scaled": 0.00307}, "“scaled” divides by d_k, not its root."),
+        ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
+        ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
+        ({"not scaled": 1.0}, "“not scaled” is the weight, or new over old: how much is added?"),
+    ],
+    praise="Not scaled, the row is saturated: the same nudge changes nothing, so training gets no answer.",
+    hints=[
+        "Scaled means divided by √64 = 8: the scores are 3 and 1, and after the nudge 3.1 and 1.",
+        "Take the softmax of both rows, before and after, and subtract the first weights.",
+    ],
+    solution="""
+def weight(first, second):
+    return torch.softmax(torch.tensor([first, second]), dim=-1)[0]
+
+
+grows_by = {
+    "scaled": weight(24.8 / 8, 8 / 8) - weight(24 / 8, 8 / 8),  # √64 = 8
+    "not scaled": weight(24.8, 8.0) - weight(24.0, 8.0),
+}
+""",
+)
+
+
+def _divisor(spread, _):
+    """Say which divisor of the scores would leave a wrong spread."""
+    if spread <= 0:
+        return "is not above 0: how far do scores spread that are not all the same?"
+    return f"fits a divisor of {1 / spread:.3g} times √d_k: how many times √d_k is √512?"
+
+
+wrong_root = ValueExercise(
+    "4.2 ★★ · 5 min · A colleague takes the wrong root",
+    right={"spread": 8 / 512**0.5, "rows": "flatter"},
+    decimals=2,
+    says=_divisor,
+    task="""
+    A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and
+    spread 1, so correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of
+    √d_k. Which spread do her scores have, to two decimals at least? And will her rows of weights be
+    `"flatter"` or `"sharper"` than they should be?
+    """,
+    stub="""
+colleague = {
+    "spread": ...,
+    "rows": ...,
+}
+""",
+    mistakes=[
+        ({"spread": 8**0.5}, "“spread” is above 1: does she divide by more than she should, or by less?"),
+        ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: which spread has a sum of 64 products?"),
+        ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
+        ({"spread": 64}, "“spread” is how many products a score adds up: which spread has their sum?"),
+        ({"spread": 512**-0.5}, "“spread” forgets what is divided: which spread has a sum of 64 products?"),
+        ({"spread": 512**0.5}, "“spread” is her divisor: which spread do the scores have that she divides?"),
+        ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
+        ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
+    ],
+    praise="Her scores come out √8 times too small, so her heads can hardly decide for one word.",
+    hints=[
+        "How many products does a score of one head add up, and which spread has that sum?",
+        "Divide this spread by √512.",
+        "The smaller the spread, the closer the scores: what does softmax make of equal ones?",
+    ],
+    solution="""
+d_k = 512 // 8
+colleague = {
+    "spread": math.sqrt(d_k) / math.sqrt(512),  # 8 / 22.6
+    "rows": "flatter",
+}
+""",
+)
+
+
+scale_test = ScaleTest(
+    "4.3 ★★★ · 8 min · Write the test that catches a wrong scale",
+    right=SCALING,
+    wrong=NOT_SCALING,
+    times=3,
+    task="""
+    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
+    every size of head, else `False`. The check hands your test fourteen scales, two of which are right. A few
+    hundred queries and keys are enough.
+    """,
+    praise="A divisor that never changes shows only where two sizes are tested.",
+    hints=[
+        "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
+        "Which spread, .std(), has the result if the scale is right? It is measured, so allow some distance.",
+        "A divisor that never changes is right for one d_k: test two that lie far apart, not only squares.",
+    ],
+    solution="""
+def my_test(scale):
+    # scale(scores, d_k) -> True or False
+    for d_k in [8, 256]:
+        q = torch.randn(500, d_k)
+        k = torch.randn(500, d_k)
+        scores = q @ k.transpose(-2, -1)  # (500, d_k) @ (d_k, 500) -> (500, 500)
+        if not 0.8 < scale(scores, d_k).std() < 1.25:
+            return False
+    return True
+""",
+)

@@ -1,0 +1,109 @@
+"""The exercises of page 05: a mask that hides too much, a mask to design, a test that catches a leak."""
+
+import torch
+
+from mha_course.exercises import FunctionExercise, ValueExercise, case, changes
+from mha_course.p05_causal_mask.judges import LeakTest, rule_of_softmax, rules_of_the_window
+from mha_course.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
+
+scores_equal_to_zero = ValueExercise(
+    "5.1 ★ · 4 min · A mask applied as scores == 0",
+    right=[0.670, 0.0, 0.330],
+    decimals=3,
+    says=rule_of_softmax,
+    task="""
+    Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
+    Take the row “fish” of this page: its scaled scores are [1.414, 0, 0.707], the causal mask forbids
+    nothing in it, and its weights should be [0.576, 0.140, 0.284]. Which weights does this code give,
+    to three decimals? You need no exponentials.
+    """,
+    stub="my_row = ...  # three numbers, as a list",
+    mistakes=[
+        ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
+        ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
+        ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
+        ([1.414, 0.0, 0.707], "Those are scores: what does softmax make of the two that are left?"),
+        ([1.414, -torch.inf, 0.707], "Those are the scores after the code: what does softmax make of them?"),
+        ([0.670, 0.330], "The two shares are right. Which weight has the hidden word, in its own place?"),
+    ],
+    praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
+    hints=[
+        "The mask multiplies by 1 everywhere in this row. Which score is 0 all the same?",
+        "That word loses its weight. The two others keep their ratio, 0.576 to 0.284, and add up to 1.",
+    ],
+    solution="""
+left = 0.576 + 0.284  # the word whose score is 0 gets −∞, and drops out
+my_row = [0.576 / left, 0, 0.284 / left]
+""",
+)
+
+
+window_mask = FunctionExercise(
+    "5.2 ★★ · 6 min · A window, and the first word",
+    cases=lambda: [
+        case(n, window, label=f"with n = {n} and a window of {window}")
+        for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
+    ],
+    says=rules_of_the_window,
+    task="""
+    Each word sees itself, the `window` words before it and, however far away, the first word, because
+    heads often leave spare weight there (an *attention sink*). Nobody sees a later word. Return this
+    mask, (n, n), True = may attend.
+    """,
+    mistakes=changes("""
+        back <= window => back < window
+        Your window is one word too narrow: it counts the word itself.
+        back <= window => back <= window + 1
+        Your window is one word too wide: it counts words before the word.
+        back <= window => torch.stack([torch.isin(position, position[i - window : i + 1]) for i in position])
+        In the first rows your window is lost: a slice that starts below 0 counts from the end.
+        near | first => near & first
+        Your rules must all hold at once, so a word sees the first at most: which two are a choice?
+        (near | first) => near | (position[:, None] == 0)
+        You open the first row: which column do the other words need to see the first word?
+    """),
+    praise="Three rules, joined by & and |: you can now write any mask that you can say in a sentence.",
+    hints=[
+        "Make a table of how many words back each key stands: i[:, None] - i[None, :].",
+        "Write each rule as a table of True and False: not later, near enough, is the first word.",
+        "Not later, and (near enough, or the first): & and |, with brackets around every comparison.",
+    ],
+    solution="""
+def my_window_mask(n, window):
+    # -> tensor (n, n), True = may attend
+    position = torch.arange(n)
+    back = position[:, None] - position[None, :]  # query (n, 1), key (1, n) -> (n, n)
+    near, first = back <= window, position[None, :] == 0
+    return (back >= 0) & (near | first)
+""",
+)
+
+
+leak_test = LeakTest(
+    "5.3 ★★★ · 9 min · Write the test that catches a leak",
+    times=3,
+    right=CAUSAL,
+    wrong=NOT_CAUSAL,
+    task="""
+    A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
+    sees a later one, else `False`; its mask is not shown. The check hands your test seventeen
+    attentions, three of which are right.
+    """,
+    praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",
+    hints=[
+        "Make x with torch.randn(5, 4), copy it with x.clone(), and change one word of the copy.",
+        "If word j has changed, which rows of the output must stay as they were? Slice them: [:j].",
+        "Do it for every j, and compare with torch.allclose.",
+    ],
+    solution="""
+def my_test(attend):
+    # attend(x) -> outputs; True if no output follows a later word
+    x = torch.randn(5, 4)
+    for j in range(5):
+        changed = x.clone()
+        changed[j] = torch.randn(4)
+        if not torch.allclose(attend(x)[:j], attend(changed)[:j], atol=1e-6):
+            return False
+    return True
+""",
+)

@@ -1,0 +1,92 @@
+"""Which rule a row (5.1) or a mask (5.2) breaks, and probes that tell the slip of a leak test (5.3)."""
+
+import torch
+
+from mha_course.exercises import TestExercise, changes
+from mha_course.exercises.compare import as_python
+from mha_course.exercises.engine import run_code
+from mha_course.exercises.running import run
+from mha_course.p05_causal_mask.leaks import ATTEND, CAUSAL
+
+
+def rule_of_softmax(row, _):
+    """Say of three wrong weights, of which the second is hidden, which rule of softmax they break."""
+    if row[1]:
+        return f"gives “eats” the weight {row[1]:.3g}: what does the code do with its score?"
+    if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
+        return f"adds up to {row.sum():.3g}: to how much should the weights of a row?"
+    ratio = f"has a weight of “cat” {row[0] / row[2]:.3g} times that of “fish”"
+    return f"{ratio}: which ratio does softmax keep?"
+
+
+def rules_of_the_window(seen, wanted):
+    """Say of a mask with wrong cells which rules of the task it breaks, and where first."""
+    seen, wanted, key = seen != 0, wanted != 0, torch.arange(len(seen))
+    back = key[:, None] - key
+    rules = {
+        "shows later words": seen & (back < 0),
+        "hides a word from itself": ~seen & (back == 0),
+        "hides the first word": ~seen & (back > 0) & (key == 0),
+        "hides words of the window": ~seen & wanted & (back > 0) & (key > 0),
+        "shows words too far away": seen & ~wanted & (back > 0),
+    }
+    broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
+    return ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
+
+
+# Attentions that show the slip of a test that says True of them: one that says False of all others …
+_STRICT = changes("""
+    weights @ x => x.cummax(dim=-2).values
+    Your test says False even of the right ones: it leaves no room for rounding. Which function does?
+    weights @ x => torch.ones_like(x)
+    Your test compares rows that may change: which words differ, and which rows come before them all?
+""")
+# … and one that passes what leaks, and has changed every word.
+_LOOSE = changes("""
+    weights @ x => x + 1e-3 * x.cumsum(dim=-2).cumsum(dim=-1).sum(dim=-2, keepdim=True)
+    Outputs that move by thousandths of the change pass your test: how loose is its limit?
+    weights @ x => x + torch.cat([x[..., 1:-1, :].cumsum(dim=-1), 0 * x[..., :2, :]], dim=-2)
+    An attention that shows each next word but the last passes your test: is one equal pair enough?
+""")
+_ALWAYS_FALSE = "Your test says False even where no output changes: what lets it say True?"
+
+
+class LeakTest(TestExercise):
+    """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
+
+    def _slip(self, test, verdicts, candidate):
+        of_all, passes = len(set(verdicts)) == 1, not candidate.is_right
+        inputs = self._inputs(test) if passes or not any(verdicts[: len(CAUSAL)]) else []
+        if not inputs or inputs[0][0].dim() < 2:
+            return None
+        alike = [now for _, now in inputs if now.shape == inputs[0][1].shape]
+        changed = torch.stack([(now != alike[0]).any(dim=-1) for now in alike]).flatten(0, -2).any(dim=0)
+        one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
+        if of_all and one_place and (changed.any() or verdicts[0]):
+            return "All calls get the very same tensor: if y is x, both change at once. What makes a copy?"
+        if of_all and any(now.isnan().any() for _, now in inputs):
+            return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
+        kept = ", ".join(f"{word + 1}" for word in range(1, len(changed)) if not changed[word])
+        if kept and changed.any() and len(alike) == len(inputs) and passes:
+            return f"With a right attend, your test leaves these of {len(changed)} words as they are: {kept}."
+        moved = max(torch.dist(now.float(), alike[0].float(), 1) for now in alike)
+        if passes and 1 < len(alike) == len(inputs) and moved < 1e-3 and not inputs[0][0].requires_grad:
+            return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
+        loose = _LOOSE if changed[1:].all() and len(changed) > 2 else ()
+        for change, meant in loose if passes else _STRICT:
+            said = as_python(run(test, (run_code("attend", ATTEND, change, of="candidate"),)).value)
+            if said is True:
+                return meant
+        return _ALWAYS_FALSE if not passes and said is False else None
+
+    @staticmethod
+    def _inputs(test):
+        """Return what a test hands to a right attention: each tensor, and a copy of it as it was then."""
+        handed, attend_rightly = [], CAUSAL["causal mask"][0]
+
+        def attend(x):
+            handed.append((x, x.detach().clone()))
+            return attend_rightly(x)
+
+        run(test, (attend,))
+        return handed

@@ -1,0 +1,151 @@
+"""The exercises of page 07: what no mix can reach, weights made visible, one more word for a mix."""
+
+import torch
+
+from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.running import Calls
+
+out_of_reach = ValueExercise(
+    "7.1 ★ · 4 min · What no query can take home",
+    right={"b", "c", "e"},
+    task="""
+    Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
+    each of them a share above 0. Work on paper: which of these points can be the output of **no** query?
+
+    **a** (1, 2.5) · **b** (2.5, 2.5) · **c** (2, 2) · **d** (1, 1) · **e** (4, 0)
+    """,
+    stub='my_points = ...  # a set of letters, such as {"a", "b"}',
+    mistakes=[
+        ({"a", "d"}, "Those are the points that a query can reach: the task asks for the others."),
+        ("d", "(1, 1) lies inside the triangle: can the three corners be mixed so that they balance there?"),
+        ("a", "Point a: draw the triangle. Does its long edge pass above (1, 2.5), or below?"),
+        ("b", "Point b: draw the triangle. Is it enough that both numbers lie between 0 and 4?"),
+        ("c", "Point c lies on an edge: which weights would the words have that are not its two ends?"),
+        ("e", "Point e is a corner: which weights would the other three words need?"),
+    ],
+    praise="With every weight above 0 an output lies inside the hull, never on its edge; (1, 1) is inside.",
+    hints=[
+        "Draw the four values and join the outer three. Where does (1, 1) lie?",
+        "The long edge holds the points whose two numbers add up to 4.",
+        "A point on an edge is a mix of its two ends only. Which weight do the other words have then?",
+    ],
+    solution="""
+my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 0; a corner, which needs three
+""",
+)
+
+
+class ByItsCall(FunctionExercise):
+    """A right result is not enough: it must come out of PyTorch's function."""
+
+    def _broken_rule(self, answer, cases, outcomes):
+        with Calls() as calls:
+            self._run(answer, cases[0])
+        if "scaled_dot_product_attention" not in calls.names:
+            return "your code never calls F.scaled_dot_product_attention."
+        return super()._broken_rule(answer, cases, outcomes)
+
+
+hidden_weights = ByItsCall(
+    "7.2 ★★ · 5 min · Make hidden weights visible",
+    without=("softmax", "softmin", "exp", "pow", "rpow"),  # rpow is math.e ** scores
+    axes=("sentence", "head", "query", "key"),
+    says=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
+    cases=lambda: [
+        case(numbers(1, 3, 4), numbers(1, 5, 4, seed=1), label="with one head"),
+        case(numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=1), label="with a batch and heads in front"),
+    ],
+    task="""
+    PyTorch’s `F.scaled_dot_product_attention(q, k, v)` returns its output and keeps its weights to
+    itself. But you choose v! Return the weights for q (…, n_q, d_k) and k (…, n_k, d_k) by calling it
+    with values of your own, without computing a score or a softmax yourself.
+    """,
+    mistakes=changes("""
+        torch.eye(k.shape[-2]) => torch.ones(k.shape[-2], k.shape[-2]) => torch.ones(k.shape[-2:])
+        With ones you see only that the weights add up to 1: which values tell the words apart?
+        one_for_each_word) => k)
+        You mix the keys: which values would leave each weight in a column of its own?
+        torch.eye(k.shape[-2]) => torch.arange(0.0, k.shape[-2])[:, None]
+        One number a word gives one sum a query: how many numbers keep all the weights apart?
+        one_for_each_word) => one_for_each_word, is_causal=True)
+        A causal mask hides words that these queries may see.
+        one_for_each_word) => one_for_each_word, scale=1)
+        You switch the scale off: the call is asked for as it is.
+        my_weights(q, k) => my_weights(k, q)
+        Your keys ask and your queries answer: whose are the rows?
+        (q, k, => (q / k.shape[-1] ** 0.5, k,
+        You divide by √d_k, and the call does so once more: the weights come out too even.
+        one_for_each_word) => q)
+        Your values have a row for each query: which words are mixed, and how many are they?
+        one_for_each_word) => k.mT)
+        Your values have a row for each of d_k numbers: which words are mixed, and how many are they?
+    """),
+    praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
+    hints=[
+        "An output is weight 1 · value 1 + weight 2 · value 2 + …: which values let you read off weight 1?",
+        "Give the first word (1, 0, 0, …), the second (0, 1, 0, …), and so on: torch.eye makes that table.",
+        "There is one such table for each head: .expand(*k.shape[:-1], -1) repeats it.",
+    ],
+    solution="""
+def my_weights(q, k):
+    # (…, n_q, d_k), (…, n_k, d_k) -> (…, n_q, n_k)
+    one_for_each_word = torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1)  # (…, n_k, n_k)
+    return torch.nn.functional.scaled_dot_product_attention(q, k, one_for_each_word)
+""",
+)
+
+
+def _parts_of(output, _):
+    """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
+    if output.shape == (2,):
+        old, new = output / torch.tensor([2.0, 4.0])
+        return f"is {old:.3g} · the old output + {new:.3g} · the value: which share of all powers has each?"
+
+
+one_more_word = FunctionExercise(
+    "7.3 ★★★ · 9 min · One more word",
+    returns=("output", "total"),
+    says=_parts_of,
+    cases=lambda: [
+        case(torch.tensor([2.0, 0.0]), torch.tensor(3.0), torch.tensor(0.0), torch.tensor([0.0, 4.0])),
+        case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
+        case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
+    ],
+    task="""
+    A model has mixed the values of all words so far. It kept two things only: the `output`, and `total`,
+    the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
+    (d_v). Return the new output and the new total, as if softmax had seen all words at once. Write over
+    nothing.
+    """,
+    mistakes=changes("""
+        power = score.exp() => power = 1
+        The new word counts 1, whatever its score: what does softmax make of a score?
+        (total * output + power * value) / new_total => (output + value) / 2
+        You count all earlier words together as much as the new one: how much of the total is theirs?
+        total * output + power * value => total * value + power * output
+        The new word gets the share of all earlier ones, and they get its share.
+        (total * output + power * value) / new_total => output + power / new_total * value
+        The new word gets a share: have the others shrunk?
+        power = score.exp() => power = score
+        You weigh with the score itself: what does softmax make of a score first?
+        (total * output + power * value) / new_total => total * output + power * value
+        That is a sum, not yet a mix: by what must it be divided?
+        , new_total => , total
+        The output is right; does the total still hold all words?
+        , new_total => , total + score
+        The output is right; the total is a sum of powers, not of scores.
+    """),
+    praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",
+    hints=[
+        "total · output is the sum of power · value over all words so far, before it was divided.",
+        "Add the new word to this sum: e to the power of its score, times its value.",
+        "Then divide by the new total, which has grown by e to the power of the new score.",
+    ],
+    solution="""
+def my_update(output, total, score, value):
+    # (d_v), one number, one number, (d_v) -> the new output (d_v), the new total
+    power = score.exp()
+    new_total = total + power
+    return (total * output + power * value) / new_total, new_total
+""",
+)

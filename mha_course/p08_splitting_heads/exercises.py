@@ -1,0 +1,164 @@
+"""The exercises of page 08: which number goes where, a cut from slices, a test that catches a scramble."""
+
+from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.running import run
+from mha_course.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
+from mha_helpers.attention import split_heads
+from mha_helpers.golden import golden_example
+
+
+def _held_there(indices, right):
+    """Say which number of q a wrong place of three indices holds."""
+    if len(indices) == 3 and (indices == indices.round()).all():
+        head, word, number = map(int, indices)
+        if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
+            return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
+        after_transpose, view_only = (word, 4 * head + number), divmod(24 * head + 4 * word + number, 12)
+        row, column = after_transpose if right[0] == 2 else view_only
+        return f"is the place of q[{row}, {column}], not of q[1, 9]"
+
+
+where_it_goes = ValueExercise(
+    "8.1 ★ · 5 min · Where does this number go?",
+    right={"columns": [4, 5, 6, 7], "after transpose": (2, 1, 1), "view only": (0, 5, 1)},
+    task="""
+    `q` has 6 words and 12 columns, cut into 3 heads of 4. Answers are Python indices, counted from 0.
+
+    - **columns**: which columns of `q` does `q_heads[1]` hold?
+    - **after transpose**: at which three indices of `q_heads` is the number `q[1, 9]`?
+    - **view only**: at which of `q.view(3, 6, 4)`?
+    """,
+    stub="""
+indices = {
+    "columns": ...,  # a list
+    "after transpose": ...,  # (head, word, number)
+    "view only": ...,  # (head, word, number)
+}
+""",
+    says=_held_there,
+    mistakes=[
+        ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
+        ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
+        ({"columns": [5, 6, 7, 8]}, "“columns” are one too far: Python counts columns from 0."),
+        ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
+        ({"after transpose": (1, 2, 1)}, "“after transpose” is where `view` has it: which step comes next?"),
+        ({"view only": (2, 1, 1)}, "“view only” is where `transpose` brings it: what stands before it in q?"),
+    ],
+    praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
+    hints=[
+        "Head 0 owns the first four columns, the next head the next four.",
+        "Column 9: which head owns it, and which of its four columns is it? The word stays the word.",
+        "`view` fills (3, 6, 4) in the order in which q is read. 12 + 9 numbers come before q[1, 9];"
+        " a head takes 6 · 4 of them, and a row of a head takes 4.",
+    ],
+    solution="""
+indices = {
+    "columns": [4, 5, 6, 7],
+    "after transpose": (9 // 4, 1, 9 % 4),  # column 9 = 2 · 4 + 1
+    "view only": (21 // 24, 21 // 4, 21 % 4),  # 21 numbers before it; a head holds 24, a row 4
+}
+""",
+)
+
+
+cut_from_slices = FunctionExercise(
+    "8.2 ★★ · 6 min · The cut without view",
+    cases=lambda: [
+        case(numbers(2, 5, 12), 3, label="with two sentences of five words"),
+        case(numbers(3, 4, 10), 2, label="with two heads"),
+        case((golden_example().x @ golden_example().w_q)[None], 3, label="with “cat eats fish”"),
+        case(numbers(4, 3, 6), 1, label="with one head"),
+    ],
+    without=(  # the relatives of view
+        *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim"),
+        *("moveaxis", "as_strided", "view_as", "reshape_as", "unfold", "numpy", "einsum", "split_heads"),
+        *("mT", "mH", "T", "H", "t", "adjoint"),
+    ),
+    axes=("sentence", "head", "word", "number"),
+    task="""
+    A colleague does not trust `view` and `transpose`. Write the cut for a batch, (b, n, h·d_k) →
+    (b, h, n, d_k), without them or their relatives, from slices such as `q[..., 2:4]`, columns 2 and 3
+    of every word.
+    """,
+    mistakes=changes("""
+        start = head * d_k => start = head => start = head * num_heads
+        Your heads overlap, or leave a gap: at which column does head i begin?
+        q.shape[-1] // num_heads => 2
+        Your heads are two columns wide, as the slice in the task: how wide are they for any q?
+        start + d_k => start + d_k - 1
+        The last column of every head is missing: is the stop of a slice inside it?
+        start : start + d_k => head::num_heads
+        Your heads take every num_heads-th column: a head owns columns that lie side by side.
+        d_k = q.shape[-1] // num_heads => d_k, num_heads = num_heads, q.shape[-1] // num_heads
+        You have d_k heads of num_heads columns: which of the two counts the heads?
+        torch.stack => torch.cat
+        Your heads stand below each other on the axis of the words: they need an axis of their own.
+    """),
+    praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
+    hints=[
+        "How wide is a head, and at which column does head i begin?",
+        "The three dots stand for all axes in front: q[..., start:stop] cuts columns only.",
+        "Collect the slices in a list. torch.stack(slices, dim=…) makes the new axis: which place has h?",
+    ],
+    solution="""
+def my_cut(q, num_heads):
+    # (b, n, h·d_k) -> (b, h, n, d_k)
+    d_k = q.shape[-1] // num_heads
+    slices = []
+    for head in range(num_heads):
+        start = head * d_k
+        slices.append(q[..., start : start + d_k])  # (b, n, d_k)
+    return torch.stack(slices, dim=1)  # h of (b, n, d_k) -> (b, h, n, d_k)
+""",
+)
+
+
+class ScrambleTest(TestExercise):
+    """Says of a test that takes every split for right whether its input could tell them apart."""
+
+    def _slip(self, test, verdicts, candidate):
+        handed = []
+        run(test, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
+        if all(verdicts) and all(len(q.unique()) == 1 for q in handed):
+            return "All numbers of your q are the same: could you see two of them change places?"
+
+
+scramble_test = ScrambleTest(
+    "8.3 ★★ · 8 min · Write the test that catches a scramble",
+    right=SPLITTING,
+    wrong=SCRAMBLING,
+    times=2,
+    task="""
+    Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,
+    and return `True` if every number is where it belongs, else `False`. The check hands your test
+    fifteen such functions, two of which are right.
+    """,
+    mistakes=changes("""
+        4, 3, 2 => 4, 1, 6
+        A test with a single head judges like this: how many has your input?
+        4, 3, 2 => 1, 3, 8
+        A test with a single word judges like this: how many has your input?
+        (heads[head], own_columns) => (heads[head].sum(), own_columns.sum())
+        Wrong splits pass that give each head its own numbers: do you look at the place of each?
+        q[:, head * d_k : (head + 1) * d_k] => q.view(num_heads, n, d_k)[head]
+        Your test takes for right what `view` alone makes: which numbers does a head of it hold?
+    """),
+    praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
+    hints=[
+        "Make a small table whose numbers all differ, with torch.arange. Take more than one word, head, d_k.",
+        "You know where each number belongs: exercise 8.1 asked for it. Which slice of q must heads[i] be?",
+        "Compare every head with its slice, and return False at the first that differs.",
+    ],
+    solution="""
+def my_test(split):
+    # split(q, num_heads) -> (h, n, d_k)
+    n, num_heads, d_k = 4, 3, 2
+    q = torch.arange(24).view(n, num_heads * d_k)
+    heads = split(q, num_heads)  # (n, h·d_k) -> (h, n, d_k)
+    for head in range(num_heads):
+        own_columns = q[:, head * d_k : (head + 1) * d_k]
+        if not torch.equal(heads[head], own_columns):
+            return False
+    return True
+""",
+)

@@ -1,0 +1,201 @@
+"""The whole machine on one screen: all numbers of "cat eats fish", and the way back from each to the word."""
+
+import itertools
+import math
+
+import ipywidgets as widgets
+
+from mha_course.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, TABLE, Cell, machine
+from mha_helpers.panel import CLICKS, IndexMenu, Panel
+
+START = Cell("output", 1, 0)  # “eats”, who acts
+TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
+ROW = 20  # pixels of a row of cells
+NUMBER, LABEL = 11, 10.5  # the letters of a number, of a word
+DEEPEST = 4.0  # the vectors share one scale, and so do the scores; weights end at 1
+IN_ROWS = sorted(MATRICES, key=lambda matrix: (TABLE[matrix].y, TABLE[matrix].left))  # as they are read
+FLOW = {"Q": "· W", "scores": "Q Kᵀ", "scaled": f"÷ √{EXAMPLE.d_k}", "masked": "mask", "head": "· V"}
+FLOW |= {"concat": "", "output": "· W_O"}  # what leads to a matrix from the one left of it
+
+
+def machine_explorer():
+    """Return a ``Panel`` with every number of "cat eats fish". Used in notebook 09 and in the sitting.
+
+    Whichever number is chosen, the numbers it was made from are framed, and its arithmetic is written out.
+    ``state()`` holds the ``machine``, the ``trail`` of cells that were chosen one after the other, the last
+    being the number shown, and its ``sources``. A cell is its matrix, row and column, counted from 0. A
+    control "matrix" that is moved alone goes to a number from which the last one was made, if there is one.
+
+    >>> panel = machine_explorer()
+    >>> panel.click(MATRICES.index("concat"), 1, 0)
+    >>> panel.state()["trail"]
+    [Cell(matrix='output', row=1, column=0), Cell(matrix='concat', row=1, column=0)]
+    """
+    return _MachinePanel()
+
+
+class _MachinePanel(Panel):
+    """Menus, and a trail that follows them and the clicks."""
+
+    def __init__(self):
+        self._trail = self._way = [START]
+        self._clicked = None
+        controls = {"head": IndexMenu("head", names=EXAMPLE.head_names)}
+        controls["mask"] = widgets.Dropdown(options=list(MASKS))
+        menus = {"matrix": widgets.Dropdown(options=MATRICES, value=START.matrix)}
+        menus |= {name: IndexMenu(name, start=getattr(START, name)) for name in ("row", "column")}
+        # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
+        controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
+        asks = "click a number to see what it was made from"
+        actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": 366}
+        super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
+
+    def _remember(self, values, map, row, column):
+        self._clicked = self._trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
+        return {}  # _follow sets the menus, whose options may have to change first
+
+    def _follow(self, controls, values):
+        """Bring head, trail and menus to the number that was clicked, or chosen in the menus."""
+        before, menus = self._trail[-1], Cell(values["matrix"], values["row"], values["column"])
+        head, mask = values["head"], values["mask"]
+        self._trail = [in_head(head, cell) for cell in self._trail]
+        now = machine(head, mask)
+        rows, columns = now.axes[menus.matrix]
+        chosen = Cell(menus.matrix, min(menus.row, len(rows) - 1), min(menus.column, len(columns) - 1))
+        if not self._clicked and menus.matrix != before.matrix and menus[1:] == before[1:]:
+            self._trail = extended(self._way, nearest(self._way, chosen, now), now)
+            # An arrow key goes through all matrices between: one off the way must not end it.
+            self._way = self._trail if len(self._trail) > 1 else self._way
+        else:
+            chosen = self._trail[-1] if menus == before else chosen
+            self._trail = self._way = extended(self._trail, self._clicked or chosen, now)
+        cell, self._clicked = self._trail[-1], None
+        head = now.head_of(cell)
+        for name, names in zip(("row", "column"), machine(head, mask).axes[cell.matrix], strict=True):
+            controls[name].offer(names)
+        for name, value in {"head": head, **cell._asdict()}.items():
+            controls[name].value = value
+
+    def _state_of(self, head, mask, **menus):
+        now = machine(head, mask)
+        return {"machine": now, "trail": list(self._trail), "sources": now.sources(self._trail[-1])}
+
+
+def in_head(head, cell):
+    """Return a number of concat as the same one of another head, any other as it is."""
+    column = EXAMPLE.d_k * head + cell.column % EXAMPLE.d_k
+    return cell._replace(column=column) if cell.matrix == "concat" else cell
+
+
+def nearest(way, cell, now):
+    """Return where a move of the matrix alone leads: back to a step, or on to what one was made from."""
+    near = [other for step in way for other in (step, *now.sources(step)) if other.matrix == cell.matrix]
+    return min(near, key=lambda other: (other not in way, other != cell), default=cell)
+
+
+def extended(trail, cell, now):
+    """Return the trail that ends at a cell: back to it, on from a number made from it, or a new one."""
+    way, before = [cell], trail[: trail.index(cell)] if cell in trail else trail
+    for earlier in reversed(before):
+        if way[0] in now.sources(earlier):
+            way.insert(0, earlier)
+        elif len(way) > 1:  # another mask has cut it
+            break
+    return way
+
+
+# --- the picture -------------------------------------------------------------------------------------------
+
+
+def draw(drawing, state):
+    now, trail = state["machine"], state["trail"]
+    drawing.readout = (drawing.width / 2, drawing.height - 6)
+    for cell in now.values:
+        _draw_number(drawing, now, cell, trail)
+    for y, row in itertools.groupby(IN_ROWS, key=lambda matrix: TABLE[matrix].y):
+        _draw_names(drawing, now, list(row), *y)
+    for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
+        name = f"head {head + 1}"  # and its colour
+        x, y, *_ = frame([Cell("concat", 0, 2 * head + 1)])
+        drawing.text(x, y - 4, name, LABEL, "middle", name)
+        x, y, *_ = frame([Cell("W_O", 2 * head + 1, 0)])
+        drawing.text(x - 6, y + 4, name, LABEL, "end", name)
+    _draw_flow(drawing, now)
+    for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
+        drawing.rect(*frame(list(cells)), "lit", outline=True)
+    for i, cell in enumerate(trail):
+        label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
+        drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
+        drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
+
+
+def frame(cells):
+    """Return x, y, width and height of the cells of one matrix, from the first to the last."""
+    (matrix, row, column), (_, last_row, last_column) = cells[0], cells[-1]
+    left, (top, _), width = TABLE[matrix].left, TABLE[matrix].y, TABLE[matrix].width
+    size = width * (last_column - column + 1), ROW * (last_row - row + 1)
+    return left + column * width, top + row * ROW, *size
+
+
+def _draw_number(drawing, now, cell, trail):
+    x, y, width, height = frame([cell])
+    shown, clicked = now.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
+    colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
+    drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{now.name(cell)} = {shown}", clicked)
+    size = NUMBER if len(shown) < 6 else 10  # −0.889 would touch its neighbour
+    drawing.text(x + width / 2, y + 14, shown, size, "middle")
+    if cell in trail:
+        drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
+
+
+def _shade(now, cell):
+    value, colour = now.values[cell], TABLE[cell.matrix].colour
+    if value == -math.inf:
+        return "masked", 0.4
+    if colour == "head":
+        colour = f"head {now.head_of(cell) + 1}"
+    if value < 0:
+        colour = "negative" if colour == "positive" else "below"
+    # Never so deep that words in the colour of the page could not be read on it.
+    return colour, 0.07 + 0.55 * min(abs(value) / (1.0 if cell.matrix == "weights" else DEEPEST), 1.0)
+
+
+def _draw_names(drawing, now, row, top, above):
+    """Draw names and shapes of a row of matrices, and the names of their rows and columns."""
+    for matrix in row:
+        left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, now.axes[matrix]
+        drawing.text(left, above, now.title(matrix), 12, bold=True)
+        shape = f"({len(rows)}, {len(columns)})"
+        drawing.text(left + width * len(columns) + 4, above, shape, 10, "end", "label")
+        for i, name in enumerate(columns):
+            middle = left + (i + 0.5) * width
+            if columns is EXAMPLE.tokens:
+                drawing.text(middle, top - 4, name, LABEL, "middle")
+            elif matrix == "output":
+                first, _, last = name.rpartition(" ")
+                drawing.text(middle, top - 14, first, 10, "middle", "label")
+                drawing.text(middle, top - 4, last, 10, "middle", "label")
+    names, _ = now.axes[row[0]]
+    left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 12)
+    for i, name in enumerate(names):
+        drawing.text(left, top + i * ROW + 14, name, size, anchor)
+
+
+def _draw_flow(drawing, now):
+    """Draw what leads from one matrix to the next."""
+    for before, after in itertools.pairwise(IN_ROWS):
+        if after in FLOW:
+            left, top, width, height = frame([cell for cell in now.values if cell.matrix == before])
+            start, end, y = left + width, TABLE[after].left, top + height / 2
+            drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
+            drawing.text((start + end) / 2, y - 9, FLOW[after], LABEL, "middle")
+    corners = [(791, 232), (791, 236), (96, 236), (96, 247)]  # from the masked scores to the weights
+    for start, end in itertools.pairwise(corners):
+        drawing.line(*start, *end, "label", arrow=end == corners[-1])
+    drawing.text(106, 248, "softmax", LABEL)
+
+
+def words(state):
+    now, cell = state["machine"], state["trail"][-1]
+    go_on = "Choose one of the framed numbers to go on."
+    return [f"{now.name(cell)} = {now.shown(cell)}", now.arithmetic(cell), go_on * bool(state["sources"])]

@@ -1,0 +1,119 @@
+"""How answers of page 09 are judged: a head taken out, a class, bugs in a class."""
+
+import torch
+from torch import nn
+
+from mha_course.exercises import FunctionExercise
+from mha_course.exercises.kinds import hand_over
+from mha_course.exercises.running import AnswerError, Outcome, agree, run
+
+
+class Pruning(FunctionExercise):
+    """Sizes and product are judged: in which order the heads that stay are kept is free."""
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        parts = outcome.value if isinstance(outcome.value, tuple | list) else ()
+        shapes = [part.shape for part in parts if isinstance(part, torch.Tensor)]
+        if not sentence or shapes != [part.shape for part in right.value]:
+            return sentence
+        products = [concat @ w_o for concat, w_o in (parts, right.value)]
+        kept = (parts[0][:, :, None] == right.value[0][:, None]).all(0).any(1)  # columns that concat had
+        return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
+
+
+class ModuleExercise(FunctionExercise):
+    """The answer is a class, an ``nn.Module``, built and called for every input.
+
+    It and the solution get the same weights, so it must name its layers as the solution does. Every case
+    is ``case(x, mask, build=(6, 3))``, with d_model and num_heads.
+    """
+
+    kind = "forward"
+
+    def _run(self, answer, case):
+        return run(lambda *args: self._built(answer, case.build)(*args), case.args)
+
+    def _wrong_kind(self, answer):
+        if isinstance(answer, type) and not issubclass(answer, nn.Module):
+            return f"{answer.__name__} is a class, but no nn.Module: what stands in brackets behind its name?"
+        return None if isinstance(answer, type) else hand_over(self, answer, "the class, by its name only")
+
+    def _broken_rule(self, answer, cases, outcomes):
+        module = self._built(answer, cases[0].build)
+        output, idle = module(*cases[0].args)[0], []
+        if output.requires_grad:
+            output.sum().backward()
+        for name, _ in self.reference(*cases[0].build).named_children():
+            gradient = getattr(module, name).weight.grad
+            if gradient is None or not gradient.any(dim=-1).all():
+                idle.append(f"self.{name}")
+        if idle:
+            return f"no gradient reaches all of {', '.join(idle)}: nothing is learnt there. What cuts it off?"
+        return super()._broken_rule(answer, cases, outcomes)
+
+    def _built(self, answer, sizes):
+        module, generator = answer(*sizes), torch.Generator().manual_seed(0)
+        mine = dict(module.named_parameters(remove_duplicate=False))
+        for name, parameter in self.reference(*sizes).named_parameters():
+            layer, _, part = name.partition(".")
+            if name not in mine and part == "bias" and f"{layer}.weight" in mine:
+                raise AnswerError(f"your self.{layer} has no bias, and the task asks for one.")
+            if name not in mine:
+                others = ", ".join(f"self.{other}" for other, _ in module.named_children())
+                lacking = f"your self.{name} is missing{'; your layers are ' * bool(others)}{others}"
+                raise AnswerError(f"{lacking}: does __init__ make what the task names?")
+            got, shape = tuple(mine[name].shape), tuple(parameter.shape)
+            if got != shape:
+                raise AnswerError(
+                    f"your self.{name} has shape {got} instead of {shape}: how many go in and out?"
+                )
+            with torch.no_grad():
+                mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
+        return module
+
+
+class BugHunt(ModuleExercise):
+    """A class to repair: the check counts the bugs found, and says of the first that is left what it does.
+
+    Its bugs are those of the stub; cases with ``bug="…"`` isolate one of them each.
+    """
+
+    def __init__(self, heading, **rest):
+        super().__init__(heading, **rest)
+        self.planted = self.made_by(self.stub)
+        self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
+
+    def _untouched(self, answer):
+        cases = self.cases() if callable(answer) else ()
+        as_planted = cases and all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
+        return as_planted or super()._untouched(answer)
+
+    def _as_planted(self, outcome, case):
+        """Tell whether the weights are those of the class as handed out: each bug shows in them."""
+        pair, planted = outcome.value, self._run(self.planted, case).value
+        return isinstance(pair, tuple | list) and agree(Outcome(pair[1:]), Outcome(planted[1:]))
+
+    def _mistake(self, cases, outcomes, failing):
+        first = failing[0]
+        bug = getattr(cases[first], "bug", None) if self._as_planted(outcomes[first], cases[first]) else None
+        return super()._mistake(cases, outcomes, failing) or bug
+
+    def _failure(self, answer, cases, outcomes, sentences):
+        """Count the planted bugs: found where the input that isolates one comes out right, left where it does
+        as planted; else something else hides it. One known mistake that explains the rest leaves none of it.
+        """
+        words = super()._failure(answer, cases, outcomes, sentences)
+        explained = any(
+            all(map(agree, outcomes, self._runs(self.made_by(mistake), cases)))
+            for mistake, _ in (*cases[0].mistakes, *self.mistakes)
+        )
+        isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
+        left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
+        hidden = set() if explained else {index for index in isolated - left if sentences[index]}
+        count = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
+        if hidden and left | hidden == isolated:
+            return f"Something else is wrong, so that the bugs cannot be counted yet. {words}"
+        if hidden:
+            return f"At least {count}, and something else is wrong. {words}"
+        return f"{count}{'' if left else ', but something else is wrong'}. {words}"

@@ -1,0 +1,149 @@
+"""The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
+
+import torch
+
+from mha_course.exercises import FunctionExercise, TestExercise, case, changes, numbers
+from mha_course.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING
+
+direct_path = FunctionExercise(
+    "10.1 ★★ · 6 min · Straight to the logits",
+    axes=("part", "position"),
+    cases=lambda: [
+        case(numbers(2, 3, 4), numbers(26, 4, seed=1), torch.tensor([7, 0, 25])),
+        case(numbers(6, 5, 8, seed=2), numbers(26, 8, seed=3), torch.tensor([3, 11, 3, 20, 2])),
+        case(numbers(4, 7, 3, seed=4), numbers(26, 3, seed=5), torch.tensor([1, 2, 3, 1, 2, 3, 1])),
+    ],
+    task="""
+    Each part of x also goes straight to the logits, on its *direct path*. The logits of x are
+    `x @ w_guess.T`, so that `w_guess` has a row for each of 26 letters. `letters` holds the number of the
+    letter that comes next at each position. Return what each part adds to the logit of that letter.
+    """,
+    mistakes=changes("""
+        (parts * rows).sum(dim=-1) => parts @ w_guess.T
+        You return all 26 logits of each part: at each position one of them is asked for.
+        dim=-1 => dim=(0, -1)
+        The parts are added up, so this is the logit itself: who gave how much to it?
+        (parts * rows).sum(dim=-1) => parts * rows
+        These are products that nobody has added up: a logit is a sum over d_model.
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T)[..., letters]
+        Every position gets the letters of all positions: only its own next letter counts there.
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T).amax(dim=-1)
+        You take the largest logit of each part: is it always that of the next letter?
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T).softmax(dim=-1)[:, range(len(letters)), letters]
+        A softmax of one part is not its share of anything: which numbers of the parts add up?
+        (parts * rows).sum(dim=-1) => (parts @ w_guess.T).argmax(dim=-1)
+        You return the number of a letter: the task asks what each part adds to a logit.
+        w_guess[letters] => w_guess[letters[0]]
+        Every position gets the first of the letters: each has a next letter of its own.
+        (parts * rows).sum(dim=-1) => parts @ w_guess[:, letters]
+        `letters` picks features there, of which there are d_model: what has w_guess for each letter?
+        w_guess[letters] => w_guess[letters.roll(-1)] => w_guess[letters.roll(1)]
+        You shift the letters: for which letter does `letters` stand at each position already?
+    """),
+    praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
+    hints=[
+        "w_guess[letters] is (n, d_model): at each position the row of the letter that comes next.",
+        "A dot product is a product, number by number, then a sum over the last axis.",
+    ],
+    solution="""
+def my_direct_path(parts, w_guess, letters):
+    # (p, n, d_model), (26, d_model), (n) -> (p, n)
+    rows = w_guess[letters]  # (26, d_model) -> (n, d_model)
+    return (parts * rows).sum(dim=-1)  # (p, n, d_model) -> (p, n)
+""",
+)
+
+
+def _held(scores, right):
+    """Say what the first wrong key holds if the queries A B C A have such scores."""
+    if scores.shape == (4, 4) and torch.equal(scores[0], scores[3]) and (scores == scores.bool()).all():
+        position = int((scores != right).any(dim=0).nonzero()[0])
+        held = [letter for letter, score in zip("ABC", scores[:3, position], strict=True) if score]
+        holds = " and ".join(held) or "none of the three"
+        return f"fits a key of position {position} that holds {holds}: which letter comes before it, if any?"
+
+
+circuit_by_hand = FunctionExercise(
+    "10.2 ★★ · 8 min · The circuit by hand",
+    cases=lambda: [
+        case(torch.eye(6)[[0, 1, 2, 0]], label="with the letters A B C A"),
+        case(torch.eye(6)[[3, 0, 4, 1, 3, 0, 4]], label="with the letters D A E B D A E"),
+        case(torch.eye(6)[[2, 2, 5, 2, 1]], label="with the letters C C F C B"),
+    ],
+    task="""
+    `letter` is (n, 6): each row has a single 1, in the column of its letter. A perfect head 1.3 brings each
+    position the letter before it, and zeros to position 0. A head of layer 2 takes the letter as query, and
+    as key only what 1.3 wrote. Return its scores (n, n), unscaled and without a mask.
+    """,
+    says=_held,
+    mistakes=changes("""
+        letter @ before.T => before @ letter.T
+        Your queries hold the letter before, your keys their own: for which side does head 1.3 write?
+        before.T => letter.T
+        Your keys hold their own letters: what has head 1.3 written at each position?
+        before.T => (letter + before).T
+        Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
+        letter @ before.T => before @ before.T
+        Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        letter @ before.T => (letter + before) @ before.T
+        Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        letter @ before.T => (letter @ before.T).tril()
+        The right scores behind a causal mask: the task asks for them without one.
+        letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))
+        The right scores behind a causal mask: the task asks for them without one.
+    """),
+    praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
+    hints=[
+        "What does each position hold after head 1.3? Write it down for A B C A: nothing, A, B, C.",
+        "Weights that are 1 right below the diagonal do that: torch.ones(n - 1).diag(-1) @ letter.",
+        "Query times key, as on page 03: which of the two tensors is the query?",
+    ],
+    solution="""
+def circuit_scores(letter):
+    # (n, 6) -> (n, n)
+    weights = torch.ones(len(letter) - 1).diag(-1)  # (n, n): head 1.3, the previous letter
+    before = weights @ letter  # (n, n) @ (n, 6) -> (n, 6); position 0 gets zeros
+    return letter @ before.T  # (n, 6) @ (6, n) -> (n, n)
+""",
+)
+
+
+class ShortcutTest(TestExercise):
+    """Says which rules pass if several do."""
+
+    def _slip(self, test, verdicts, candidate):
+        names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
+        rules = [name for name in names if name.startswith("always")]
+        if len(rules) > 1:
+            return f"“{rules[0]}” passes, “{rules[-1]}” too: how much must be right, at how many distances?"
+
+
+catch_the_shortcut = ShortcutTest(
+    "10.3 ★★★ · 10 min · Catch the shortcut",
+    times=2,
+    right=COMPARING,
+    wrong=NOT_COMPARING,
+    mistakes=changes("""
+        == letters[:, 1:] => == letters[:, :-1]
+        Those that compare letters fail, and a rule passes: with which letter is each guess compared?
+    """),
+    given="from mha_course.models import predictable, repeated_sequences",
+    task="""
+    Write a test that is handed `guess`, a function from letters (b, n) to guesses of what comes
+    after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its
+    distance. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
+    """,
+    praise="Distances that do not divide each other, and a high mark: no rule by position has both.",
+    hints=[
+        "At its own distance a rule by position is right. What if the lines have two different distances?",
+        "guess(letters)[:, :-1] are the guesses for letters[:, 1:]; only those that are predictable count.",
+        "Compare, pick with [predictable(letters, distance)], take the mean, and ask for more than 0.9.",
+    ],
+    solution="""
+def compares_letters(guess):
+    # True if it compares letters, False if it goes by position
+    letters, distance = repeated_sequences(100, [7, 9], seed=0)  # (b, n), (b)
+    right = guess(letters)[:, :-1] == letters[:, 1:]  # (b, n - 1)
+    return right[predictable(letters, distance)].float().mean() > 0.9
+""",
+)

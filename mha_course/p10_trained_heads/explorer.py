@@ -1,0 +1,112 @@
+"""Heads while they form, and what happens when one is switched off, for notebook 10."""
+
+import functools
+from itertools import pairwise
+
+import ipywidgets as widgets
+import torch
+
+from mha_course.models import tiny
+from mha_helpers.masks import causal_mask
+from mha_helpers.panel import Panel
+
+HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
+JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
+
+
+def trained_explorer():
+    """Return a ``Panel`` in which heads form as training goes on. Used in notebook 10.
+
+    ``state()`` holds, for n letters: weights ``(8, n, n)`` of heads 1.1 to 2.4; framed ``(n, n)``: where the
+    chosen head's layer has to look; known ``(n - 1)``: the next letter can be known; right ``(n - 1)``: it is
+    guessed; on held-out distances accuracy, and for each of the two jobs the weights of all heads ``(8)``.
+
+    >>> panel = trained_explorer()
+    >>> panel.set(off=True)
+    >>> panel.state()["accuracy"] < 0.2
+    True
+    """
+    heads = [(name, head) for head, name in enumerate(HEADS)]
+    controls = {
+        "step": widgets.SelectionSlider(options=tiny.checkpoint_steps(), value=1000),
+        "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
+        "off": widgets.Checkbox(False, description="switch this head off", indent=False),
+    }
+    more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
+    return Panel("Heads while they form", controls, compute, draw, words, more, height=336)
+
+
+def compute(step, head, off, line):
+    letters = tiny.as_numbers(line)
+    off_head = head if off else -1
+    logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
+    after_copies = tiny.positions_after_copies(letters)
+    same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
+    return {
+        "tokens": [f"{letter} {i}" for i, letter in enumerate(tiny.as_text(letters))],
+        "weights": torch.cat(weights, dim=1)[0],  # layers of (1, h, n, n) -> (8, n, n)
+        "framed": after_copies if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
+        "known": (after_copies[:-1] & same).any(dim=-1),
+        "right": logits[0, :-1].argmax(dim=-1) == letters[1:],
+        **measured(step, off_head),
+    }  # fmt: skip
+
+
+def heads_on(off):
+    return (torch.arange(len(HEADS)) != off).view(2, 4)
+
+
+@functools.cache
+def measured(step, off=-1):
+    """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
+    lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
+    model, on = tiny.trained_model(step=step), heads_on(off)
+    jobs = {job: score.flatten() for job, score in tiny.head_scores(model, *lines, on).items()}
+    return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
+
+
+def draw(drawing, state):
+    head, tokens = state["head"], state["tokens"]
+    colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
+    style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
+    style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
+    cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
+    for row, column in state["framed"].nonzero().tolist():
+        drawing.rect(*cell(row, column), "lit", outline=True, thick=1.6)  # or it would hide so small a cell
+    _draw_curve(drawing, state, left=480, top=30, width=360, height=90)
+    for left, job in zip((460, 660), JOBS, strict=True):
+        drawing.text(left, 168, f"weight: {job}", 13, bold=True)
+        cells = [(i, 0, 0) for i in range(len(HEADS))]
+        drawing.bars((left, 178, 195, 154), state[job], HEADS, colours, (0, 1), head, cells=cells)
+
+
+def _draw_curve(drawing, state, left, top, width, height):
+    """Draw the accuracy at every step that was kept, all heads on, and a large point for what is shown."""
+    drawing.text(left - 20, 16, "next letter right, at distances held out", 13, bold=True)
+
+    def pixels(step, accuracy):
+        return left + width * step / 1000, top + height * (1 - accuracy)
+
+    curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
+    for before, after in pairwise(curve):
+        drawing.line(*pixels(*before), *pixels(*after), "output")
+    for step, accuracy in curve:
+        drawing.point(*pixels(step, accuracy), 4, "output", hover=f"step {step}: {accuracy:.2f}")
+    drawing.point(*pixels(state["step"], state["accuracy"]), 8, "lit")
+    for value, y in ((1, top), (0, top + height)):
+        drawing.line(left, y, left + width, y, "faint", 1)
+        drawing.text(left - 8, y + 5, str(value), 13, "end")
+    drawing.text(left, top + height + 18, "step 0", 13)
+    drawing.text(left + width, top + height + 18, "step 1000", 13, "end")
+
+
+def words(state):
+    head, known, right = state["head"], state["known"].sum(), (state["right"] & state["known"]).sum()
+    line = f"{right} of {known} in this line" if known else "in this line none can be known"
+    previous, after = (state[job][head] for job in JOBS)
+    held = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
+    framed = "the letter after an earlier copy" if head >= 4 else "the previous letter"
+    return [
+        f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out, {line}.",
+        f"Head {HEADS[head]} {'writes zeros' if state['off'] else held}. Framed: {framed}.",
+    ]

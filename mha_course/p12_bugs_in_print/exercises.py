@@ -1,0 +1,155 @@
+"""The exercises of page 12: a test to write, and the verdicts of the line-up."""
+
+import itertools
+from functools import partial
+
+import torch
+
+from mha_course.exercises import TestExercise, ValueExercise, candidates, changes
+from mha_course.exercises.compare import as_python
+from mha_course.exercises.running import run
+from mha_course.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
+from mha_helpers.attention import scaled_dot_product_attention
+
+ATTEND = """
+def attend(q, k, v):
+    scores = attention_scores(q, k)
+    weights = torch.softmax(scores, dim=-1)  # without a scale, which no mix needs
+    return weighted_values(weights, v)
+"""
+heads = partial(candidates, ATTEND)
+_MIXING = heads("""
+    = attention_scores(q, k) => = attention_scores(q, k) / q.shape[-1] ** 0.5
+    a healthy head: ones give 1, up to rounding.
+    = attention_scores(q, k) => = -torch.cdist(q, k)
+    a head that scores by distance: it mixes, too.
+""")
+_NOT_MIXING = heads("""
+    weights, v => weights, F.pad(k, (0, v.shape[-1] - k.shape[-1]))
+    keys in place of values: it mixes the keys, whatever the values are.
+    scores, dim=-1 => scores, dim=-2
+    softmax over the queries: its weights add up to 1 for each key.
+    weights, v => torch.cat([weights[..., :-1, :], 2 * weights[..., -1:, :]], -2), v
+    last row doubled: only its last output is wrong.
+    weights, v => weights, v / 2
+    half of everything: its weights add up to 1/2.
+    weights, v => torch.cat([2 * weights[..., :-1, :], weights[..., -1:, :]], -2), v
+    all but the last row doubled: only its last output is right.
+    return => return F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)) +
+    features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
+    weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
+    last feature of the keys: its last feature mixes keys.
+""")
+_OUTPUTS = [  # the first, the last, the others, and what is said of a test that misjudges them
+    (1.0, 1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
+    (0.0, 0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
+    (1.0, 3.0, 3.0, "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
+    (3.0, -1.0, 1.0, "Outputs pass whose first number is 3, the last −1: do you look at each by itself?"),
+]
+
+
+class OnesTest(TestExercise):
+    """Says which outputs a test misjudges."""
+
+    def _judge(self, answer):
+        return super()._judge(answer) or self._not_ones(answer)
+
+    def _slip(self, test, *_):
+        return self._not_ones(test) or self._misjudged_outputs(test)
+
+    def _not_ones(self, test):
+        """Say so if a test never hands over values of 1 only."""
+        values = []
+
+        def attend(q, k, v):
+            values.append(v)
+            return scaled_dot_product_attention(q, k, v)[0]
+
+        run(test, (attend,))
+        ones = [torch.is_tensor(v) and bool((v == 1).all()) for v in values]
+        return None if any(ones) or not ones else "Your values are not 1: what should every token give?"
+
+    def _misjudged_outputs(self, test):
+        for first, last, others, sentence in _OUTPUTS:
+
+            def attend(q, k, v, first=first, last=last, others=others):
+                outputs = torch.full((*q.shape[:-1], v.shape[-1]), others)
+                outputs.view(-1)[0], outputs.view(-1)[-1] = first, last
+                return outputs
+
+            if as_python(run(test, (attend,)).value) is ((first, last) != (1, 1)):
+                return sentence
+
+
+test_with_ones = OnesTest(
+    "12.1 ★★ · 6 min · A test that needs no reference",
+    right=_MIXING,
+    wrong=_NOT_MIXING,
+    task="""
+    A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
+    average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
+    returns True only if it mixes rightly. Make q, k and v yourself, q and k with as many features; let
+    every token give 1.
+    """,
+    mistakes=changes("""
+        torch.randn(5, 4) => torch.zeros(5, 4)
+        A wrong axis passes: do your queries make uneven weights, and how loose is your limit?
+        torch.randn(5, 4), torch.randn => torch.ones(5, 4), torch.ones => torch.randn(5, 4), torch.ones
+        Your keys are ones, too: are values mixed, or keys?
+        (5, 4) => (1, 4)
+        A test with a single token judges like this: how many has yours?
+        torch.ones(5, 4) => torch.randn(5, 4)
+        v, atol => scaled_dot_product_attention(q, k, v)[0], atol
+        It demands PyTorch's scores: must a head score like that to mix rightly?
+    """),
+    praise="The average of ones is 1, whatever the scores: seven bugs cannot pass, without any reference.",
+    hints=[
+        "v = torch.ones(…), and q and k random, different from each other.",
+        "torch.allclose(output, v, atol=1e-5) looks at each number and leaves room for rounding.",
+    ],
+    solution="""
+def my_test(attend):
+    # return True if attend(q, k, v) mixes rightly, else False
+    q, k, v = torch.randn(5, 4), torch.randn(5, 4), torch.ones(5, 4)
+    return torch.allclose(attend(q, k, v), v, atol=1e-5)
+""",
+)
+
+
+class LineUp(ValueExercise):
+    """A wrong verdict is answered by an experiment that speaks against it, never by which ones are right."""
+
+    def _judge(self, answer):
+        sentence = super()._judge(answer)
+        if sentence is None or not isinstance(answer, dict) or SUSPECTS.keys() - answer:
+            return sentence
+        claims = {name: str(answer[name]).strip(" .'\"“”").lower() for name in SUSPECTS}
+        for name, claim in claims.items():
+            if claim not in SUSPECTS.values():
+                return f"{name} has none of the six words of the task: give every suspect one of them."
+            if list(claims.values()).count(claim) > 1:
+                return f"“{claim}” stands more than once: each word is needed once."
+        for name, experiment in itertools.product(claims, EXPERIMENTS):
+            if tells_apart(experiment, claims[name], SUSPECTS[name]):
+                verdict = "healthy" if claims[name] == "healthy" else f"guilty in its {claims[name]}"
+                return f"Your list makes {name} {verdict}: is that what “{experiment}” shows?"
+
+
+line_up = LineUp(
+    "12.2 ★★★ · 12 min · Name the bug of each suspect",
+    right=SUSPECTS,
+    task="""
+    Write for each suspect where its bug is: "mask", "scale", "softmax", "values", "heads", or
+    "healthy". Each word is needed once. A wrong list is answered by an experiment to look at again.
+    """,
+    stub='my_verdicts = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ..., "F": ...}',
+    praise="Six suspects, five experiments, no line of code: you can debug somebody else's attention.",
+    hints=[
+        "One experiment clears the healthy one at once.",
+        "Shuffling accuses the heads, a growing d_k the scale, and nothing else.",
+        "Two fail when every word gives 1; the last word tells these two apart.",
+    ],
+    solution="""
+my_verdicts = {"A": "values", "B": "mask", "C": "healthy", "D": "softmax", "E": "heads", "F": "scale"}
+""",
+)

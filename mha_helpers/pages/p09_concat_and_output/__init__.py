@@ -1,6 +1,0 @@
-"""What notebooks/09_concat_and_output.ipynb imports: its explorer, its pictures, its exercises."""
-
-from mha_helpers.pages.p09_concat_and_output import exercises
-from mha_helpers.pages.p09_concat_and_output.explorer_machine import machine_explorer
-
-__all__ = ["exercises", "machine_explorer"]

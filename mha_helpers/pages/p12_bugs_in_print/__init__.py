@@ -1,6 +1,0 @@
-"""What notebooks/12_bugs_in_print.ipynb imports: its explorer, its pictures, its exercises."""
-
-from mha_helpers.pages.p12_bugs_in_print import exercises
-from mha_helpers.pages.p12_bugs_in_print.explorer import bugs_explorer
-
-__all__ = ["bugs_explorer", "exercises"]
