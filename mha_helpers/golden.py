@@ -41,77 +41,90 @@ class GoldenExample:
             return self.attention().trace(self.x, mask)
 
 
-def golden_example():
+WORDS = {  # what a word is: acts, happens, is eaten
+    "cat": [1, 0, 0],
+    "eats": [0, 1, 0],
+    "fish": [1, 0, 1],  # it can act too, but it is food
+}
+
+
+def golden_example(sentence="cat eats fish"):
     """Return "cat eats fish": n = 3 tokens, d_model = 6 features, h = 3 heads, d_k = d_v = 2.
+
+    The first three features say what a word is, the last three where it stands, and both count: who stands
+    first acts, who stands third is eaten. So “fish eats cat” has the same matrices, and other weights.
 
     Each feature has a name, and so has each column of a head: ``key_names`` for queries and keys,
     ``value_names`` for values. Queries, keys, values and scores are integers. Every row has its reason:
 
-    - Head 1: every word asks who acts, and finds "cat"; "fish", which acts less itself, asks more softly.
-    - Head 2: "eats" asks what is eaten and finds "fish"; "cat" and "fish" ask what happens, and find "eats".
-    - Head 3: a word asks for the position before its own; "cat" has none, so it asks nothing, (0, 0), looks
-      at all words alike, and their values cancel out: it takes (0, 0) home.
+    - Head 1: every word asks who acts; “eats” also turns away from what happens or is eaten.
+    - Head 2: "eats" asks what is eaten; a word that acts asks what happens, and finds "eats".
+    - Head 3: a word asks for the position before its own; the first has none, so it asks nothing, (0, 0),
+      and spreads its attention evenly over the three words, whose values cancel out.
 
-    Used in notebooks 00 to 09.
+    Raises ``ValueError`` for a sentence of other words, or of more than three. Used in notebooks 00 to 09.
 
     >>> example = golden_example()
     >>> (example.x @ example.w_q)[1].tolist()  # what "eats" asks: two numbers for each head
     [2.0, -1.0, 1.0, -1.0, 2.0, 0.0]
     >>> example.value_names[0]
-    ('acts, less is eaten', 'a thing, less a happening')
+    ('acts − is eaten', 'acts − happens')
+    >>> golden_example("fish eats cat").trace().weights[0, 1]  # “eats” finds who acts now
+    tensor([0.7679, 0.0454, 0.1867])
     """
+    tokens = tuple(sentence.split())
+    if not 1 <= len(tokens) <= 3 or not WORDS.keys() >= set(tokens):
+        known = ", ".join(WORDS)
+        raise ValueError(f"the example knows one to three of the words {known}, got {sentence!r}.")
+    positions = torch.eye(3)[: len(tokens)].tolist()
+    x = [WORDS[token] + position for token, position in zip(tokens, positions, strict=True)]
     # In every matrix below a row belongs to a feature, a pair of columns to a head.
-    x = [
-        [2, 0, 0, 1, 0, 0],  # cat: acts, stands first
-        [0, 1, 0, 0, 1, 0],  # eats: happens, stands second
-        [1, 0, 2, 0, 0, 1],  # fish: could act too, is eaten, stands third
-    ]
     w_q = [
-        [1, 0, 0, 1, 0, 0],  # who acts: asks who acts (head 1), what happens (head 2)
-        [2, -1, 1, -1, 0, 0],  # what happens: asks who acts (head 1), what is eaten (head 2)
-        [0, 0, 0, 0, 0, 0],  # what is eaten: asks nothing of its own
-        [0, 0, 0, 0, 0, 0],  # 1st: no position comes before it
-        [0, 0, 0, 0, 2, 0],  # 2nd: the same numbers as the key of the 1st, so they fit
-        [0, 0, 0, 0, 0, 2],  # 3rd: the same numbers as the key of the 2nd
+        [1, 0, 0, 1, 0, 0],  # acts: asks who acts (head 1), what happens (head 2)
+        [2, -1, 1, -1, 0, 0],  # happens: asks who acts (head 1), what is eaten (head 2)
+        [0, 0, 0, 0, 0, 0],  # is eaten: asks nothing of its own
+        [1, 0, 0, 1, 0, 0],  # 1st: asks what a word asks that acts
+        [0, 0, 0, 0, 2, 0],  # 2nd: asks for the 1st (head 3)
+        [0, 0, 0, 0, 0, 2],  # 3rd: asks for the 2nd
     ]
     w_k = [
         [1, 0, -1, 0, 0, 0],
         [0, 1, 0, 2, 0, 0],
         [0, 1, 2, 0, 0, 0],
-        [0, 0, 0, 0, 2, 0],
+        [1, 0, -1, 0, 2, 0],  # 1st: as a word that acts; in head 3 what the 2nd asks for
         [0, 0, 0, 0, 0, 2],
-        [0, 0, 0, 0, -1, -1],  # neither 1st nor 2nd
+        [0, 1, 2, 0, -1, -1],  # 3rd: as a word that is eaten; neither 1st nor 2nd
     ]
     w_v = [
         [1, 1, 0, 1, 0, 0],
         [0, -1, -1, 0, 0, 0],
         [-1, 0, 1, 0, 0, 0],
-        [0, 0, 0, 0, 1, 0],
+        [1, 1, 0, 1, 1, 0],
         [0, 0, 0, 0, -1, 1],
-        [0, 0, 0, 0, 0, -1],
+        [-1, 0, 1, 0, 0, -1],
     ]
     w_o = [  # a row belongs to a column of values, a column to a feature of the output
-        [1, 0, 0, 0, 0, 0],  # head 1, "acts, less is eaten"
-        [0, -1, 0, 0, 0, 0],  # "a thing, less a happening"
-        [0, -1, 1, 0, 0, 0],  # head 2, "is eaten, less happens"
-        [1, 0, 0, 0, 0, 0],  # "acts": so "who acts" gathers from two heads
-        [0, 0, 0, 1, -1, 0],  # head 3, "stands 1st, less stands 2nd"
-        [0, 0, 0, 0, 1, -1],  # "stands 2nd, less stands 3rd"
+        [1, 0, 0, 0, 0, 0],  # head 1, "acts − is eaten"
+        [0, -1, 0, 0, 0, 0],  # "acts − happens"
+        [0, -1, 1, 0, 0, 0],  # head 2, "is eaten − happens"
+        [1, 0, 0, 0, 0, 0],  # "acts": so "acts" gathers from two heads
+        [0, 0, 0, 1, -1, 0],  # head 3, "1st − 2nd"
+        [0, 0, 0, 0, 1, -1],  # "2nd − 3rd"
     ]
     matrices = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o}
     return GoldenExample(
-        tokens=("cat", "eats", "fish"),
-        features=("who acts", "what happens", "what is eaten", "1st", "2nd", "3rd"),
+        tokens=tokens,
+        features=("acts", "happens", "is eaten", "1st", "2nd", "3rd"),
         head_names=("who acts", "what is eaten", "previous word"),
         key_names=(
-            ("acts", "happens or is eaten"),
-            ("is eaten, less acts", "happens"),
-            ("stands 1st", "stands 2nd"),
+            ("acts", "happens + is eaten"),
+            ("2 · is eaten − acts", "2 · happens"),
+            ("2 · 1st − 3rd", "2 · 2nd − 3rd"),
         ),
         value_names=(
-            ("acts, less is eaten", "a thing, less a happening"),
-            ("is eaten, less happens", "acts"),
-            ("stands 1st, less stands 2nd", "stands 2nd, less stands 3rd"),
+            ("acts − is eaten", "acts − happens"),
+            ("is eaten − happens", "acts"),
+            ("1st − 2nd", "2nd − 3rd"),
         ),
         num_heads=3,
         d_k=2,

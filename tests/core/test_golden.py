@@ -1,5 +1,7 @@
 """The golden example: its heads do what their names say, and every usual mistake changes a number that is printed."""
 
+import re
+
 import pytest
 import torch
 
@@ -36,33 +38,62 @@ def test_every_word_looks_where_its_reason_says(head):
             assert weights[word] > least and weights[word] == weights.max()
 
 
-def quantity(name):
-    """The numbers of the three words that a name such as "is eaten, less acts" speaks of."""
-    acts, happens, is_eaten, first, second, third = GOLDEN.x.T
-    meaning = {
-        "acts": acts,
-        "a thing": acts,
-        "happens": happens,
-        "a happening": happens,
-        "is eaten": is_eaten,
-    }
-    meaning |= {"happens or is eaten": happens + is_eaten}
-    meaning |= {"stands 1st": first, "stands 2nd": second, "stands 3rd": third}
-    what, _, less = name.partition(", less ")
-    return meaning[what] - meaning[less] if less else meaning[what]
+def quantity(name, x=GOLDEN.x):
+    """The numbers of the words that a name such as "2 · is eaten − acts" speaks of.
+
+    A word acts by what it is, or because it stands first; it is eaten by what it is, or because it stands third.
+    """
+    acts, happens, is_eaten, first, second, third = x.T
+    meaning = {"acts": acts + first, "happens": happens, "is eaten": is_eaten + third}
+    meaning |= {"1st": first, "2nd": second, "3rd": third}
+    total = torch.zeros(len(x))
+    for sign, factor, what in re.findall(r"([−+]?) ?(?:(\d) · )?(\w[\w ]*\w)", name):
+        total += (-1 if sign == "−" else 1) * int(factor or 1) * meaning[what]
+    return total
 
 
-def test_a_value_says_what_its_name_says():
-    for head, names in enumerate(GOLDEN.value_names):
-        expected = torch.stack([quantity(name) for name in names], dim=-1)
-        assert torch.equal(TRACE.v[head], expected)
+@pytest.mark.parametrize("sentence", ["cat eats fish", "fish eats cat", "cat eats cat", "fish eats"])
+def test_a_value_and_a_key_are_what_their_names_say(sentence):
+    example = golden_example(sentence)
+    trace = example.trace()
+    for numbers, names in ((trace.v, example.value_names), (trace.k, example.key_names)):
+        for head, pair in enumerate(names):
+            expected = torch.stack([quantity(name, example.x) for name in pair], dim=-1)
+            assert torch.equal(numbers[head], expected), (head, pair)
 
 
-def test_a_key_is_largest_where_its_name_holds_and_never_negative_there():
-    for head, names in enumerate(GOLDEN.key_names):
-        for column, name in enumerate(names):
-            numbers, holds = TRACE.k[head, :, column], quantity(name)
-            assert numbers.argmax() == holds.argmax() and (numbers[holds > 0] > 0).all()
+def test_the_numbers_that_every_page_knows():
+    q = [[2, 0, 0, 2, 0, 0], [2, -1, 1, -1, 2, 0], [1, 0, 0, 1, 0, 2]]
+    k = [[2, 0, -2, 0, 2, 0], [0, 1, 0, 2, 0, 2], [1, 2, 3, 0, -1, -1]]
+    v = [[2, 2, 0, 2, 1, 0], [0, -1, -1, 0, -1, 1], [-1, 1, 2, 1, 0, -1]]
+    output = [[1.508, -0.889, -0.789, 0, 0, 0], [2.784, -3.728, 1.862, 0.876, -0.835, -0.042]]
+    output += [[1.359, -0.950, -0.346, -0.876, 1.795, -0.918]]
+    for numbers, known in ((TRACE.q, q), (TRACE.k, k), (TRACE.v, v)):
+        assert merge_heads(numbers).tolist() == known
+    torch.testing.assert_close(TRACE.output, torch.tensor(output), atol=6e-4, rtol=0)
+
+
+def test_swapped_the_fish_acts_and_the_cat_is_eaten_a_little_less_surely():
+    swapped = golden_example("fish eats cat").trace().weights[:, EATS]
+    torch.testing.assert_close(swapped[0], torch.tensor([0.768, 0.045, 0.187]), atol=6e-4, rtol=0)
+    torch.testing.assert_close(swapped[1], torch.tensor([0.306, 0.074, 0.620]), atol=6e-4, rtol=0)
+    for head, found in ((0, 0), (1, 2), (2, 0)):  # the position that every head finds stays, whoever stands there
+        assert swapped[head].argmax() == TRACE.weights[head, EATS].argmax() == found
+        assert head == 2 or swapped[head].max() < TRACE.weights[head, EATS].max()
+
+
+def test_without_positions_swapped_words_keep_their_weights():
+    x = GOLDEN.x * torch.tensor([1, 1, 1, 0, 0, 0])
+    attention = GOLDEN.attention()
+    with torch.no_grad():
+        straight, swapped = attention.trace(x).weights, attention.trace(x.flip(0)).weights
+    torch.testing.assert_close(swapped.flip(-2, -1), straight)
+
+
+@pytest.mark.parametrize("sentence", ["", "cat eats dog", "cat eats fish cat"])
+def test_other_sentences_are_refused(sentence):
+    with pytest.raises(ValueError, match="one to three of the words cat, eats, fish"):
+        golden_example(sentence)
 
 
 def attention(scores=TRACE.scores, divisor=ROOT, dim=-1, v=TRACE.v):
