@@ -22,19 +22,19 @@ moved = {
     mistakes=[
         ({"query": [2, 0]}, "“query” is that of the second position: where does the verb stand now?"),
         ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
-        ({"query": [0, 0]}, "“query” is what “what happens” makes alone: which other feature is not zero?"),
+        ({"query": [0, 0]}, "“query” is what “happens” makes alone: which other feature is not zero?"),
         ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
         ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
         ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
-        ({"heads": {2}}, "“heads”: head 2 reads no position. Did you count from 0? The page counts from 1."),
+        ({"heads": {2}}, "“heads”: head 2 asks the same at 2nd and 3rd. Did you count from 0?"),
         ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
     ],
-    praise="A query comes from the word's own row, so a head that reads no position asks the same anywhere.",
+    praise="A query comes from the word's own row: only in head 3 does the 3rd place ask otherwise.",
     hints=[
         "Two features of the new row are 1, so the query is the sum of two rows of W_Q.",
-        "The rows “what happens” and “2nd” made the old query, “what happens” and “3rd” make the new one.",
+        "The rows “happens” and “2nd” made the old query, “happens” and “3rd” make the new one.",
         "Compare the rows “2nd” and “3rd” of W_Q: in which columns do they differ?",
     ],
     solution="""
@@ -63,7 +63,7 @@ def _asks(w_q, _):
         if query.any():
             nothing = "nothing, (0, 0): which of its features do your rows read?"
             return f"lets “{word}” ask with {_pair(query)}, and it should ask {nothing}"
-    why = "what does its feature 2 make of your row “what is eaten”?"
+    why = "its feature “is eaten” is 1, so which numbers must that row of yours hold?"
     if fish[0] and not fish[1]:
         why = "in which of the two columns does its number belong?"
     return f"lets “fish” ask with {_pair(fish)}, and it should ask with (0, 1): {why}"
@@ -71,7 +71,7 @@ def _asks(w_q, _):
 
 own_question = ValueExercise(
     "2.2 ★★ · 6 min · Design a question",
-    right=[[0, 0], [0, 0], [0, 0.5], [0, 0], [0, 0], [0, 0]],
+    right=[[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]],
     says=_asks,
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
@@ -80,25 +80,25 @@ own_question = ValueExercise(
     """,
     stub="""
 my_w_q = [
-    ...,  # who acts: two numbers, as a list
-    ...,  # what happens
-    ...,  # what is eaten
+    ...,  # acts: two numbers, as a list
+    ...,  # happens
+    ...,  # is eaten
     ...,  # 1st
     ...,  # 2nd
     ...,  # 3rd
 ]
 """,
-    praise="A row of W_Q says what one feature asks, and the feature in x says how loudly.",
+    praise="A row of W_Q says what one feature asks: “is eaten” is the only one that “fish” alone has.",
     hints=[
         "Each row of W_Q says what one feature asks. Places left out, which feature has only “fish”?",
         "All other rows are [0, 0], so that the other two words ask nothing.",
-        "In x this feature of “fish” is 2, and 2 times your row must be (0, 1).",
+        "In x this feature of “fish” is 1, and 1 times your row must be (0, 1).",
     ],
     solution="""
 my_w_q = [
-    [0, 0],  # who acts: cat and fish have it, and cat must ask nothing
+    [0, 0],  # acts: cat and fish have it, and cat must ask nothing
     [0, 0],
-    [0, 0.5],  # what is eaten: it is 2 in “fish”, and 2 · 0.5 = 1
+    [0, 1],  # is eaten: of the three words only “fish” has it
     [0, 0],
     [0, 0],
     [0, 0],

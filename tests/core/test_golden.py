@@ -77,7 +77,11 @@ def test_swapped_the_fish_acts_and_the_cat_is_eaten_a_little_less_surely():
     swapped = golden_example("fish eats cat").trace().weights[:, EATS]
     torch.testing.assert_close(swapped[0], torch.tensor([0.768, 0.045, 0.187]), atol=6e-4, rtol=0)
     torch.testing.assert_close(swapped[1], torch.tensor([0.306, 0.074, 0.620]), atol=6e-4, rtol=0)
-    for head, found in ((0, 0), (1, 2), (2, 0)):  # the position that every head finds stays, whoever stands there
+    for head, found in (
+        (0, 0),
+        (1, 2),
+        (2, 0),
+    ):  # the position that every head finds stays, whoever stands there
         assert swapped[head].argmax() == TRACE.weights[head, EATS].argmax() == found
         assert head == 2 or swapped[head].max() < TRACE.weights[head, EATS].max()
 
