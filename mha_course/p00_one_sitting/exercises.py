@@ -1,0 +1,214 @@
+"""The exercises of the sitting: the learner writes `attention`, then `forward`."""
+
+import torch
+
+from mha_course.exercises import FunctionExercise, case, changes, numbers
+from mha_course.exercises.running import is_stub
+from mha_course.p09_concat_and_output.judges import ModuleExercise
+from mha_helpers.masks import causal_mask, padding_mask
+
+_SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).bool()
+
+
+def _one_head():
+    return numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 2, seed=2)
+
+
+def _several_heads(*front):
+    return numbers(*front, 3, 4, seed=3), numbers(*front, 5, 4, seed=4), numbers(*front, 5, 2, seed=5)
+
+
+_MASKS = changes("""
+    ~mask => mask
+    The mask is the wrong way round: does masked_fill write where it finds True, or where it finds False?
+    .masked_fill(~mask, -torch.inf) => [:]
+    Without a mask it is right; with one, the hidden keys still get a weight. Which line uses the mask?
+    -torch.inf => 0
+    A hidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
+    .masked_fill(~mask, -torch.inf) => [:]
+    scores, dim=-1) => scores, dim=-1) * (1 if mask is None else mask)
+    The mask comes after softmax: what do the weights of a row add up to then?
+    .masked_fill(~mask, -torch.inf) => + mask
+    The mask is added, so True adds 1 to a score: what makes a weight exactly 0?
+    -torch.inf => torch.inf
+    A hidden score becomes +∞: which score gives a weight of 0?
+""")
+
+write_attention = FunctionExercise(
+    "0.2 ★★ · 8 min · Write attention",
+    axes=("query", "number"),
+    without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
+    cases=lambda: [
+        case(*_one_head(), label="with one head, without a mask"),
+        case(*_one_head(), _SOME_KEYS, label="with a mask", mistakes=_MASKS),
+        case(*_several_heads(6), label="with six heads in front"),
+        case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
+    ],
+    task="""
+    Write the function from the five steps above. `mask` is None, or True where a query may look.
+    In front of the last two axes there may be others, for heads and for sentences.
+    """,
+    stub="""
+def attention(q, k, v, mask=None):
+    # (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v) -> (…, n_q, d_v)
+    ...
+""",
+    mistakes=changes("""
+        ** 0.5 => ** 0
+        The weights are too sharp: one step between the scores and softmax is missing. Which?
+        ** 0.5 => ** 1
+        You divide by d_k: how does the spread of the scores grow with it?
+        ** 0.5 => ** -0.5
+        You multiply by √d_k: are the scores to grow, or to shrink?
+        q.shape[-1] => v.shape[-1]
+        You divide by √d_v: how many products does one score add up?
+        q.shape[-1] => k.shape[-2]
+        You divide by the root of a number of words: how many products does one score add up?
+        torch.softmax(scores, dim=-1) => scores
+        You mix with scores: which step turns each row of them into shares?
+        scores, dim=-1 => scores, dim=-2
+        The weights add up to 1 for each key: on which axis are the keys of one query?
+        weights @ v => weights
+        You return the weights: what do they mix?
+        k.transpose(-2, -1) => k.T
+        With heads in front, .T turns round all axes: which two should change places?
+        k.transpose(-2, -1) => k.transpose(0, 1)
+        With heads in front, axis 0 is the heads: counted from the end, which two axes should change places?
+        weights @ v => v
+        You return the values as they are: the weights are not used.
+    """),
+    praise="These are the steps of PyTorch's own function, and they hold for any number of heads.",
+    hints=[
+        "Five steps: multiply each query with each key; divide; hide; softmax over the keys; mix the values.",
+        "k.transpose(-2, -1) exchanges the last two axes, so that q @ it is (…, n_q, n_k).",
+        "if mask is not None: scores = scores.masked_fill(~mask, -torch.inf)",
+    ],
+    solution="""
+def attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1)  # (…, n_q, d_k) @ (…, d_k, n_k) -> (…, n_q, n_k)
+    scores = scores / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v  # (…, n_q, n_k) @ (…, n_k, d_v) -> (…, n_q, d_v)
+""",
+)
+
+
+def _input(sizes, *mask, n=5, **rest):
+    return case(numbers(3, n, sizes[0], seed=sizes[0]), *mask, build=sizes, **rest)
+
+
+class ForwardExercise(ModuleExercise):
+    """A class that is handed out with its ``__init__``: only ``forward`` is to be written."""
+
+    def _untouched(self, answer):
+        return super()._untouched(answer) or is_stub(getattr(answer, "forward", None))
+
+
+write_forward = ForwardExercise(
+    "0.3 ★★ · 10 min · Write forward",
+    axes=("sentence", "word", "feature"),
+    cases=lambda: [
+        _input((6, 1), label="with one head, without a mask"),
+        _input((12, 3), n=4, label="with three heads, without a mask"),
+        _input(
+            (8, 2),
+            causal_mask(5),
+            label="with a mask",
+            mistakes=changes("""
+                attention(q, k, v, mask) => attention(q, k, v)
+                Without a mask it is right; with one, words look where they may not. Who is handed the mask?
+                attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
+                You turn the mask round: True means “may look” here, as in your own `attention`.
+            """),
+        ),
+        _input((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+    ],
+    task="""
+    `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x
+    three times, cut each into heads, attend, put the heads side by side, and mix them.
+    """,
+    stub="""
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        # (b, n, d_model) -> (b, n, d_model)
+        ...
+""",
+    given="""
+def attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return torch.softmax(scores, dim=-1) @ v
+
+
+def split(table, num_heads):
+    return table.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+def merge(heads):
+    return heads.transpose(-3, -2).flatten(-2)
+""",
+    mistakes=changes("""
+        return self.w_o(merge(heads)) => return merge(heads)
+        The heads are side by side, but do they mix? One of the four layers does nothing yet.
+        self.w_o(merge(heads)) => self.w_o(heads.flatten(-3, -2).reshape(x.shape))
+        self.w_o(merge(heads)) => self.w_o(heads.reshape(x.shape))
+        Each row of your concat holds numbers of several words: what does merge do before it joins the heads?
+        split(self.w_q(x), self.num_heads) => self.w_q(x).reshape(len(x), self.num_heads, x.shape[1], -1)
+        split(self.w_k(x), self.num_heads) => self.w_k(x).reshape(len(x), self.num_heads, x.shape[1], -1)
+        split(self.w_v(x), self.num_heads) => self.w_v(x).reshape(len(x), self.num_heads, x.shape[1], -1)
+        A reshape alone gives each head numbers of several words: what does split do after its cut?
+        self.w_k(x) => self.w_q(x)
+        The queries meet themselves: which layer makes the keys?
+        self.w_v(x) => self.w_k(x)
+        You mix the keys: which layer makes the values?
+        attention(q, k, v => attention(k, q, v
+        The keys ask and the queries answer: in which order does `attention` take them?
+        self.w_q(x), self.num => x @ self.w_q.weight.T, self.num
+        self.w_k(x), self.num => x @ self.w_k.weight.T, self.num
+        self.w_v(x), self.num => x @ self.w_v.weight.T, self.num
+        The biases are missing: what does calling the layer, self.w_q(x), add to the product?
+        split(self.w_q(x), self.num_heads) => self.w_q(x)
+        split(self.w_k(x), self.num_heads) => self.w_k(x)
+        split(self.w_v(x), self.num_heads) => self.w_v(x)
+        merge(heads) => heads
+        With one head it is right; with three, one head does it all: which function cuts q, k and v?
+        self.w_o(merge(heads)) => merge(self.w_o(heads))
+        W_O meets one head at a time: which comes first, the mixing or the joining?
+        self.w_o(merge(heads)) => self.w_o(heads)
+        W_O is handed the heads one by one: what puts them side by side first?
+    """),
+    praise="You have written multi-head attention; every line of it is a step that you can name.",
+    hints=[
+        "q = split(self.w_q(x), self.num_heads), and so for k and v: (b, n, d_model) -> (b, h, n, d_k).",
+        "Then one call for all heads: heads = attention(q, k, v, mask).",
+        "merge(heads) is (b, n, d_model) again; the fourth layer, self.w_o, mixes what the heads found.",
+    ],
+    solution="""
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        q = split(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
+        k = split(self.w_k(x), self.num_heads)
+        v = split(self.w_v(x), self.num_heads)
+        heads = attention(q, k, v, mask)  # -> (b, h, n, d_v)
+        return self.w_o(merge(heads))  # (b, h, n, d_v) -> (b, n, d_model)
+""",
+)
