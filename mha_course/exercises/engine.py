@@ -111,6 +111,14 @@ class Exercise:
         verdict = self.verdict(answer)
         print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
 
+    def or_ours(self, answer):
+        """Return an answer that is right, else the solution, and say with which of the two a page goes on."""
+        if self.verdict(answer).status == CORRECT:
+            print("The page goes on with yours.")
+            return answer
+        print("Yours is not right yet, so the page goes on with ours; come back to it at any time.")
+        return self.made_by(self.solution_code)
+
     def verdict(self, answer=...):
         """Return the ``Verdict`` on an answer, whatever it is; only Ctrl-C gets through."""
         try:

@@ -107,7 +107,7 @@ class ForwardExercise(ModuleExercise):
 
 
 write_forward = ForwardExercise(
-    "0.3 ★★ · 10 min · Write forward",
+    "0.3 ★★ · 9 min · Write forward",
     axes=("sentence", "word", "feature"),
     cases=lambda: [
         _input((6, 1), label="with one head, without a mask"),

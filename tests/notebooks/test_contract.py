@@ -22,7 +22,7 @@ AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises":
 OTHER_SIZES = {
     "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
     "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
-    "one_sitting": LONG | {"cells": 45},
+    "one_sitting": LONG | {"cells": 46},
 }
 ROOM = ROOT / "mha_course"
 SECTIONS = ["Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
@@ -218,8 +218,9 @@ def test_teaching_plans_180_minutes_of_the_pages_as_they_are():
 
 @of([page for page in PAGES if page.name == "one_sitting"])
 def test_cells_of_the_sitting_may_run_in_any_order(page):
-    """No cell gives another meaning to a name of an earlier one: not a function, not a variable."""
-    bound = [name for cell in page.code for name in names_made_by(cell.source)]
+    """No cell gives another meaning to a name of an earlier one; what a learner writes may be replaced by ours."""
+    kept = [cell.source for cell in page.code if ".or_ours(" not in cell.source]
+    bound = [name for source in kept for name in names_made_by(source)]
     assert not {name for name in bound if bound.count(name) > 1}
 
 
