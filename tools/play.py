@@ -11,8 +11,10 @@ import argparse
 import ast
 import functools
 import html
+import multiprocessing
 import re
 import shutil
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -25,7 +27,7 @@ from pygments.lexers import PythonLexer
 
 import mha_helpers
 from mha_helpers.svg_marks import STYLE
-from tools.notebook import ROOT, all_pages, can_run, is_setup_cell, lead_links, name_of
+from tools.notebook import ROOT, all_pages, is_setup_cell, lead_links, name_of
 from tools.set_repository import BADGES
 from tools.states import States, combinations
 
@@ -41,9 +43,14 @@ ROADS = (
 OPENING = f"""<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, through every step of multi-head \
 attention. Here each picture can be moved and pointed at, and nothing has to be installed.</p>"""
 TYPED = "To type words of your own, open this page in JupyterLab."
-CLICKED = "Where the pointer is a hand, a click answers; in JupyterLab clicks also add up."
-UNDER_MORE = "What the text seeks under “more” and is not there, a click chooses."
-APART = "Not all settings combine here: where one sets another back, JupyterLab does not."
+CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
+UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
+APART = "Not every combination of settings is kept here; a line says so where one is left out."
+STILL = """<p class="note"><b>This picture stands still here.</b> Where this page was made, something it \
+needs was not installed; in JupyterLab it moves.</p>"""
+WAY = '<div class="way" role="group" aria-label="the way here"></div>'
+# Each process begins anew, because torch does not like to be copied while it runs.
+POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
 HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -51,8 +58,10 @@ HEAD = """<!doctype html>
 <style>{style}</style></head><body>
 """
 NOTE = """<nav><a href="index.html">All pages</a></nav>
-<p class="note">Here you can point at the pictures, move their sliders and read the code. To run the code, and
-to have your exercises checked, open the same page in JupyterLab.</p>
+<p class="note">Here you can point at the pictures, move their sliders and read the code. The address of the
+page names the settings you chose last, so a link to it shows the same picture. To run the code, and to have
+your exercises checked, open the same page in JupyterLab.</p>
+<noscript><p><b>Scripts are switched off in this browser, so the pictures stand still.</b></p></noscript>
 """
 
 
@@ -91,7 +100,7 @@ def control_html(control, options, start):
     """Return a control of the browser itself, switched off until its states are there."""
     label = html.escape(control.description)
     names = [html.escape(str(name)) for name, _ in options]
-    common = f'disabled data-control="{"|".join(names)}"'
+    common = f'disabled data-name="{label}" data-control="{"|".join(names)}"'
     if isinstance(control, widgets.Checkbox):
         return f'<label><input type="checkbox" {common}{" checked" * start}> {label}</label>'
     if isinstance(control, widgets.Dropdown):
@@ -112,6 +121,7 @@ def panel_html(make):
     for (name, options), start in zip(states.live.items(), states.start, strict=True):
         written = control_html(panel.controls[name], options, start)
         seen, more = (seen, more + written) if name in panel.more else (seen + written, more)
+    seen += '<button type="button" class="reset" disabled>reset</button>' * bool(states.live)
     controls = f'<div class="controls">{seen}</div>'
     if more:
         controls += folded("more", f'<div class="controls">{more}</div>')
@@ -123,11 +133,37 @@ def panel_html(make):
     title = repr(panel).splitlines()[0].removeprefix("Panel: ")
     return (
         f'<figure class="play"><figcaption>{html.escape(title)}</figcaption>{controls}'
-        f'<div class="scroll picture">{panel.svg()}</div>'
+        f'<div class="scroll picture">{panel.svg()}</div>{WAY * ("trail" in panel.state())}'
         f'<p role="status">{html.escape(panel.description()).replace(chr(10), "<br>")}</p>'
         f'<p class="note">{" ".join(notes)}</p>'
         f'<script type="text/plain">{states.packed()}</script></figure>'
     )
+
+
+def shows_panel(cell):
+    texts = [output.get("data", {}).get("text/plain", "") for output in cell.get("outputs", [])]
+    return "".join(texts).startswith("Panel: ")
+
+
+def played(source):
+    """Return the Panel of a cell as one that plays; where a package is missing, a sentence that says so."""
+    try:
+        return panel_html(functools.partial(panel_of, source))
+    except ImportError as missing:
+        print(f"One picture will stand still: {missing}", flush=True)
+        return STILL
+
+
+def all_played(paths):
+    """Return a dict from each cell that shows a Panel to what ``played`` makes of it, on all cores."""
+    cells = [cell for path in paths for cell in nbformat.read(path, as_version=4).cells if shows_panel(cell)]
+    panels = {}
+    with POOL() as pool:
+        tasks = {pool.submit(played, source): source for source in dict.fromkeys(c.source for c in cells)}
+        for task in as_completed(tasks):
+            panels[tasks[task]] = task.result()
+            print(f"picture {len(panels)} of {len(tasks)}: {tasks[task].splitlines()[-1]}", flush=True)
+    return panels
 
 
 # --- a page -----------------------------------------------------------------------------------------------
@@ -147,7 +183,7 @@ def output_html(output):
 
 
 def cell_html(cell, panels):
-    """Return a cell; ``panels`` keeps what is on several pages, and is None where none can be made."""
+    """Return a cell; ``panels`` has what ``played`` made of those that show a Panel."""
     if cell.cell_type == "markdown":
         return markdown_html(cell.source)
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
@@ -155,14 +191,13 @@ def cell_html(cell, panels):
         return folded("The cell that sets this page up in JupyterLab", code)
     if all(line.startswith("#") for line in cell.source.splitlines()):
         return folded("Hints, in JupyterLab", code)
-    text = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
-    if text.startswith("Panel: ") and panels is not None:
-        if cell.source not in panels:
-            panels[cell.source] = panel_html(functools.partial(panel_of, cell.source))
-        return folded("The code of this picture", code) + panels[cell.source]
-    return code + "".join(
-        f'<div class="scroll output">{output_html(output)}</div>' for output in cell.outputs
-    )
+    outputs = "".join(f'<div class="scroll output">{output_html(output)}</div>' for output in cell.outputs)
+    if not shows_panel(cell):
+        return code + outputs
+    played = panels.get(cell.source, "")
+    if not played.startswith("<figure"):
+        played += f'<div class="still">{outputs}</div>'
+    return folded("The code of this picture", code) + played
 
 
 def page_html(path, panels):
@@ -180,7 +215,7 @@ def part(name):
 
 def head(title):
     light, dark = (HtmlFormatter(style=name).get_style_defs(".code") for name in ("default", "github-dark"))
-    style = f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n{part('play.css')}{STYLE}"
+    style = f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n{part('play.css')}{STYLE}"
     return HEAD.format(title=html.escape(title), style=style)
 
 
@@ -207,12 +242,13 @@ def main(arguments=None):
     parser.add_argument("pages", type=Path, nargs="*", help="notebooks; without any: all, made anew")
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "html", help="where the pages go")
     options = parser.parse_args(arguments)
-    chosen, folder, panels = [path.resolve() for path in options.pages], options.out, {}
+    chosen, folder = [path.resolve() for path in options.pages], options.out
     if not chosen:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
+    panels = all_played(chosen or all_pages())
     for path in chosen or all_pages():
-        text = page_html(path, panels if can_run(path) else None)
+        text = page_html(path, panels)
         (folder / f"{name_of(path)}.html").write_text(text, encoding="utf-8")
         print(f"{name_of(path)}.html: {len(text.encode()) / 1e6:.2f} MB", flush=True)
     (folder / "index.html").write_text(index_html(all_pages()), encoding="utf-8")

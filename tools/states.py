@@ -173,13 +173,18 @@ class States:
 
     def _click_each(self, settings, cells):
         silent = Counter()  # of each map, how many cells did not answer before one did
+        self._go(settings)
+        at_rest = self._values(), self.panel.svg()
         for cell in cells:
             where = [int(number) for number in cell.split(",")]
             map = where[0]
             if silent[map] == ENOUGH:
                 continue
             self._clicks += 1
-            self._go(settings)
+            if self._values() != at_rest[0]:
+                self.panel.set(**at_rest[0])  # faster than a new Panel, which remembers nothing
+            if (self._values(), self.panel.svg()) != at_rest:
+                self._go(settings)
             for name in (cell, f"{cell} again"):
                 before = self._values()
                 self.panel.click(*where)

@@ -22,7 +22,7 @@ MARKS = ("[CLS]", "[SEP]")  # what the tokenizer puts before and after each sent
 SPECIAL = (*MARKS, "[PAD]")
 
 
-class ModelMissing(Exception):
+class ModelMissing(ImportError):
     """One sentence that says what to install. A notebook shows it without the traceback."""
 
     def _render_traceback_(self):
