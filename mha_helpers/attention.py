@@ -22,6 +22,7 @@ from mha_helpers.checks import (
     check_layer_input,
     check_projections,
     check_queries_and_keys,
+    check_switches,
     check_tensors,
     check_weights_and_values,
 )
@@ -217,7 +218,8 @@ class MultiHeadAttention(nn.Module):
     Shapes: x ``(b, n, d_model)`` -> output ``(b, n, d_model)``, weights ``(b, h, n, n)``. An x without a
     batch axis works too; then the others have none either. mask: bool, True = may attend, ``(n, n)`` for all,
     or with every axis: ``(b, 1, 1, n)``, ``(b, 1, n, n)``, ``(1, h, n, n)``, ``(b, h, n, n)``.
-    ``qkv_bias=False`` leaves out the biases of queries, keys and values alone; None: as ``bias`` says.
+    Options are named, because the third argument of PyTorch's layer is dropout. ``qkv_bias=False`` leaves out
+    the biases of queries, keys and values alone; None: as ``bias`` says.
     Taught in notebook 09. Source: the paper, section 3.2.2.
     Raises ``TypeError`` for wrong types, ``ValueError`` for sizes that do not fit.
 
@@ -227,7 +229,7 @@ class MultiHeadAttention(nn.Module):
     (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 3]))
     """
 
-    def __init__(self, d_model, num_heads, bias=True, qkv_bias=None):
+    def __init__(self, d_model, num_heads, *, bias=True, qkv_bias=None):
         super().__init__()
         check_count("d_model", d_model)
         check_divisible("d_model", d_model, num_heads)
@@ -235,6 +237,7 @@ class MultiHeadAttention(nn.Module):
         self.num_heads = num_heads
         self.d_k = d_model // num_heads
         qkv_bias = bias if qkv_bias is None else qkv_bias
+        check_switches(bias=bias, qkv_bias=qkv_bias)
         self.w_q = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_k = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_v = nn.Linear(d_model, d_model, bias=qkv_bias)
@@ -278,9 +281,11 @@ class MultiHeadAttention(nn.Module):
     def from_torch(cls, module):
         """Copy the weights of a ``torch.nn.MultiheadAttention``; the result gives the same numbers.
 
-        Mind the mask: hand ``~mask`` to the module where this class takes ``mask``. Dropout is not copied, so
-        compare with ``module.eval()``. PyTorch's blocks call attention with query, key and value: how the
-        copy goes into ``nn.TransformerEncoderLayer`` is on the page deeper/09_in_your_own_model.
+        Device, number type, mode and which weights are frozen are the module's. Here x is ``(b, n, d_model)``
+        whatever its ``batch_first`` says. Mind the mask: hand ``~mask`` to the module where this class takes
+        ``mask``. Dropout is not copied, so compare with ``module.eval()``. PyTorch's blocks call attention
+        with query, key and value: how the copy goes into ``nn.TransformerEncoderLayer`` is on the page
+        deeper/09_in_your_own_model.
 
         Raises ``TypeError`` for another kind of module, also for a subclass with a ``forward`` of its own,
         ``ValueError`` for what this class leaves out: kdim, vdim, add_bias_kv, add_zero_attn.
@@ -294,12 +299,14 @@ class MultiHeadAttention(nn.Module):
             options = "kdim, vdim, add_bias_kv or add_zero_attn"
             raise ValueError(f"module uses {options}: none has a counterpart here.")
         bias = module.in_proj_bias is not None
-        with torch.random.fork_rng(devices=[]):  # the caller's own random numbers stay as they are
-            copy = cls(module.embed_dim, module.num_heads, bias=bias).to(module.in_proj_weight)
-        parameters = {}
+        given = module.in_proj_weight
+        # Where the module is, not on the default device; the caller's own random numbers stay as they are.
+        with torch.random.fork_rng(devices=[]), given.device:
+            copy = cls(module.embed_dim, module.num_heads, bias=bias).to(given.dtype)
         for part in ("weight", "bias") if bias else ("weight",):
-            q, k, v = getattr(module, f"in_proj_{part}").chunk(3)
-            o = getattr(module.out_proj, part)
-            parameters |= {f"w_q.{part}": q, f"w_k.{part}": k, f"w_v.{part}": v, f"w_o.{part}": o}
-        copy.load_state_dict(parameters)
+            fused, output = getattr(module, f"in_proj_{part}"), getattr(module.out_proj, part)
+            for name, values in zip(("w_q", "w_k", "w_v", "w_o"), (*fused.chunk(3), output), strict=True):
+                parameter = getattr(getattr(copy, name), part)
+                parameter.data.copy_(values)
+                parameter.requires_grad_((output if name == "w_o" else fused).requires_grad)
         return copy.train(module.training)

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import re
 
 import torch
 from torch import nn
@@ -26,9 +27,12 @@ def _how_to_get_a_tensor(name, value):
         return f" A layer stores its matrix the other way round. Try {name}.weight.T."
     if isinstance(value, numbers.Number):
         return " Are the arguments in the right order?"
+    if isinstance(value, nn.utils.rnn.PackedSequence):
+        unpacked = f"torch.nn.utils.rnn.pad_packed_sequence({name}, batch_first=True)"
+        return f" Unpack it, {name}, lengths = {unpacked}, and hide padding with padding_mask(lengths, n)."
     if isinstance(value, (list, tuple)) and any(isinstance(part, torch.Tensor) for part in value):
         return f" It holds {len(value)} of them: take one, such as {name}[0]."
-    return f" Try torch.tensor({name})."
+    return f" Try torch.tensor({name})." if isinstance(value, list) or hasattr(value, "__array__") else ""
 
 
 def check_floats(**named):
@@ -37,7 +41,8 @@ def check_floats(**named):
     first_name, (first, _) = next(iter(named.items()))
     for name, (tensor, _) in named.items():
         if not tensor.is_floating_point():
-            kind = f"got {tensor.dtype}. Try {name}.float()"
+            real = f"{name}.real or {name}.abs()" if tensor.is_complex() else f"{name}.float()"
+            kind = f"got {tensor.dtype}. Try {real}"
             raise TypeError(f"{name} must hold floating-point numbers, {kind}.")
         if tensor.dtype != first.dtype and not _is_autocast(tensor):
             kinds = f"{first_name} is {first.dtype}, {name} is {tensor.dtype}. Try {name}.to({first.dtype})"
@@ -92,24 +97,54 @@ def check_layer_input(x, layer, d_model):
         raise ValueError(f"the last axis of x must be d_model = {d_model}; got {_show(x=x)}.")
 
 
-_INSTEAD = {  # of what torch.nn.MultiheadAttention takes
-    "attn_mask": "~attn_mask",
-    "is_causal": "causal_mask(n)",
-    "key_padding_mask": "~key_padding_mask[:, None, None, :]",
+_TWO_INPUTS = (
+    "this layer makes queries, keys and values from one x: layer(x) or layer(x, mask); need_weights is named."
+    " For two inputs, or for use in PyTorch's blocks, see deeper/09_in_your_own_model."
+)
+_INSTEAD = {  # of what other layers take, by a part of its name: the first that fits is said
+    "causal": "take mask=causal_mask(n)",
+    "window": "take mask=causal_mask(n) & sliding_window_mask(n, window), where window=1 is one step away",
+    "cu_": "documents in one row need a mask of their own, see deeper/05_masks_in_pytorch",
+    "len": "take mask=padding_mask({name}, n)",
+    "key_padding": "take mask=~{name}[:, None, None, :], which is True for “may attend”",
+    "attention_mask": "take mask=({name} == 1)[:, None, None, :] where it is (b, n) and 1 stands for a word",
+    "pad": "take mask=~{name}[:, None, None, :] where True means padding, without ~ where it means a word",
+    "head_mask": "multiply the weights by it, between attention_weights and weighted_values",
+    "mask": "take mask=~{name} where its True means “hidden”, as in PyTorch's layers, without ~ elsewhere",
+    "bias|alibi": "it is added to the scores, see deeper/09_in_your_own_model",
+    "past|cache|pos|rot|freq": "positions and a cache are on the page deeper/09_todays_models",
+    "key|value|kv|context|memory|encoder|source|cross|cond": _TWO_INPUTS,
+    "average": "leave it out, the weights are those of each head; weights.mean(dim=-3) is their mean",
+    "attentions|return": "leave it out, the weights are the second result",
+    "": "it takes x, mask and need_weights, and none of them does what {name} does",
 }
 
 
 def check_layer_arguments(x, mask, others, options):
     """The layer is called as ``layer(x, mask, need_weights=…)``, and with nothing else."""
-    if others or mask is x or "key" in options or "value" in options:
-        once = "this layer makes queries, keys and values from one x: layer(x) or layer(x, mask)"
-        page = "For two inputs, or for use in PyTorch's blocks, see deeper/09_in_your_own_model."
-        raise TypeError(f"{once}; need_weights is named. {page}")
-    for name in options:
-        advice = (
-            f"take mask={_INSTEAD[name]}: True means “may attend”" if name in _INSTEAD else "leave it out"
-        )
-        raise TypeError(f"this layer has no {name}: {advice}.")
+    advice = {
+        name: "leave it out"
+        if value is None or value is False  # which asks for nothing
+        else next(_INSTEAD[part] for part in _INSTEAD if re.search(part, name))
+        for name, value in options.items()
+    }
+    if others or mask is x or _is_second_text(x, mask) or _TWO_INPUTS in advice.values():
+        raise TypeError(_TWO_INPUTS)
+    for name, words in advice.items():
+        raise TypeError(f"this layer has no {name}: {words.format(name=name)}.")
+
+
+def _is_second_text(x, mask):
+    """A mask of numbers, as wide as x and no table of queries and keys, is another text."""
+    if not (isinstance(x, torch.Tensor) and isinstance(mask, torch.Tensor) and mask.is_floating_point()):
+        return False
+    return (mask.dim(), mask.shape[-1]) == (x.dim(), x.shape[-1]) and mask.shape[-2:] != 2 * x.shape[-2:-1]
+
+
+def check_switches(**named):
+    for name, value in named.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
 def check_divisible(name, features, num_heads):

@@ -128,5 +128,5 @@ def golden_example(sentence="cat eats fish"):
         ),
         num_heads=3,
         d_k=2,
-        **{name: torch.tensor(rows, dtype=torch.float32) for name, rows in matrices.items()},
+        **{name: torch.tensor(rows, dtype=torch.get_default_dtype()) for name, rows in matrices.items()},
     )

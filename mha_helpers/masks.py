@@ -14,22 +14,31 @@ import torch
 from mha_helpers.checks import check_count, check_tensors
 
 
-def causal_mask(n, device=None):
+def causal_mask(n, n_k=None, *, device=None):
     """Let each token attend to itself and to the tokens before it.
 
-    Shape: ``(n, n)``. Taught in notebook 05. Source: Vaswani et al. (2017), section 3.2.3.
-    Raises ``TypeError`` if n is no whole number, ``ValueError`` if it is below 1.
+    ``n_k`` is the number of keys where there are more than queries, as with a cache of earlier keys: the n
+    queries are then the **last** n tokens.
+
+    Shape: ``(n, n)`` or ``(n, n_k)``. Taught in notebook 05. Source: Vaswani et al. (2017), section 3.2.3.
+    Raises ``TypeError`` if n or n_k is no whole number, ``ValueError`` if n is below 1 or n_k below n.
 
     >>> causal_mask(3)
     tensor([[ True, False, False],
             [ True,  True, False],
             [ True,  True,  True]])
+    >>> causal_mask(2, n_k=4)
+    tensor([[ True,  True,  True, False],
+            [ True,  True,  True,  True]])
     """
     check_count("n", n)
-    return torch.ones(n, n, dtype=torch.bool, device=device).tril()
+    n_k = n if n_k is None else n_k
+    check_count("n_k", n_k, smallest=n)
+    keys = torch.arange(n_k, device=device)
+    return keys <= keys[n_k - n :, None]  # (n_k), (n, 1) -> (n, n_k)
 
 
-def padding_mask(lengths, n, device=None):
+def padding_mask(lengths, n, *, device=None):
     """Let every token attend to real tokens only; padding at the end of a sentence is no key.
 
     ``lengths`` holds the number of real tokens of each sentence, ``n`` is the padded length. Padding blocks
@@ -44,17 +53,21 @@ def padding_mask(lengths, n, device=None):
             [ True,  True,  True]])
     """
     check_count("n", n)
-    lengths = lengths.tolist() if hasattr(lengths, "tolist") else lengths  # a tensor or an array
+    if not (torch.compiler.is_compiling() or torch.jit.is_tracing()):  # a graph has no numbers to look at yet
+        _check_lengths(lengths.tolist() if hasattr(lengths, "tolist") else lengths, n)
+    lengths = torch.as_tensor(lengths, device=device)
+    real = torch.arange(n, device=lengths.device) < lengths[:, None]  # (n), (b, 1) -> (b, n)
+    return real[:, None, None, :]  # (b, n) -> (b, 1, 1, n)
+
+
+def _check_lengths(lengths, n):
     if not isinstance(lengths, (list, tuple)):
         raise TypeError(f"lengths must be a list with one length for each sentence, got {lengths!r}.")
     for sentence, length in enumerate(lengths):
         check_count(f"lengths[{sentence}]", length, smallest=0, largest=n)
-    positions, lengths = torch.arange(n, device=device), torch.tensor(lengths, device=device)
-    real = positions < lengths[:, None]  # (n), (b, 1) -> (b, n)
-    return real[:, None, None, :]  # (b, n) -> (b, 1, 1, n)
 
 
-def sliding_window_mask(n, window, device=None):
+def sliding_window_mask(n, window, *, device=None):
     """Let each token attend to the tokens at most ``window`` steps away, on both sides.
 
     ``window=0`` leaves each token alone with itself. For a causal window, combine:

@@ -54,7 +54,7 @@ def fixed_matrix(name, rows, columns):
     stream = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * rows * columns)
     low, high = torch.tensor(list(stream), dtype=torch.float64).view(-1, 2).unbind(1)
     uniform = (low + 256 * high) / 65_535  # 0 … 1, in 65 536 steps
-    numbers = ((uniform - 0.5) * math.sqrt(12)).float()  # mean 0, variance 1
+    numbers = ((uniform - 0.5) * math.sqrt(12)).to(torch.get_default_dtype())  # mean 0, variance 1
     return numbers.view(columns, rows).T.contiguous()  # column after column, so that columns can be added
 
 
@@ -134,9 +134,10 @@ def hand_made_heads(num_heads, d_k):
     """
     check_count("num_heads", num_heads)
     check_count("d_k", d_k, largest=LARGEST_D_K)
+    dtype = torch.get_default_dtype()
     w_q, w_k = (
         torch.stack(matrices)
-        for matrices in zip(*(_query_and_key_matrix(head, d_k) for head in range(num_heads)), strict=True)
+        for matrices in zip(*(_query_and_key(head, d_k, dtype) for head in range(num_heads)), strict=True)
     )
     w_v = torch.stack([fixed_matrix(f"w_v of head {head}", D_MODEL, d_k) for head in range(num_heads)])
     names = [*HAND_MADE_NAMES, *["random"] * num_heads][:num_heads]
@@ -144,8 +145,8 @@ def hand_made_heads(num_heads, d_k):
 
 
 @functools.cache
-def _query_and_key_matrix(head, d_k):
-    """Return w_q and w_k of one head, each ``(64, d_k)``."""
+def _query_and_key(head, d_k, dtype):
+    """Return w_q and w_k of one head, each ``(64, d_k)``, in the default dtype of today."""
     if head >= len(HAND_MADE_NAMES):
         w_q, w_k = (fixed_matrix(f"{name} of head {head}", D_MODEL, d_k) for name in ("w_q", "w_k"))
         return w_q / math.sqrt(D_MODEL), w_k / math.sqrt(D_MODEL)

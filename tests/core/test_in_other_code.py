@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import re
 import warnings
 
 import pytest
@@ -207,14 +208,90 @@ def test_a_bias_that_is_added_is_never_told_to_become_a_mask(bias):
     [
         (lambda mha, x: mha(x, x, x), r"from one x: layer\(x\)"),
         (lambda mha, x: mha(x, x), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x, batch(n=7)), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x[0], batch(n=7)[0]), r"from one x: layer\(x\)"),
         (lambda mha, x: mha(x, key=x + 1, value=x + 1), "For two inputs, or for use in PyTorch's"),
+        *((lambda mha, x, name=name: mha(x, **{name: x}), "For two inputs") for name in
+          ("context", "memory", "encoder_hidden_states", "kv", "source", "key_value_states", "cross_x", "cond")),
         (lambda mha, x: mha(x, None, False), "need_weights is named"),
-        (lambda mha, x: mha(x, key_padding_mask=MASK), r"mask=~key_padding_mask\[:, None, None, :\]"),
-        (lambda mha, x: mha(x, attn_mask=MASK), "take mask=~attn_mask"),
-        (lambda mha, x: mha(x, is_causal=True), r"take mask=causal_mask\(n\)"),
-        (lambda mha, x: mha(x, average_attn_weights=False), "has no average_attn_weights: leave it out"),
+        (lambda mha, x: mha(x, average_attn_weights=False, is_causal=False), "has no average_attn_weights: leave it out"),
+        (lambda mha, x: mha(x, context=None), "has no context: leave it out"),
+        (lambda mha, x: mha(x, position_bias=x), "no position_bias: it is added to the scores"),
+        (lambda mha, x: mha(x, past_key_value=x), "no past_key_value: positions and a cache"),
+        (lambda mha, x: mha(x, cu_seqlens=x), "documents in one row"),
+        (lambda mha, x: mha(x, scale=1.0), "none of them does what scale does"),
     ],
-)
-def test_called_as_pytorchs_layer_is_called_it_answers_in_words(call, words):
+)  # fmt: skip
+def test_called_as_other_layers_are_called_it_answers_in_words(call, words):
     with pytest.raises(TypeError, match=words):
         call(layer(), batch())
+
+
+PADDING, NO_PADDING = torch.tensor([[False] * 5, [False, False, False, True, True]]), padding_mask([5, 3], 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        *((name, True, causal_mask(5)) for name in ("causal", "is_causal", "use_causal_mask")),
+        *((name, ~causal_mask(5), causal_mask(5)) for name in ("attn_mask", "src_mask", "tgt_mask")),
+        *((name, PADDING, NO_PADDING) for name in ("key_padding_mask", "src_key_padding_mask", "padding_mask")),
+        ("attention_mask", (~PADDING).long(), NO_PADDING),
+        *((name, torch.tensor([5, 3]), NO_PADDING) for name in ("valid_lens", "lengths", "seq_len")),
+        ("window_size", 1, causal_mask(5) & sliding_window_mask(5, 1)),
+    ],
+)  # fmt: skip
+def test_who_obeys_the_advice_on_a_name_of_another_layer_gets_the_mask_that_was_meant(name, value, meant):
+    with pytest.raises(TypeError, match=f"no {name}: take mask=") as caught:
+        layer()(batch(), **{name: value})
+    advice = re.search(r"take mask=(.*?)(, where|, which|: | where|\.$)", str(caught.value)).group(1)
+    names = {"causal_mask": causal_mask, "sliding_window_mask": sliding_window_mask, "n": 5, "window": value}
+    assert torch.equal(eval(advice, names | {"padding_mask": padding_mask} | {name: value}), meant)
+
+
+def test_a_causal_mask_of_the_last_words_sees_what_a_cache_keeps():
+    for n, n_k in [(1, 1), (1, 7), (3, 7), (7, 7)]:
+        assert torch.equal(causal_mask(n, n_k), causal_mask(n_k)[-n:])
+    assert causal_mask(2, 4, device="meta").is_meta
+    with pytest.raises(ValueError, match="n_k must be at least 3, got 2"):
+        causal_mask(3, 2)
+    with pytest.raises(TypeError, match="n_k must be a whole number such as 2, got 'cpu'"):
+        causal_mask(3, "cpu")
+
+
+def test_a_padding_mask_of_a_tensor_goes_into_a_graph():
+    def masked(x, lengths):
+        return layer_of_the_graph(x, padding_mask(lengths, x.shape[1]))[0]
+
+    layer_of_the_graph, x, lengths = layer().requires_grad_(False), batch(), torch.tensor([5, 2])
+    compiled = torch.compile(masked, backend="eager", fullgraph=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # jit.trace is on its way out
+        traced = torch.jit.trace(masked, (x, lengths))
+    for other in (lengths, torch.tensor([1, 4])):  # the numbers are not fixed in the graph
+        expected = layer_of_the_graph(x, padding_mask(other.tolist(), 5))[0]
+        torch.testing.assert_close(compiled(x, other), expected)
+        torch.testing.assert_close(traced(x, other), expected)
+
+
+@pytest.mark.parametrize("trainable", [True, False])
+def test_from_torch_carries_what_the_module_carried_under_any_default_device(trainable):
+    module = nn.MultiheadAttention(12, 3, dtype=torch.bfloat16).eval().requires_grad_(trainable)
+    module.out_proj.bias.requires_grad_(not trainable)
+    with torch.device("meta"), torch.no_grad():
+        ours = MultiHeadAttention.from_torch(module)
+    for name, parameter in ours.named_parameters():
+        assert parameter.requires_grad == (trainable ^ (name == "w_o.bias")), name
+        assert (parameter.device.type, parameter.dtype) == ("cpu", torch.bfloat16) and parameter.is_leaf
+    assert not ours.training
+    x = batch().bfloat16()
+    expected = module(*[x.transpose(0, 1)] * 3)[0].transpose(0, 1)
+    torch.testing.assert_close(ours(x)[0], expected, atol=2e-2, rtol=2e-2)
+
+
+def test_options_are_named_since_pytorchs_third_argument_is_dropout():
+    with pytest.raises(TypeError, match="positional"):
+        MultiHeadAttention(128, 8, 0.0)
+    for options in ({"bias": 0.0}, {"bias": "relu"}, {"qkv_bias": 0.1}):
+        with pytest.raises(TypeError, match="must be True or False"):
+            MultiHeadAttention(128, 8, **options)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from mha_helpers import hand_made_heads, sentence_vectors
+from mha_helpers import golden_example, hand_made_heads, sentence_vectors
 from mha_helpers.sentence import MATCH, tokenize, word_vectors
 
 SENTENCE = "the old cat eats the fish because it is hungry"
@@ -56,3 +56,19 @@ def test_a_wider_matrix_begins_with_the_columns_of_the_narrower():
         assert torch.equal(w_k, wide_k[..., :d_k]) and torch.equal(w_v, wide_v[..., :d_k])
         assert torch.equal(w_q[4:], wide_q[4:, :, :d_k])  # random heads keep their scale
     assert 0.7 < (X @ wide_v).std() < 1  # as large as the words themselves
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_all_that_is_made_has_the_default_dtype_of_today(dtype):
+    usual = hand_made_heads(5, 3)[:3]
+    torch.set_default_dtype(dtype)
+    try:
+        made, x = hand_made_heads(5, 3)[:3], sentence_vectors(SENTENCE)[1]
+        example = golden_example()
+        output, _ = example.attention()(example.x)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert {tensor.dtype for tensor in (*made, x, example.x, example.w_q, output)} == {dtype}
+    for ours, theirs in zip(made, usual, strict=True):
+        torch.testing.assert_close(ours.float(), theirs, atol=2e-2, rtol=2e-2)
+    assert hand_made_heads(5, 3)[0].dtype == torch.float32  # what was kept is not handed out

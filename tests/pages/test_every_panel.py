@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import ipywidgets as widgets
 import matplotlib
 import pytest
+import torch
 from PIL import Image
 
 from mha_helpers.panel import WIDTH
@@ -44,6 +45,17 @@ def test_every_control_changes_something_and_no_setting_raises(panel):
             assert 1 <= len(panel.description().splitlines()) <= 3, name
         assert seen != {before}, name
         control.value = own
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
+def test_a_panel_can_be_drawn_whatever_the_default_dtype(panel, dtype):
+    torch.set_default_dtype(dtype)
+    try:
+        for control in panel.controls.values():
+            control.value = drawings.other_values(control)[0]
+            assert panel.svg() and panel.message() == ""
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def rows(controls):
