@@ -35,7 +35,21 @@ import mha_helpers
 from mha_course.exercises.running import is_stub
 
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
-Verdict = namedtuple("Verdict", "status sentence")  # what ``check`` prints after the number
+
+
+class Verdict(namedtuple("Verdict", "status sentence")):
+    """What ``check`` prints after the number; it is true if the answer is correct."""
+
+    def __bool__(self):
+        return self.status == CORRECT
+
+    def require(self):
+        """Raise ``AssertionError`` with the sentence unless the answer is correct."""
+        if not self:
+            raise AssertionError(f"{self.status}: {self.sentence}")
+
+    def _ipython_display_(self):
+        """Show nothing where a cell ends in it, because ``check`` has printed the words."""
 
 
 def changes(text):
@@ -107,9 +121,10 @@ class Exercise:
         return run_code(self.variable, code, changed, self.given)
 
     def check(self, answer=...):
-        """Print one line: correct, not yet with the reason, or not attempted yet."""
+        """Print one line: correct, not yet with the reason, or not attempted yet; return the ``Verdict``."""
         verdict = self.verdict(answer)
         print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
+        return verdict
 
     def or_ours(self, answer):
         """Return an answer that is right, else the solution, and say with which of the two a page goes on."""

@@ -1,9 +1,11 @@
 """What the engine promises to learners, whatever the exercise, and of tests that they write."""
 
 import random
+import re
 
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
 from samples import WORDS, function, reply, value
 
 from mha_course.exercises import TestExercise
@@ -80,6 +82,19 @@ def test_a_check_leaves_the_learners_random_numbers_as_they_were():
     torch.manual_seed(7)
     function().check(lambda x: torch.rand_like(x))
     assert torch.equal(torch.rand(1), expected)
+
+
+def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_one_line():
+    exercise = value(4)
+    assert exercise.check(4) and not exercise.check(5) and not exercise.check(...)
+    exercise.check(4).require()
+    for answer, words in [(5, "not yet: Your answer, 5, is too large."), (..., "not attempted yet: Write")]:
+        with pytest.raises(AssertionError, match=re.escape(words)):
+            exercise.verdict(answer).require()
+    assert DisplayFormatter().format(exercise.check(4)) == (
+        {},
+        {},
+    )  # what a kernel sends of a cell's last line
 
 
 def test_the_learners_random_numbers_do_not_change_a_verdict(find_the_doubler):
