@@ -13,13 +13,18 @@ What follows `lab` and `project` is handed to JupyterLab (lab --no-browser --por
 `test` to pytest (test -k softmax).
 """
 
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+if __name__ == "__main__":  # a learner's own random.py or json.py may lie in this folder: Python's come first
+    sys.path[:] = [folder for folder in sys.path if folder != ROOT]
+
 import hashlib
 import json
-import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import urllib.request
 
@@ -29,13 +34,13 @@ if sys.version_info < (3, 11):  # nothing above or here may be newer than Python
         " https://www.python.org/downloads/ and run this command with it." % sys.version_info[:2]
     )
 
-ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
 PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
 COLLECT = os.path.join(ROOT, "teaching", "collect.py")
+LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
 MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}  # what commands run
 
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
@@ -84,7 +89,7 @@ def lab(arguments, page="/lab/tree/" + FIRST_PAGE):
     options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=" + page]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
-    return run([PYTHON, "-m", "jupyterlab", *options, *arguments])
+    return run([PYTHON, "-P", "-m", "jupyterlab", *options, *arguments])
 
 
 def project(arguments):
@@ -107,6 +112,7 @@ def install(requirements):
     wanted = fingerprint(requirements)
     if os.path.exists(PYTHON) and read(stamp) == wanted:
         return
+    check_path()
     make_environment()
     options = ["-c", "constraints.txt", "-r", requirements]
     if requirements == COURSE:
@@ -132,13 +138,27 @@ def configure(environment):
     shutil.copy(os.path.join(ROOT, "tools", "jupyter_server_config.py"), jupyter)
 
 
+def check_path():
+    """Windows takes paths of 259 letters, unless it has been told to take longer ones."""
+    if os.name == "nt" and len(LONGEST_NAME) > 259:
+        try:
+            os.makedirs(LONGEST_NAME)
+        except OSError:
+            sys.exit(
+                "The path of this folder has %d letters, and with torch's long names Windows takes %d."
+                "\nMove the folder, to C:\\course for example, and run this command there."
+                % (len(ROOT), len(ROOT) + 259 - len(LONGEST_NAME))
+            )
+        os.rmdir(LONGEST_NAME)
+
+
 def make_environment():
     """Make the folder .venv, or make it again where it has no working pip."""
     try:
-        works = subprocess.call([PYTHON, "-c", "import pip"], stderr=subprocess.DEVNULL) == 0
+        works = subprocess.call([PYTHON, "-P", "-c", "import pip"], stderr=subprocess.DEVNULL) == 0
     except OSError:
         works = False
-    if not works and subprocess.call([sys.executable, "-m", "venv", "--clear", VENV]):
+    if not works and subprocess.call([sys.executable, "-P", "-m", "venv", "--clear", VENV]):
         sys.exit("Python could not make the folder %s: it says above why." % VENV)
 
 
@@ -157,13 +177,16 @@ def install_cpu_torch():
 
 def pip(arguments):
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
-    return run([PYTHON, "-m", "pip", "install", "--disable-pip-version-check", *quiet, *arguments])
+    return run(
+        [PYTHON, "-P", "-m", "pip", "install", "--no-user", "--disable-pip-version-check", *quiet, *arguments]
+    )
 
 
 def run(command):
     """Run a program in the course's folder and return its exit code."""
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the program, which may ask back
     settings = dict(os.environ, PYTHONUTF8="1", PYTHONNOUSERSITE="1")
+    settings.pop("PYTHONSAFEPATH", None)  # it would hide the folder tools
     return subprocess.call(command, cwd=ROOT, env=settings)
 
 

@@ -40,7 +40,7 @@ def calls(tmp_path, monkeypatch):
     return started
 
 
-LAB = ["-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
+LAB = ["-P", "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,18 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
     course.main(arguments.split())
     assert calls.count(["torch"]) == 1 and ["configured", course.VENV] in calls
     own = arguments.split()[0] in ("lab", "project")
-    pip = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-c", "constraints.txt", "-r"]
+    pip = [
+        "-P",
+        "-m",
+        "pip",
+        "install",
+        "--no-user",
+        "--disable-pip-version-check",
+        "--quiet",
+        "-c",
+        "constraints.txt",
+        "-r",
+    ]
     lists = [[*pip, "requirements.txt", "-e", "."], [*pip, "tests/requirements.txt"]]
     assert [command[1:] for command in calls if "pip" in command] == lists[: 1 if own else 2]
     del calls[:]
@@ -110,15 +121,51 @@ def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, answer, made):
 
     monkeypatch.setattr(course.subprocess, "call", call)
     course.make_environment()
-    assert started[1:] == [[sys.executable, "-m", "venv", "--clear", course.VENV]] * made
+    assert started[1:] == [[sys.executable, "-P", "-m", "venv", "--clear", course.VENV]] * made
     monkeypatch.setattr(course.subprocess, "call", lambda command, **_: 1)
     with pytest.raises(SystemExit, match="could not make"):
         course.make_environment()
 
 
+@pytest.mark.parametrize("letters", [67, 68])
+def test_windows_is_told_where_the_path_of_the_folder_is_too_long(monkeypatch, letters):
+    longest = "C:\\" + "x" * (letters - 3) + "\\.venv\\Lib\\site-packages\\" + "x" * 167
+    assert len(longest) - letters == len(course.LONGEST_NAME) - len(str(ROOT))
+    made = []
+
+    def makedirs(path):
+        made.append(path)
+        raise FileNotFoundError
+
+    with monkeypatch.context() as windows:
+        windows.setattr(course, "ROOT", "x" * letters)
+        windows.setattr(course, "LONGEST_NAME", longest)
+        windows.setattr(course.os, "makedirs", makedirs)
+        course.check_path()  # not where no Windows is
+        windows.setattr(course.os, "name", "nt")
+        if letters == 67:
+            return course.check_path()
+        with pytest.raises(SystemExit, match=r"has 68 letters.* 67\.\nMove the folder, to C:\\course"):
+            course.check_path()
+        windows.setattr(course.os, "makedirs", made.append)  # Windows with long paths
+        windows.setattr(course.os, "rmdir", made.remove)
+        course.check_path()
+    assert made == [longest]
+
+
+def test_files_of_the_learners_own_in_the_folder_stop_nothing(tmp_path):
+    for name in ("random", "string", "json", "tempfile", "torch"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the learner')", encoding="utf-8")
+    copy = tmp_path / "course.py"
+    copy.write_text((ROOT / "course.py").read_text(encoding="utf-8"), encoding="utf-8")
+    run = [sys.executable, str(copy), "--help"]
+    assert subprocess.run(run, cwd=tmp_path, capture_output=True, check=True).stdout
+
+
 def test_a_program_runs_in_the_course_with_its_own_packages_and_answers_ctrl_c_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    seen = "import os, sys; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] + os.environ['PATH'] != sys.argv[1])"
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    seen = "import os, sys, tools; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] + os.environ['PATH'] != sys.argv[1])"
     before = signal.getsignal(signal.SIGINT)
     try:
         assert course.run([sys.executable, "-c", seen, f"{ROOT}11{os.environ['PATH']}"]) == 0
@@ -149,7 +196,7 @@ def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls
         course.main(["lab"])
     assert not any("jupyterlab" in command for command in calls)
     course.main(["lab"])
-    assert calls[-1][1:3] == ["-m", "jupyterlab"]
+    assert calls[-1][1:4] == ["-P", "-m", "jupyterlab"]
     os.remove(course.PYTHON)  # as by a newer Python of the system
     course.main(["lab"])
     assert sum("pip" in command for command in calls) == 2
