@@ -14,7 +14,7 @@ def _answer_there(d_k, wanted):
 
 
 still_head = ValueExercise(
-    "D4.1 ★★ · 6 min · Where a head falls still",
+    "D4.1 ★★ · 9 min · Where a head falls still",
     right={"no scale": 5, "÷ √d_k": 22},
     task="""
     A query has learned to equal its key, so that this score is d_k; the score of the only other key is 0.

@@ -15,7 +15,7 @@ def _nudge_for(growth, wanted):
 
 
 stands_still = ValueExercise(
-    "4.1 ★ · 3 min · A row that stands still",
+    "4.1 ★ · 5 min · A row that stands still",
     right={"scaled": 0.01011, "not scaled": 6.2e-8},
     decimals=3,
     says=_nudge_for,
@@ -66,7 +66,7 @@ def _divisor(spread, _):
 
 
 wrong_root = ValueExercise(
-    "4.2 ★★ · 5 min · A colleague takes the wrong root",
+    "4.2 ★★ · 6 min · A colleague takes the wrong root",
     right={"spread": 8 / 512**0.5, "rows": "flatter"},
     decimals=2,
     says=_divisor,
@@ -109,7 +109,7 @@ colleague = {
 
 
 scale_test = ScaleTest(
-    "4.3 ★★★ · 8 min · Write the test that catches a wrong scale",
+    "4.3 ★★★ · 11 min · Write the test that catches a wrong scale",
     right=SCALING,
     wrong=NOT_SCALING,
     times=3,

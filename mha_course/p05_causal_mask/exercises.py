@@ -7,7 +7,7 @@ from mha_course.p05_causal_mask.judges import LeakTest, rule_of_softmax, rules_o
 from mha_course.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
 
 scores_equal_to_zero = ValueExercise(
-    "5.1 ★ · 4 min · A mask applied as scores == 0",
+    "5.1 ★ · 6 min · A mask applied as scores == 0",
     right=[0.670, 0.0, 0.330],
     decimals=3,
     says=rule_of_softmax,
@@ -39,7 +39,7 @@ my_row = [0.576 / left, 0, 0.284 / left]
 
 
 window_mask = FunctionExercise(
-    "5.2 ★★ · 6 min · A window, and the first word",
+    "5.2 ★★ · 8 min · A window, and the first word",
     cases=lambda: [
         case(n, window, label=f"with n = {n} and a window of {window}")
         for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
@@ -80,7 +80,7 @@ def my_window_mask(n, window):
 
 
 leak_test = LeakTest(
-    "5.3 ★★★ · 9 min · Write the test that catches a leak",
+    "5.3 ★★★ · 13 min · Write the test that catches a leak",
     times=3,
     right=CAUSAL,
     wrong=NOT_CAUSAL,

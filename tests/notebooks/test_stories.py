@@ -1,0 +1,98 @@
+"""What pages 05 and 12 tell of `nn.MultiheadAttention`, done again with it, as the page tells it."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from mha_helpers import causal_mask, golden_example
+from tools.notebook import ROOT
+from tools.page import Page
+
+LETTERS, LENGTH, WIDTH = 26, 12, 32
+X = golden_example().x[None]  # (1, 3, 6)
+REAL = torch.tensor([True, True, False])
+
+
+def printed_below(page, words):
+    """What the one code cell prints whose source has these words."""
+    cells = [cell for cell in Page(ROOT / "notebooks" / f"{page}.ipynb").code if words in cell.source]
+    assert len(cells) == 1, words
+    return "".join(output.get("text", "") for output in cells[0].outputs)
+
+
+class Guesser(nn.Module):
+    """A model of its own that guesses the next letter."""
+
+    def __init__(self):
+        super().__init__()
+        self.letter, self.guess = nn.Embedding(LETTERS, WIDTH), nn.Linear(WIDTH, LETTERS)
+        self.place = nn.Parameter(torch.randn(LENGTH, WIDTH))
+        self.attention = nn.MultiheadAttention(WIDTH, 1, batch_first=True)
+
+    def forward(self, letters, mask, **options):
+        x = self.letter(letters) + self.place
+        guesses = self.guess(self.attention(x, x, x, attn_mask=mask, **options)[0])
+        return F.cross_entropy(guesses[:, :-1].transpose(1, 2), letters[:, 1:])
+
+
+def losses(mask, **options):
+    model = Guesser()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    history = []
+    for _ in range(150):
+        loss = model(torch.randint(LETTERS, (32, LENGTH)), mask, **options)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        history.append(loss.item())
+    return torch.tensor(history)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_mask_the_wrong_way_round_is_nan_by_default_and_perfect_without_weights(seed):
+    torch.manual_seed(seed)
+    right, wrong = losses(~causal_mask(LENGTH)), losses(causal_mask(LENGTH))
+    silent = losses(causal_mask(LENGTH), need_weights=False)
+    assert right[0].isfinite() and abs(right[-1] - math.log(LETTERS)) < 0.1
+    assert wrong[0].isfinite() and wrong[1:].isnan().all()
+    assert silent.isfinite().all() and silent[-1] < 0.1
+
+
+def test_page_05_prints_what_the_layer_does():
+    right, wrong, silent = printed_below("05_causal_mask", "def train(").splitlines()
+    assert right.endswith("in step 200: 3.3")
+    assert "in step 1: 3.3, in step 2: nan, in step 200: nan" in wrong
+    assert silent.endswith("in step 200: 0.0") and "nan" not in silent
+    whole = printed_below("05_causal_mask", 'print(f"attn_mask={name}"')
+    assert whole.count("nan") == 3, "the last row, which no key is left to"
+
+
+def test_padding_on_the_rows_is_nan_in_one_row_then_in_all_and_silent_only_with_a_low_number():
+    torch.manual_seed(0)
+    layer = nn.MultiheadAttention(6, 1, batch_first=True)
+    rows, columns = REAL[:, None].expand(3, 3), REAL.expand(3, 3)
+    for allowed, first, second in [
+        (rows, [False, False, True], [True] * 3),
+        (columns, [False] * 3, [False] * 3),
+    ]:
+        once, _ = layer(X, X, X, attn_mask=~allowed)
+        twice, _ = layer(once, once, once, attn_mask=~allowed)
+        assert once[0].isnan().any(dim=-1).tolist() == first
+        assert twice[0].isnan().any(dim=-1).tolist() == second
+    low = torch.zeros(3, 3).masked_fill(~rows, -1e9)
+    assert layer(X, X, X, attn_mask=low)[0].isfinite().all()
+    printed = printed_below("05_causal_mask", "q_2, k_2 =")
+    assert printed.count("nan") == 3 and "2 layers: [True, True, True]" in printed
+
+
+def test_a_word_padded_in_front_is_nan_by_default_and_zeros_without_weights():
+    layer = nn.MultiheadAttention(6, 1, batch_first=True, bias=False)
+    empty = causal_mask(3) & torch.tensor([False, True, True])
+    loud, weights = layer(X, X, X, attn_mask=~empty)
+    silent, _ = layer(X, X, X, attn_mask=~empty, need_weights=False)
+    assert loud[0, 0].isnan().all() and weights[0, 0].isnan().all() and weights[0, 1:].isfinite().all()
+    assert torch.equal(silent[0, 0], torch.zeros(6))
+    assert printed_below("05_causal_mask", "in_front =").count("nan") == 3
