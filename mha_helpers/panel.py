@@ -3,28 +3,26 @@
 To write an explorer, read the docstring of ``Panel``, then ``mha_course/p00_start_here/explorer.py``.
 """
 
-import contextlib
 import html
 
 import ipywidgets as widgets
 from traitlets import TraitError
 
+from mha_helpers.listener import CLICKS, Listener
 from mha_helpers.style import short
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_marks import STYLE
 
-try:
-    import anywidget
-except ImportError:  # without it a click does nothing; hovering, sliders and menus work as before
-    anywidget = None
-
-CLICKS = anywidget is not None  # whether a click is answered, so that no title asks for one in vain
 WIDTH = 860  # pixels of a picture; a JupyterLab of 1280 x 720 with its file browser open still shows it whole
+# A button at the right end of the title's row.
+_SMALL = {"width": "64px", "height": "24px", "margin": "0 2px", "flex": "none"}
 _LINE = 20  # pixels of a line of words
 _STYLE = """
 .mha-panel .widget-html{margin:0 2px;min-height:0}
 .mha-panel .widget-html-content{line-height:inherit;min-height:0}
-.mha-panel .mha{display:block}
+.mha-panel .mha{display:block;min-width:600px}
+.mha-panel .widget-html-content:has(>.mha){overflow-x:auto}
+.mha-panel .widget-hbox>.widget-html{flex:1}
 .mha-panel :is(select,input,button,[role=slider]):focus-visible{box-shadow:0 0 0 2px #1976D2!important}
 .mha-panel .widget-readout{min-width:44px}
 .mha-panel .jupyter-widgets-error-widget{display:none}
@@ -68,20 +66,27 @@ class Panel(widgets.VBox):
         self, title, controls, compute, draw, words, more=None, adjust=None, click=None, asks="", height=340
     ):
         self._title = f"{title}: {asks}" if asks else title
-        self._head_line = self._title if CLICKS else title
+        self._head_line = title  # no title asks for a click before a front end listens
+        self._is_heard = False
         self._compute, self._draw, self._words = compute, draw, words
         self._adjust, self._click, self._height = adjust, click or ("head", "query", "key"), height
         self.controls = {**controls, **(more or {})}
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
         self._head, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self._words_box.add_class("mha-words")
         for name, control in self.controls.items():
             _make_legible(name, control)
-        parts = [self._head, _rows(controls), self._picture, self._words_box]
+        buttons, folded = [], []
+        if len(self.controls) > 2:
+            buttons.append(widgets.Button(description="reset", layout=_SMALL, tooltip="Back to the start"))
+            buttons[0].on_click(lambda _: self.reset())
         if more:
-            title_row, rows = _with_button(self._head, _rows(more))
-            parts = [title_row, parts[1], rows, *parts[2:]]
+            folded.append(_rows(more))
+            buttons.append(_button_for(folded[0]))
+        title = _row([self._head, *buttons]) if buttons else self._head
+        parts = [title, _rows(controls), *folded, self._picture, self._words_box]
         if CLICKS:
-            parts.append(_Listener(self.click))
+            parts.append(Listener(self.click, self._front_end_listens))
         super().__init__(parts, layout=widgets.Layout(max_width="100%", overflow="visible"))
         self.add_class("mha-panel")
         self.more = tuple(more or {})  # the names of the controls that are not always seen
@@ -89,6 +94,7 @@ class Panel(widgets.VBox):
         for control in self.controls.values():
             control.observe(self._changed, names="value")
         self._refresh()
+        self._start = self._values()
 
     def state(self):
         """Return the controls' values and what was computed; empty if no input was good so far."""
@@ -123,6 +129,10 @@ class Panel(widgets.VBox):
         for name, value in refused.items():  # now that the options of one have followed from another
             self.controls[name].value = value
 
+    def reset(self):
+        """Bring all controls back to where they were at the start."""
+        self.set(**self._start)
+
     def click(self, map, row, column):
         """Choose a cell, as a click on it does; map (which of several), row and column are counted from 0."""
         if callable(self._click):
@@ -130,6 +140,12 @@ class Panel(widgets.VBox):
         else:
             chosen = zip(self._click, (map, row, column), strict=True)
             self.set(**{name: index for name, index in chosen if name in self.controls})
+
+    def _front_end_listens(self):
+        """Let the title ask for a click; from now on the box of the words is what a screen reader follows."""
+        self._head_line, self._is_heard = self._title, True
+        self._head.value = _head_html(self._head_line, self._message)
+        self._words_box.value = _words_html(self._lines, "")
 
     def _changed(self, change):
         if not self._busy:
@@ -153,7 +169,7 @@ class Panel(widgets.VBox):
         drawing.label = " ".join(self._lines)
         self._svg = drawing.svg()
         self._picture.value = self._svg  # first: the eye waits for it
-        self._words_box.value = _words_html(self._lines)
+        self._words_box.value = _words_html(self._lines, "" if self._is_heard else 'role="status"')
         self._head.value = _head_html(self._head_line)
 
     def _values(self):
@@ -235,15 +251,17 @@ def _width(control):
 
 def _rows(controls):
     """Return the controls one after the other, in as many rows as they need."""
-    layout = widgets.Layout(flex_flow="row wrap", grid_gap="0 8px", max_width="100%", overflow="visible")
-    layout.width = f"{WIDTH}px"
-    return widgets.HBox(list(controls.values()), layout=layout)
+    return _row(list(controls.values()), flex_flow="row wrap", grid_gap="0 8px", overflow="visible")
 
 
-def _with_button(head, rows):
-    """Return a title with a button, and what this shows; nobody would reach an accordion by keyboard."""
-    layout = widgets.Layout(width="72px", height="24px", margin="0 2px")
-    button = widgets.ToggleButton(False, description="more", layout=layout)
+def _row(parts, **layout):
+    layout |= {"width": f"{WIDTH}px", "max_width": "100%"}
+    return widgets.HBox(parts, layout=widgets.Layout(**layout))
+
+
+def _button_for(rows):
+    """Return a button that shows these rows; nobody would reach an accordion by keyboard."""
+    button = widgets.ToggleButton(False, description="more", layout=_SMALL)
     rows.layout.display = "none"
 
     def show(change):
@@ -251,9 +269,7 @@ def _with_button(head, rows):
         button.description = "less" if button.value else "more"
 
     button.observe(show, names="value")
-    layout = widgets.Layout(width=f"{WIDTH}px", min_height="26px", justify_content="space-between")
-    layout.max_width = "100%"
-    return widgets.HBox([head, button], layout=layout), rows
+    return button
 
 
 def _head_html(title, message=""):
@@ -265,54 +281,8 @@ def _head_html(title, message=""):
     return f"<style>{STYLE}{_STYLE}{_ASLEEP}</style>{shown}"
 
 
-def _words_html(lines):
+def _words_html(lines, role):
     """Write at most three lines in a box of constant height, so that nothing below it jumps."""
     size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
     written = "<br>".join(html.escape(line) for line in lines)
-    # A screen reader reads a status out when the learner pauses.
-    return f'<div role="status" aria-live="polite" style="{size}">{written}</div>'
-
-
-_LISTEN = """
-function render({ model, el }) {
-  el.style.display = "none";
-  const attach = () => {
-    const panel = el.closest(".mha-panel");
-    if (panel === null) { requestAnimationFrame(attach); return; }
-    const name = () => panel.querySelectorAll("[role=slider]:not([aria-label])").forEach(handle => {
-      const label = handle.closest(".widget-inline-hbox")?.querySelector(".widget-label");
-      if (label) handle.setAttribute("aria-label", label.textContent);
-    });
-    // JupyterLab would take the arrow keys of a menu to walk through the cells.
-    const prepare = () => {
-      name();
-      panel.querySelectorAll("select").forEach(menu => { menu.dataset.lmSuppressShortcuts = "true"; });
-    };
-    prepare();
-    new MutationObserver(prepare).observe(panel, { childList: true, subtree: true });
-    panel.addEventListener("click", event => {
-      const cell = event.target.closest("[data-cell]");
-      if (cell !== null) model.send(cell.dataset.cell);
-    });
-  };
-  attach();
-}
-export default { render };
-"""
-
-
-if anywidget is not None:
-
-    class _Listener(anywidget.AnyWidget):
-        """Invisible; tells the kernel which ``data-cell`` is clicked; helps keys and screen readers."""
-
-        _esm = _LISTEN
-
-        def __init__(self, click):
-            super().__init__()
-            self._click = click
-            self.on_msg(self._receive)
-
-        def _receive(self, _, cell, buffers):
-            with contextlib.suppress(ValueError, TraitError):  # a picture that has just been replaced
-                self._click(*map(int, cell.split(",")))
+    return f'<div {role} style="{size}">{written}</div>'

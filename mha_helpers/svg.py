@@ -52,6 +52,7 @@ class Drawing(Marks):
         if 10 * LETTER * max(map(len, labels)) > size + gap:
             labels = [head_label(i) for i in range(heads)]  # the large one has the name as well
         shared |= {"chosen": (cell[0], None), "small": True, "most_cells": MOST_SMALL_CELLS // heads}
+        shared["title_letters"] = max(map(len, labels))
         for i, label in enumerate(labels):
             corner = (left + i % across * (size + gap), y + i // across * (size + above))
             self.heatmap((*corner, size, size + above), weights[i], title=label, map=i, **shared)

@@ -34,6 +34,7 @@ class Heatmap:
     colour: str = None
     mask: object = None
     title: str = ""
+    title_letters: int = 0  # of the longest title of small ones, which all have letters of one size
     map: int = 0
     limit: float = None
     axes: tuple = ("query", "key")
@@ -99,7 +100,8 @@ class Heatmap:
     def _title(self):
         if not self.title:
             return []
-        size = max(10, min(13, self.width / (LETTER * len(self.title)))) if self.small else 15
+        letters = max(len(self.title), self.title_letters)
+        size = max(10, min(13, self.width / (LETTER * letters))) if self.small else 15
         middle = self.x + self.width / 2
         return [text_mark(middle, self.top + 14, self.title, size, "middle", bold=not self.small)]
 
@@ -218,7 +220,9 @@ class Heatmap:
         return f'<image {area} {style} href="data:image/png;base64,{data}"/>'
 
     def _numbers(self):
-        size = min(15, self.size / 2.9)
+        rows, columns = range(len(self.rows)), range(len(self.columns))
+        letters = max(len(self._shown(i, j)) for i in rows for j in columns)
+        size = min(15, self.size / 2.9, (self.size - 2) / (BOLD_LETTER * letters))
         marks = []
         for i, row in enumerate(self.opacities.tolist()):
             for j, opacity in enumerate(row):

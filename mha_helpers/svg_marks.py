@@ -14,10 +14,13 @@ from mha_helpers.style import colour_of, number, short
 # How hidden words appear, and how a picture takes the colours of the page. A Panel holds this once: a style
 # in every picture would make the browser look at the whole page again with every move of a slider.
 STYLE = """
-.mha text{font-family:var(--jp-ui-font-family,sans-serif);fill:var(--jp-ui-font-color1,currentColor)}
+.mha{--page-ink:var(--jp-ui-font-color1,currentColor)}
+.mha text{font-family:var(--jp-ui-font-family,sans-serif)}
+.mha text{fill:color-mix(in srgb,var(--own,var(--page-ink)) 70%,var(--page-ink))}
 .mha .ink{stroke:var(--jp-ui-font-color1,currentColor)}
 .mha polygon.ink{fill:var(--jp-ui-font-color1,currentColor);stroke:none}
-.mha .tip{visibility:hidden;stroke:none;font-weight:700;font-size:var(--tip,14px);text-anchor:middle}
+.mha .tip{visibility:hidden;font-weight:700;font-size:var(--tip,14px);text-anchor:middle;paint-order:stroke}
+.mha .tip{stroke:var(--jp-layout-color0,#fff);stroke-width:5px;stroke-linejoin:round;stroke-opacity:1}
 .mha .map .tip{transform:translate(var(--x),var(--y))}
 .mha .hit:hover>.tip,.mha .hit:hover>.lights{visibility:visible}
 .mha .lights{pointer-events:none}
@@ -137,7 +140,8 @@ def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False,
     style += ' font-family="DejaVu Sans, sans-serif" pointer-events="none"'
     style += ' font-weight="700"' if bold else ""
     style += f' transform="rotate(-90 {px(x)} {px(y)})"' if turned else ""
-    style += "" if colour == "ink" else f' style="fill:{colour_of(colour)}"'
+    if colour != "ink":  # that of a role or head is mixed with the page's, to be read on a black one, too
+        style += f' style="{"fill" if colour.startswith("#") else "--own"}:{colour_of(colour)}"'
     style += f' class="{css}"' if css else ""
     return f'<text x="{px(x)}" y="{px(y)}" {style}>{html.escape(words)}</text>'
 

@@ -54,7 +54,7 @@ def draw(drawing, state):
     query, key, top, height = 528, 588, 48, 256  # where the numbers of the query and of the key end
     for x, role, token in ((query, "query", tokens[row]), (key, "key", tokens[column])):
         drawing.text(x, 18, role, 13, "end", role, bold=True)
-        drawing.text(x, 36, short(token, 8), 13, "end")
+        drawing.text(x, 36, short(token, 7), 13, "end")
     drawing.text(740, 18, "product of each pair", 13, "middle", bold=True)
     products = state["products"].tolist()
     step = min(height / len(products), 44)  # as bars() has it

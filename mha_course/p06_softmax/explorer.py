@@ -59,6 +59,7 @@ def compute(cat, every, temperature, shift, head, query, hide):
 
 def draw(drawing, state):
     head, tokens = f"head {state['head'] + 1}", EXAMPLE.tokens
+    drawing.readout = (610 + BARS / 2, 14)
     drawing.text(0, 14, f"“{tokens[state['query']]}” asks, in {head}", 14, bold=True)
     divided = "" if round(state["temperature"], 2) == 1 else f" ÷ {number(state['temperature'])}"
     title = f"score{divided}{' − largest' if state['shift'] else ''}"

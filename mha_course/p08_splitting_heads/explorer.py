@@ -51,6 +51,7 @@ def compute(tokens, heads, d_k, follow):
 
 def draw(drawing, state):
     n, h, d_k = state["viewed"].shape
+    drawing.readout = (240, BELOW - 14)  # between the arrows, whatever the sizes
     for x, y, blocks, title, block_is, row_is in (
         (0, 0, state["q"][None], f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
         (RIGHT, 0, state["viewed"], f"q.view({n}, {h}, {d_k})", "token", "head"),

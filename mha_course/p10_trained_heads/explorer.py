@@ -73,6 +73,7 @@ def draw(drawing, state):
     cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
     for row, column in state["framed"].nonzero().tolist():
         drawing.rect(*cell(row, column), "lit", outline=True, thick=1.6)  # or it would hide so small a cell
+    drawing.readout = (660, 138)  # between the ends of the curve's scale
     _draw_curve(drawing, state, left=480, top=30, width=360, height=90)
     for left, job in zip((460, 660), JOBS, strict=True):
         drawing.text(left, 168, f"weight: {job}", 13, bold=True)

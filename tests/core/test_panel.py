@@ -61,7 +61,7 @@ def test_a_bad_input_is_a_sentence_and_the_last_picture_stays(panel):
 
 
 def test_more_is_a_button_that_shows_the_other_controls(panel):
-    button = panel.children[0].children[1]
+    button = panel.children[0].children[-1]
     assert panel.children[2].layout.display == "none"
     button.value = True
     assert panel.children[2].layout.display == "flex" and button.description == "less"
@@ -103,3 +103,21 @@ def test_a_menu_that_follows_the_strongest_goes_on_following_it():
     menu.value = 1
     menu.offer(["the", "cat", "eats"])
     assert (menu.value, menu.label) == (2, "3 eats")
+
+
+def test_a_title_asks_for_a_click_once_a_front_end_listens():
+    pytest.importorskip("anywidget")
+    panel = Panel("t", {}, dict, lambda drawing, state: None, lambda state: [], asks="click")
+    head, words = panel.children[0], panel.children[3]
+    assert "click" not in head.value and "status" in words.value
+    panel.children[-1]._receive(None, "listening", [])
+    assert "t: click" in head.value and "status" not in words.value  # its node stays: the box of the words
+
+
+def test_reset_leads_back_to_the_start():
+    controls = {name: widgets.IntSlider(2, 1, 3) for name in "abc"}
+    panel = Panel("t", controls, lambda a, b, c: {}, lambda drawing, state: None, lambda state: [])
+    panel.set(a=1, b=3)
+    button = panel.children[0].children[1]
+    button.click()
+    assert button.description == "reset" and [control.value for control in controls.values()] == [2, 2, 2]

@@ -194,6 +194,8 @@ def test_without_clicks_the_menus_are_in_sight_and_no_text_asks_for_one(monkeypa
         monkeypatch.setattr(explorer_machine, "CLICKS", clicks)
         monkeypatch.setattr(panel_module, "CLICKS", clicks)
         panel = machine_explorer()
+        if clicks:
+            panel._front_end_listens()
         for step in (None, ("weights", 1, 0)):
             if step:
                 go(panel, *step)
