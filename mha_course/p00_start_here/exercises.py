@@ -28,7 +28,7 @@ def _shares(numbers, wanted):
 
 
 fish_brings_home = ValueExercise(
-    "0.1 ★ · 3 min · What “fish” brings home",
+    "0.1 ★ · 4 min · What “fish” brings home",
     right=FISH @ V,
     decimals=2,
     says=_shares,

@@ -38,7 +38,7 @@ without_positions = ValueExercise(
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
 
 tokens_to_x = FunctionExercise(
-    "1.2 ★★ · 5 min · From token numbers to x",
+    "1.2 ★★ · 7 min · From token numbers to x",
     cases=lambda: [
         case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
         case(torch.tensor([[4, 1], [0, 2], [1, 1]]), *_TABLES, label="with three sentences of two tokens"),
@@ -46,8 +46,9 @@ tokens_to_x = FunctionExercise(
     ],
     task="""
     In a real model every token has a number, and `table` has one row for each number. Write the step from
-    token numbers `(…, n)` to x `(…, n, d_model)`; the dots stand for any axes in front, or none. `positions`
-    has a row for each position, and usually more rows than your sentence needs.
+    token numbers `(…, n)` to x `(…, n, d_model)`; the dots stand for any axes in front, or none. A tensor of
+    numbers picks rows as the list in `words[[2, 1, 0]]` does. `positions` has a row for each position, and
+    usually more rows than your sentence needs.
     """,
     axes=("sentence", "token", "feature"),
     mistakes=changes("""
@@ -100,7 +101,7 @@ _SHAPES = [
 ]
 
 axes_mixed_up = ValueExercise(
-    "1.3 ★★ · 4 min · Who looks at whom?",
+    "1.3 ★★ · 5 min · Who looks at whom?",
     right={"shape": (7, 5, 5), "look at each other": "sentences"},
     says=lambda shape, _: "holds {:g} tables of {:g} × {:g}: how many are there, and of what?".format(*shape),
     task="""

@@ -4,7 +4,7 @@ from mha_course.exercises import FunctionExercise, ValueExercise, case, changes,
 from mha_helpers.golden import golden_example
 
 moved_verb = ValueExercise(
-    "2.1 ★ · 3 min · The verb moves",
+    "2.1 ★ · 4 min · The verb moves",
     right={"heads": {3}, "query": [0, 2]},
     says=lambda *_: "is not the sum of the rows of W_Q whose features are 1: which two are they?",
     task="""
@@ -70,7 +70,7 @@ def _asks(w_q, _):
 
 
 own_question = ValueExercise(
-    "2.2 ★★ · 6 min · Design a question",
+    "2.2 ★★ · 8 min · Design a question",
     right=[[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]],
     says=_asks,
     task="""
@@ -107,7 +107,7 @@ my_w_q = [
 )
 
 three_in_one = FunctionExercise(
-    "2.3 ★★ · 5 min · Three matrices in one",
+    "2.3 ★★ · 7 min · Three matrices in one",
     cases=lambda: [
         case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
         case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),

@@ -15,7 +15,7 @@ def _needs(scores, wanted):
 
 
 new_key = ValueExercise(
-    "3.1 ★ · 3 min · A fourth word answers",
+    "3.1 ★ · 4 min · A fourth word answers",
     right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
     says=_needs,
     task="""
@@ -58,7 +58,7 @@ dog = {
 
 
 products = FunctionExercise(
-    "3.2 ★★ · 6 min · The products inside every score",
+    "3.2 ★★ · 8 min · The products inside every score",
     axes=("head", "query", "key", "feature"),
     cases=lambda: [
         case(numbers(3, 2), numbers(4, 2, seed=1), label="with 3 queries, 4 keys and d_k = 2"),
@@ -110,7 +110,7 @@ def my_products(q, k):
 )
 
 next_word = Design(
-    "3.3 ★★★ · 10 min · Design a head that finds the next word",
+    "3.3 ★★★ · 18 min · Design a head that finds the next word",
     cases=lambda: [
         case(numbers(6, 5), label="with six words"),
         case(30 * numbers(5, 5, seed=2), label="with five words of large numbers"),
