@@ -1,0 +1,132 @@
+"""The page's attention inside PyTorch's blocks: the numbers of the module whose place it takes."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from torch import nn
+
+from mha_course.d09_in_your_own_model import InPyTorchsBlock
+from mha_helpers import causal_mask
+from tools.notebook import ROOT
+from tools.page import Page
+
+PAGE = ROOT / "notebooks" / "deeper" / "09_in_your_own_model.ipynb"
+B, N, H, D_MODEL = 2, 5, 4, 12
+BIAS = torch.randn(B * H, N, N, generator=torch.Generator().manual_seed(2))
+PADDING = torch.tensor([[False] * N, [False, False, False, True, True]])
+MASKS = {
+    "none": {},
+    "causal": {"src_mask": ~causal_mask(N)},
+    "0 and −∞": {"src_mask": nn.Transformer.generate_square_subsequent_mask(N)},
+    "a float bias": {"src_mask": BIAS[0]},
+    "a float bias for each head": {"src_mask": BIAS},
+    "for each head": {"src_mask": BIAS.abs() > 1},
+    "padding": {"src_key_padding_mask": PADDING},
+    "padding in numbers": {"src_key_padding_mask": PADDING * -1.5},
+    "a bias and padding": {"src_mask": BIAS, "src_key_padding_mask": PADDING * -1e9},
+}
+
+
+@pytest.fixture(autouse=True)
+def no_fast_path():  # which computes a float bias wrongly in PyTorch's own layer
+    torch.backends.mha.set_fastpath_enabled(False)
+    yield
+    torch.backends.mha.set_fastpath_enabled(True)
+
+
+def block(batch_first=True, kind=nn.TransformerEncoderLayer):
+    torch.manual_seed(0)
+    return kind(D_MODEL, H, dim_feedforward=16, batch_first=batch_first).eval()
+
+
+def ours(theirs):
+    replaced = copy.deepcopy(theirs)
+    for name, part in list(replaced.named_children()):
+        if isinstance(part, nn.MultiheadAttention):
+            setattr(replaced, name, InPyTorchsBlock.from_torch(part))
+    return replaced
+
+
+def words(batch_first=True, n=N, seed=1):
+    x = torch.randn(B, n, D_MODEL, generator=torch.Generator().manual_seed(seed))
+    return x if batch_first else x.transpose(0, 1)
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
+def test_an_encoder_block_gives_pytorchs_numbers_with_every_mask(masks, batch_first):
+    theirs, x = block(batch_first), words(batch_first)
+    torch.testing.assert_close(ours(theirs)(x, **masks), theirs(x, **masks))
+
+
+@pytest.mark.parametrize("mask", [None, ~causal_mask(N), BIAS[0], BIAS[:H], BIAS[:H] > 1])
+def test_so_does_a_sentence_without_a_batch_axis(mask):
+    theirs, x = block(), words()[0]
+    for padding in (None, PADDING[1]):
+        masks = {"src_mask": mask, "src_key_padding_mask": padding}
+        torch.testing.assert_close(ours(theirs)(x, **masks), theirs(x, **masks))
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_a_decoder_block_reads_the_source_and_keeps_the_weights(batch_first):
+    theirs, x, source = (
+        block(batch_first, nn.TransformerDecoderLayer),
+        words(batch_first),
+        words(batch_first, 7),
+    )
+    masks = {
+        "tgt_mask": ~causal_mask(N),
+        "memory_key_padding_mask": torch.arange(7) > torch.tensor([[6], [4]]),
+    }
+    replaced = ours(theirs)
+    torch.testing.assert_close(replaced(x, source, **masks), theirs(x, source, **masks))
+    assert replaced.multihead_attn.weights.shape == (B, H, N, 7)
+    assert not replaced.multihead_attn.weights[1, :, :, 5:].any()
+    with pytest.raises(ValueError, match="from one text"):
+        replaced.self_attn(x, x, x + 1)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_layer_that_has_run_can_be_copied_stacked_and_pickled(fast):
+    torch.backends.mha.set_fastpath_enabled(fast)
+    theirs, x = block(), words()
+    replaced = ours(theirs)
+    expected = replaced(x)
+    expected.sum().backward()
+    assert not replaced.self_attn.weights.requires_grad
+    for again in (copy.deepcopy(replaced), pickle.loads(pickle.dumps(replaced))):
+        assert torch.equal(again(x), expected)
+    stacked, masks = nn.TransformerEncoder(replaced, 2).eval(), {"src_key_padding_mask": PADDING}
+    with torch.no_grad():
+        torch.testing.assert_close(stacked(x, **masks), replaced(replaced(x, **masks), **masks))
+
+
+def code_cells(*words):
+    """The code of the page's cells, or of those that hold one of the words."""
+    cells = [cell.source for cell in Page(PAGE).cells if cell.cell_type == "code"]
+    return [code for code in cells if not words or any(word in code for word in words)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
+def test_the_page_runs_whatever_the_default_dtype(dtype):
+    torch.set_default_dtype(dtype)
+    try:
+        names = {"__name__": "page"}
+        for code in code_cells():
+            exec(code, names)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert names["layer"].w_q.weight.dtype == dtype
+
+
+def test_its_recipes_take_a_model_in_half_precision():
+    names = {"__name__": "page"}
+    for code in code_cells("import golden_example", "golden_example()", "module = nn.MultiheadAttention"):
+        exec(code, names)
+    for name in ("x", "attention", "module"):
+        names[name] = names[name].to(torch.bfloat16)
+    for code in code_cells("class LowRank", "layer.w_q = LowRank", "slopes", "ALiBi:"):
+        exec(code, names)
+    assert names["output"].dtype == names["layer"](names["x"])[0].dtype == torch.bfloat16
