@@ -18,7 +18,8 @@ SCALES = {
     "÷ √512": lambda d_k: math.sqrt(512),  # the root of d_model, a favourite mistake
 }
 REACH, BIN = 60, 2  # the axis goes from −60 to 60
-MIDDLE, BASE, TALLEST, UNIT = 240, 300, 240, 440 / (2 * REACH)  # pixels of the histogram; of 1 on its axis
+MIDDLE, BASE, TALLEST, UNIT = 145, 300, 240, 280 / (2 * REACH)  # pixels of the histogram; of 1 on its axis
+NAMES = list("abcdefghijklmnop")  # of the tokens of the one sentence that is shown
 
 
 def scaling_explorer():
@@ -36,14 +37,18 @@ def scaling_explorer():
         "scale": widgets.Dropdown(options=list(SCALES)),
     }
     title = "64 sentences of 16 tokens with random queries and keys"
-    more = {"query": IndexMenu("query", names=["token"] * TOKENS)}
+    more = {"query": IndexMenu("query", names=NAMES), "key": IndexMenu("key", -1, NAMES)}
     return Panel(title, controls, compute, draw, words, more, height=350)
 
 
-def compute(d_k, scale, query):
+def compute(d_k, scale, query, key):
     q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
     scaled = q @ k.transpose(-2, -1) / SCALES[scale](d_k)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
-    return {"scaled": scaled, "weights": scaled.softmax(dim=-1), "spread": scaled.std()}
+    weights = scaled.softmax(dim=-1)
+    key = int(weights[0, query].argmax()) if key < 0 else key
+    beyond = (scaled.abs() > REACH).float().mean()  # in the end bars, with no place of their own
+    numbers = {"scaled": scaled, "weights": weights, "spread": scaled.std(), "beyond": beyond}
+    return numbers | {"chosen": (query, key)}
 
 
 def draw(drawing, state):
@@ -61,17 +66,20 @@ def draw(drawing, state):
     drawing.line(MIDDLE - REACH * UNIT, BASE, MIDDLE + REACH * UNIT, BASE)
     for tick in (-40, -20, 0, 20, 40):
         drawing.text(MIDDLE + tick * UNIT, BASE + 18, number(tick), 13, "middle")
-    drawing.text(700, 16, f"weights of token {state['query'] + 1}", 15, "middle", bold=True)
-    row = state["weights"][0, state["query"]]
-    names = [f"key {i + 1}" for i in range(TOKENS)]
-    drawing.bars((520, 30, 330, 310), row, names, "head 1", (0, 1), int(row.argmax()))
+    weights, (query, key) = state["weights"][0], state["chosen"]
+    drawing.heatmap((300, 0, 310, 345), weights, NAMES, NAMES, (query, key), title="weights, sentence 1")
+    drawing.text(745, 16, f"weights of {NAMES[query]}", 15, "middle", bold=True)
+    names = [f"key {name}" for name in NAMES]
+    cells = [(0, query, i) for i in range(TOKENS)]
+    drawing.bars((635, 30, 220, 310), weights[query], names, "head 1", (0, 1), key, cells)
 
 
 def words(state):
     largest = state["weights"].amax(dim=-1)
+    beyond = f" {state['beyond']:.0%} lie beyond ±{REACH}, in the end bars." if state["beyond"] > 0 else ""
     return [
         f"d_k = {state['d_k']}, scale: {state['scale']}. The spread of these scores is"
-        f" {number(state['spread'])}; √d_k is {number(math.sqrt(state['d_k']))}.",
+        f" {number(state['spread'])}; √d_k is {number(math.sqrt(state['d_k']))}.{beyond}",
         f"The largest weight of a row is {number(largest.mean())} on average;"
         f" {(largest > 0.99).float().mean():.0%} of all rows give more than 0.99 to one key.",
         "The height of a bar follows the root of its count, so that rare scores can be seen.",
