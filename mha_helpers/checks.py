@@ -114,7 +114,6 @@ _INSTEAD = {  # of what other layers take, by a part of its name: the first that
     "bias|alibi": "it is added to the scores, see deeper/09_in_your_own_model",
     "past|cache|pos|rot|freq": "positions and a cache are on the page deeper/09_todays_models",
     "key|value|kv|context|memory|encoder|source|cross|cond": _TWO_INPUTS,
-    "average": "leave it out, the weights are those of each head; weights.mean(dim=-3) is their mean",
     "attentions|return": "leave it out, the weights are the second result",
     "": "it takes x, mask and need_weights, and none of them does what {name} does",
 }

@@ -23,12 +23,18 @@ class InPyTorchsBlock(MultiHeadAttention):
     ``batch_first``, or all without b; attn_mask ``(n_q, n_k)`` or ``(b·h, n_q, n_k)``, key_padding_mask
     ``(b, n_k)`` -> output as query, weights ``(b, h, n_q, n_k)``.
     Taught in notebook deeper/09_in_your_own_model. Source: ``nn.MultiheadAttention.forward``.
-    Raises ``ValueError`` if value is not key, since this class makes both from one text.
+    Raises ``ValueError`` if value is not key, since this class makes both from one text,
+    ``RuntimeError`` in an ``nn.TransformerEncoder`` that was built from other layers and goes round this one.
     """
 
     batch_first = True
     # Blocks ask for these two, and then leave out a fast path that would go round our forward.
     in_proj_bias, _qkv_same_embed_dim = None, False
+
+    @property
+    def in_proj_weight(self):
+        switch = "torch.backends.mha.set_fastpath_enabled(False)"
+        raise RuntimeError(f"this encoder takes a fast path round its layers: call {switch} first.")
 
     @classmethod
     def from_torch(cls, module):

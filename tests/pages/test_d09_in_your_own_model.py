@@ -103,6 +103,16 @@ def test_a_layer_that_has_run_can_be_copied_stacked_and_pickled(fast):
         torch.testing.assert_close(stacked(x, **masks), replaced(replaced(x, **masks), **masks))
 
 
+def test_an_encoder_that_goes_round_its_layers_is_told_how_to_stop_it():
+    encoder = nn.TransformerEncoder(block(), 1).eval().requires_grad_(False)
+    expected = encoder(words(), src_key_padding_mask=PADDING)
+    encoder.layers[0] = ours(encoder.layers[0])
+    torch.testing.assert_close(encoder(words(), src_key_padding_mask=PADDING), expected)
+    torch.backends.mha.set_fastpath_enabled(True)
+    with pytest.raises(RuntimeError, match=r"call torch\.backends\.mha\.set_fastpath_enabled\(False\) first"):
+        encoder(words(), src_key_padding_mask=PADDING)
+
+
 def code_cells(*words):
     """The code of the page's cells, or of those that hold one of the words."""
     cells = [cell.source for cell in Page(PAGE).cells if cell.cell_type == "code"]
