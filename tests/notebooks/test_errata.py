@@ -15,7 +15,7 @@ from tools.page import Page
 
 CLAIMS = [
     ("S0", "PRIMARY KEY", "SELECT and PRIMARY KEY", ["first “the”: 3", "0.013 0.933 0.013 0.013 0.013 0.013"]),
-    ("S0", "softmax saturates, gradients become small", "Gradients shrink. Whose?", ["no scale 0.07 0.07", "0.87 0.04"]),
+    ("S0", "softmax saturates, gradients become small", "Gradients shrink. Whose?", ["no scale 0.07 0.07 0.0005", "0.87 0.04 0.0390", "more with the scale: 73%", "strongest tenth 63%"]),
     ("S0", "the bare concatenation MultiHead", "One name, two formulas", ["concatenated · W_O -2.29 0.34 -1.73 0.24", "W_O · column -0.66 -2.04 -1.61 0.27", "W_Oᵀ · column -2.29 0.34 -1.73 0.24", "added -2.29 0.34 -1.73 0.24"]),
     ("S0", "transpose(1, 2)", "Two classes", ["output (32, 100, 512) weights (32, 8, 100, 100) from PyTorch: 0.000"]),
     ("S1", "head 1 finds who acts", "Three heads with fine names", ["head 1, eats → cat, eats, fish: 0.333 0.333 0.333", "query of eats: 0.0 0.0"]),
@@ -35,8 +35,8 @@ CLAIMS = [
     ("S2", "softmax([100, 1, 2])", "A smooth row", ["1.00 0.00 0.00"]),
     ("S2", "queries and keys of variance 1", "A smooth row", ["d_key = 128: 124; √128 = 11.3", "added to every number: 352"]),
     ("S2", "softmax([1.0, 0.1, 0.2]), as [0.4, 0.3, 0.3]", "A smooth row", ["0.54 0.22 0.24"]),
-    ("S2", "a row of Q with a *column* of K", "A row times a column", ["128 numbers meet 4"]),
-    ("S2", "four sentences of 16 tokens", "512 or 128?", ["bytes of 沈: e6 b2 88"]),
+    ("S2", "later rows can see more positions", "Later rows, more spread out?", ["row 1: largest weight 1.00", "row 16: largest weight 0.25"]),
+    ("S2", "four sentences of 16 tokens", "512 or 128?", []),
     ("S2", "10.9.1 ends with [4, 16, 128]", "512 or 128?", ["(4, 1, 16, 512) (4, 16, 512) √d_k = 22.6", "(4, 4, 16, 128) (4, 16, 512) √d_k = 11.3"]),
     ("S2", "the output *replaces* the embedding", "Replaced, or added?", ["after layer 1: replaced 0.200, added 0.927", "after layer 3: replaced 0.000, added 0.910"]),
     ("S2", "for the decoder only", "A mask only in the decoder?", []),
@@ -53,7 +53,7 @@ CLAIMS = [
     ("S4", "3 d_model² parameters for both", "The price of heads", ["1 heads: W_Q, W_K, W_V 786,432, and W_O 262,144", "8 heads: W_Q, W_K, W_V 786,432, and W_O 262,144"]),
     ("S4", "low parallelism for a single head", "The price of heads", ["any order: True"]),
     ("S4", "LayerNorm(X + MultiHead(X))", "Replaced, or added?", []),
-    ("S4", "h orthogonal subspaces", "At right angles?", ["head 1 and 2: 0° 0°", "head 1 and 3: 90° 90°", "smallest 48°, on average 72°"]),
+    ("S4", "h orthogonal subspaces", "At right angles?", ["head 1 and 2: 0° 0°", "head 1 and 3: 90° 90°", "fresh W_Q 448 angles, smallest 48°, mean 72°", "random numbers 448 angles, smallest 48°, mean 72°"]),
     ("S4", "heads learn independently", "The price of heads", []),
 ]  # fmt: skip
 
