@@ -18,6 +18,7 @@ from mha_helpers.attention import (
     split_heads,
     weighted_values,
 )
+from mha_helpers.attention_view import attention_view
 from mha_helpers.golden import GoldenExample, golden_example
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
@@ -28,7 +29,7 @@ from mha_helpers.tables import matrix_table, product_table, side_by_side
 
 __all__ = [
     "AttentionTrace", "GoldenExample", "MultiHeadAttention", "Panel", "attention_scores",
-    "attention_weights", "causal_mask", "fixed_matrix", "golden_example", "hand_made_heads",
+    "attention_view", "attention_weights", "causal_mask", "fixed_matrix", "golden_example", "hand_made_heads",
     "head_heatmaps", "heatmap", "mask_scores", "matrix_table", "merge_heads", "padding_mask",
     "pipeline_map", "product_table", "project_qkv", "scale_scores", "scaled_dot_product_attention",
     "sentence_vectors", "side_by_side", "sliding_window_mask", "split_heads", "tokenize",

@@ -90,10 +90,11 @@ def heatmap(
     return Heatmaps([_Map(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)])
 
 
-def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None):
+def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None, keys=None):
     """Draw the matrices of all heads side by side on one scale, each head in its own colour.
 
-    ``names`` say what the heads do; the other arguments are those of ``heatmap``.
+    ``names`` say what the heads do; ``keys`` are the tokens of the columns, where they are others than those
+    of the rows (cross-attention). The other arguments are those of ``heatmap``.
 
     Shape: weights ``(h, n_q, n_k)``. Returns a ``Picture``. Used in notebooks 03 and 08.
     Raises ``ValueError`` where sizes do not fit.
@@ -108,7 +109,7 @@ head 2, framed eats → eats (1.00).'
     maps = []
     for head, chart in enumerate(weights):
         style = {"title": head_label(head, names), "title_colour": head_colour(head)}
-        maps.append(_Map(chart, tokens, kind=kind, chosen=chosen, head=head, **style))
+        maps.append(_Map(chart, tokens, keys, kind, chosen=chosen, head=head, **style))
     return Heatmaps(maps)
 
 

@@ -6,6 +6,7 @@ from mha_helpers.style import head_label
 from mha_helpers.svg_heatmap import LETTER, Heatmap
 from mha_helpers.svg_marks import Marks
 
+MOST_SMALL = 16  # heads beside a large one; of more heads those are shown that stand with the chosen one
 MOST_SMALL_CELLS = 640  # of all small heatmaps beside a large one: more would make a slider slow
 
 
@@ -33,31 +34,39 @@ class Drawing(Marks):
         self._marks.append(heatmap)
         return heatmap.cell
 
-    def heatmaps(self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None):
+    def heatmaps(self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None, keys=None):
         """Draw the heatmap of the chosen head large, and those of all heads beside it, small.
 
-        ``weights`` is (h, n, n), ``chosen`` (head, row, column). A click on a small map chooses its head.
+        ``weights`` is (h, n_q, n_k), ``chosen`` (head, row, column); ``keys`` are the tokens of the columns,
+        where they are others than those of the rows. A click on a small map chooses its head.
         """
         x, y, width, height = box
         heads, (head, *cell) = len(weights), chosen
-        shared = {"rows": tokens, "columns": tokens, "mask": mask}
+        shared = {"rows": tokens, "columns": keys or tokens, "mask": mask}
         large = min(height + 60, width * 0.52)
         corner, title = (x if heads > 1 else x + (width - large) / 2, y), head_label(head, names)
         self.heatmap((*corner, large, height), weights[head], chosen=cell, title=title, map=head, **shared)
         if heads == 1:
             return
+        first = head // MOST_SMALL * MOST_SMALL
+        small = range(heads)[first : first + MOST_SMALL]
         left, gap, above = x + large + 20, 14, 40
-        across, size = _squares(heads, width - large - 20 - 5, height, gap, above)  # 5 for its frame
-        labels = [head_label(i, names) for i in range(heads)]
+        across, size = _squares(len(small), width - large - 20 - 5, height, gap, above)  # 5 for its frame
+        labels = [head_label(i, names) for i in small]
         if 10 * LETTER * max(map(len, labels)) > size + gap:
-            labels = [head_label(i) for i in range(heads)]  # the large one has the name as well
-        shared |= {"chosen": (cell[0], None), "small": True, "most_cells": MOST_SMALL_CELLS // heads}
+            labels = [head_label(i) for i in small]  # the large one has the name as well
+        row = (cell[0], None) if len(tokens) > 1 else None
+        shared |= {"chosen": row, "small": True, "most_cells": MOST_SMALL_CELLS // len(small)}
         shared["title_letters"] = max(map(len, labels))
         for i, label in enumerate(labels):
-            corner = (left + i % across * (size + gap), y + i // across * (size + above))
-            self.heatmap((*corner, size, size + above), weights[i], title=label, map=i, **shared)
-            if i == head:
-                self.rect(corner[0] - 3, corner[1] + 1, size + 6, size + 21, "lit", outline=True)
+            corner, own = (left + i % across * (size + gap), y + i // across * (size + above)), small[i]
+            cell_at = self.heatmap(
+                (*corner, size, size + above), weights[own], title=label, map=own, **shared
+            )
+            if own == head:
+                _, top, _, side = cell_at(len(tokens) - 1, 0)
+                tall = top + side - corner[1] + 1
+                self.rect(corner[0] - 3, corner[1] + 1, size + 6, tall, "lit", outline=True)
 
 
 def _squares(count, width, height, gap, above):
