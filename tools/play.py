@@ -19,6 +19,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 import nbformat
+import torch
 from latex2mathml.converter import convert as mathml
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments import highlight
@@ -89,9 +90,9 @@ def folded(summary, content):
 
 
 def panel_of(source):
-    """Return the Panel that a cell shows: such a cell needs nothing that stands above it."""
+    """Return the Panel that a cell shows: such a cell needs nothing that stands above it but the imports."""
     *before, last = ast.parse(source).body
-    namespace = dict(vars(mha_helpers))
+    namespace = vars(mha_helpers) | {"torch": torch, "nn": torch.nn}
     exec(compile(ast.Module(before, []), "a cell", "exec"), namespace)
     return eval(ast.unparse(last), namespace)
 
