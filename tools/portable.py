@@ -5,7 +5,7 @@
 
 A copy needs what Colab has: torch, matplotlib, seaborn, ipywidgets. Hand it out by mail or a learning
 platform. Nothing is run to make it, and the same course gives the same bytes. The package goes in without
-comments, docstrings and the exercises of other pages.
+comments, docstrings, the folders of other pages and models that it does not load.
 """
 
 import argparse
@@ -59,8 +59,8 @@ def carried_files(code):
     files = {}
     for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
-        of_a_page = re.fullmatch(r"mha_course/([pd]\d\d_\w+)/\w+\.py", name)
-        if path.suffix == ".py" and (not of_a_page or of_a_page.group(1) in code):
+        room = re.fullmatch(r"mha_course/(models|[pd]\d\d_\w+)/\w+\.py", name)
+        if path.suffix == ".py" and (not room or f"mha_course.{room.group(1)}" in code):
             files[name] = bare(path.read_text(encoding="utf-8"))
         elif path.suffix == ".pt" and "trained_model" in code:
             files[name] = base64.b85encode(path.read_bytes()).decode("ascii")
