@@ -56,9 +56,9 @@ class Marks:
         )
         return f"{head}{''.join(map(str, self._marks))}</svg>"
 
-    def text(self, x, y, words, size, anchor="start", colour="ink", bold=False):
-        """Write words whose baseline begins, is centred or ends at (x, y)."""
-        self._marks.append(text_mark(x, y, words, size, anchor, colour, bold))
+    def text(self, x, y, words, size, anchor="start", colour="ink", bold=False, fit=None):
+        """Write words whose baseline begins, is centred or ends at (x, y); ``fit`` makes them so wide."""
+        self._marks.append(text_mark(x, y, words, size, anchor, colour, bold, fit=fit))
 
     def rect(self, x, y, width, height, colour, opacity=1, hover="", cell=None, outline=False, thick=3):
         """Fill a rectangle, or outline it, so ``thick``. With ``hover`` or ``cell`` it answers the mouse."""
@@ -135,7 +135,7 @@ def _ink_class(colour):
     return 'class="ink"' if colour == "ink" else ""
 
 
-def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False, css=""):
+def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False, css="", fit=None):
     style = f'font-size="{px(size)}" text-anchor="{anchor}" fill="{colour_of(colour)}"'
     style += ' font-family="DejaVu Sans, sans-serif" pointer-events="none"'
     style += ' font-weight="700"' if bold else ""
@@ -143,6 +143,7 @@ def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False,
     if colour != "ink":  # that of a role or head is mixed with the page's, to be read on a black one, too
         style += f' style="{"fill" if colour.startswith("#") else "--own"}:{colour_of(colour)}"'
     style += f' class="{css}"' if css else ""
+    style += f' textLength="{px(fit)}" lengthAdjust="spacingAndGlyphs"' if fit else ""
     return f'<text x="{px(x)}" y="{px(y)}" {style}>{html.escape(words)}</text>'
 
 

@@ -11,7 +11,7 @@ from mha_helpers.panel import CLICKS, IndexMenu, Panel
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
 ROW = 20  # pixels of a row of cells
-NUMBER, LABEL = 11, 10.5  # the letters of a number, of a word
+NUMBER, LABEL = 13, 12  # the letters of a number, of a word
 DEEPEST = 4.0  # the vectors share one scale, and so do the scores; weights end at 1
 IN_ROWS = sorted(MATRICES, key=lambda matrix: (TABLE[matrix].y, TABLE[matrix].left))  # as they are read
 FLOW = {"Q": "· W", "scores": "Q Kᵀ", "scaled": f"÷ √{EXAMPLE.d_k}", "masked": "mask", "head": "· V"}
@@ -142,8 +142,8 @@ def _draw_number(drawing, now, cell, trail):
     shown, clicked = now.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
     colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
     drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{now.name(cell)} = {shown}", clicked)
-    size = NUMBER if len(shown) < 6 else 10  # −0.889 would touch its neighbour
-    drawing.text(x + width / 2, y + 14, shown, size, "middle")
+    fit = width - 4 if len(shown) > 5 else None  # −0.889 would touch its neighbour
+    drawing.text(x + width / 2, y + 15, shown, NUMBER, "middle", fit=fit)
     if cell in trail:
         drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
 
@@ -164,19 +164,20 @@ def _draw_names(drawing, now, row, top, above):
     """Draw names and shapes of a row of matrices, and the names of their rows and columns."""
     for matrix in row:
         left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, now.axes[matrix]
-        drawing.text(left, above, now.title(matrix), 12, bold=True)
+        title, small = (13, 12) if len(columns) > 2 else (12, 10)
+        drawing.text(left, above, now.title(matrix), title, bold=True)
         shape = f"({len(rows)}, {len(columns)})"
-        drawing.text(left + width * len(columns) + 4, above, shape, 10, "end", "label")
+        drawing.text(left + width * len(columns) + 4, above, shape, small, "end", "label")
         for i, name in enumerate(columns):
             middle = left + (i + 0.5) * width
             if columns is EXAMPLE.tokens:
                 drawing.text(middle, top - 4, name, LABEL, "middle")
             elif matrix == "output":
                 first, _, last = name.rpartition(" ")
-                drawing.text(middle, top - 14, first, 10, "middle", "label")
-                drawing.text(middle, top - 4, last, 10, "middle", "label")
+                drawing.text(middle, top - 14, first, 10.5, "middle", "label")
+                drawing.text(middle, top - 4, last, 10.5, "middle", "label")
     names, _ = now.axes[row[0]]
-    left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 12)
+    left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 13)
     for i, name in enumerate(names):
         drawing.text(left, top + i * ROW + 14, name, size, anchor)
 
@@ -188,11 +189,11 @@ def _draw_flow(drawing, now):
             left, top, width, height = frame([cell for cell in now.values if cell.matrix == before])
             start, end, y = left + width, TABLE[after].left, top + height / 2
             drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
-            drawing.text((start + end) / 2, y - 9, FLOW[after], LABEL, "middle")
+            drawing.text((start + end) / 2, y - 9, FLOW[after], 11, "middle")
     corners = [(791, 232), (791, 236), (96, 236), (96, 247)]  # from the masked scores to the weights
     for start, end in itertools.pairwise(corners):
         drawing.line(*start, *end, "label", arrow=end == corners[-1])
-    drawing.text(106, 248, "softmax", LABEL)
+    drawing.text(106, 247, "softmax", 11)
 
 
 def words(state):
