@@ -1,8 +1,6 @@
 """Everything that the course draws, as SVG: each Panel at nine settings, each picture that stands still.
 
-The tests compare it with what is kept, so that no drawing changes unseen.
-
-    python -m tests.pages.drawings    # keeps today's drawings, after you have looked at what changed
+The tests compare it with what is kept, so that no drawing changes unseen; review_drawings.py keeps it.
 """
 
 import html
@@ -121,13 +119,3 @@ def alike(before, now, **closeness):
 def kept_drawings():
     with zipfile.ZipFile(KEPT) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
-
-
-if __name__ == "__main__":
-    drawings = dict(still_drawings())
-    for name in explorers().keys() - {NEEDS_A_MODEL}:
-        drawings |= panel_drawings(name)
-    with zipfile.ZipFile(KEPT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, svg in sorted(drawings.items()):
-            archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
-    print(f"{len(drawings)} drawings, {KEPT.stat().st_size // 1000} kB")

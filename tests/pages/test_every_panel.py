@@ -1,6 +1,7 @@
 """What holds of every Panel, and what is drawn today: in Panels and in pictures that stand still."""
 
 import io
+import zipfile
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
@@ -10,13 +11,13 @@ import torch
 from PIL import Image
 
 from mha_helpers.panel import WIDTH
-from tests.pages import drawings
+from tests.pages import drawings, review_drawings
 from tools.notebook import ROOT
 
 EXPLORERS = drawings.explorers()
 NAMES = [name for name in EXPLORERS if name != drawings.NEEDS_A_MODEL]
 KEPT = drawings.kept_drawings()
-TO_KEEP_IT = "look at it, then: python -m tests.pages.drawings"
+TO_KEEP_IT = "look at it: python -m tests.pages.review_drawings"
 
 
 def page_and_name(name):
@@ -152,3 +153,22 @@ def test_a_difference_is_named(change, seen):
     svg = '<svg><rect x="10" fill="#112233"/><text>cat</text></svg>'
     difference = drawings.difference(svg, svg.replace(*change))
     assert seen in difference and bool(seen) == bool(difference)
+
+
+def test_nothing_is_kept_that_was_not_pictured_as_it_is_drawn(tmp_path):
+    pytest.importorskip("resvg_py")
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="{}" height="9"/></svg>'
+    kept = {"same": svg.format(5), "changed": svg.format(2), "gone": svg.format(3)}
+    today = {"same": svg.format(5.01), "changed": svg.format(8), "new": svg.format(4)}
+    said, folder, file = review_drawings.differences(kept, today), tmp_path / "seen", tmp_path / "kept.zip"
+    assert list(said) == ["changed", "gone", "new"] and "'2', now '8'" in said["changed"]
+    assert review_drawings.not_looked_at(said, today, folder) == list(said)
+    review_drawings.picture_them(said, kept, today, folder)
+    picture = Image.open(folder / "changed.png")
+    assert picture.getpixel((5, 5)) == (255, 255, 255) and picture.getpixel((20 + 16 + 5, 5)) == (0, 0, 0)
+    assert not review_drawings.not_looked_at(said, today, folder)
+    assert review_drawings.not_looked_at(said, today | {"new": svg.format(6)}, folder) == ["new"]
+    review_drawings.keep(said, kept, today, file)
+    with zipfile.ZipFile(file) as archive:
+        now = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert now == {"same": kept["same"], "changed": today["changed"], "new": today["new"]}
