@@ -44,7 +44,7 @@ def pixels(svg):
 
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
     png = resvg_py.svg_to_bytes(
-        svg_string=svg,
+        svg_string=svg[svg.index("<svg") :].replace('pt"', '"'),  # matplotlib writes a doctype, and points
         background="#ffffff",
         skip_system_fonts=True,
         font_dirs=[str(fonts)],
