@@ -6,6 +6,7 @@ python -m tests.pages.review_drawings --keep   # once you have looked: keeps wha
 
 import argparse
 import io
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -42,6 +43,7 @@ def differences(kept, today):
 def pixels(svg):
     import resvg_py  # here, because the tests with Colab's versions do without it
 
+    svg = re.sub(r'<text class="tip".*?</text>', "", svg, flags=re.DOTALL)  # words for the mouse
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
     png = resvg_py.svg_to_bytes(
         svg_string=svg[svg.index("<svg") :].replace('pt"', '"'),  # matplotlib writes a doctype, and points
