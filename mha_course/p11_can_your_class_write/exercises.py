@@ -1,0 +1,155 @@
+"""The exercises of page 11: a layer for the class of page 09, five broken lines, a head that moves a name."""
+
+from mha_course.exercises import ValueExercise, case, changes
+from mha_course.p11_can_your_class_write.loading import Loading, random_state
+
+load_a_layer = Loading(
+    "11.1 ★★ · 8 min · Load a layer",
+    cases=lambda: [
+        case(random_state(3, 3, 4), 2, 3, label="with as many heads of keys as of queries"),
+        case(random_state(6, 2, 2), 1, 6, label="with three heads that share their keys"),
+    ],
+    task="""
+    Your class of page 09 has a key for each of its heads, so it can hold a layer of this model if each key
+    head is written out for all heads that share it. `state` is a dict with the names above, and `layer`
+    counts from 0. Return a dict with `w_q.weight`, `w_k.weight`, `w_v.weight` and `w_o.weight`, each
+    (d_model, d_model). File and class both keep a matrix as (out, in).
+    """,
+    mistakes=changes("""
+        .repeat_interleave(num_heads // len(heads), dim=0) => .repeat(num_heads // len(heads), 1, 1)
+        The key heads are written out in turn, 1, 2, 1, 2: heads that share one stand side by side.
+        .repeat_interleave(num_heads // len(heads), dim=0) => [:]
+        The keys or values have fewer rows than the class wants: how many heads share each of them?
+        blk.{layer}. => blk.{layer + 1}.
+        Those are the matrices of the next layer: `layer` counts from 0, as the file does.
+        "w_o": "attn_output" => "w_o": "attn_q"
+        “w_o.weight” holds the matrix of the queries: which name does W_O have in the file?
+        "w_k": "attn_k", "w_v": "attn_v" => "w_k": "attn_v", "w_v": "attn_k"
+        Keys and values are exchanged.
+        .weight"] for => .weight"].T for
+        Your matrices are turned on their side: file and class both keep them as (out, in).
+        (-1, d_k) => (d_k, -1)
+        The rows are cut into d_k parts: how many rows has one head?
+    """),
+    praise="The class of page 09 holds a layer of a language model, with keys written out three times.",
+    hints=[
+        "The names differ in their middle only: blk.3.attn_q.weight, …attn_k…, …attn_v…, …attn_output….",
+        "d_k = d_model // num_heads rows of w_k belong to one key head: unflatten(0, (-1, d_k)).",
+        "repeat_interleave(3, dim=0) makes 1, 1, 1, 2, 2, 2 of 1, 2. Then flatten(0, 1).",
+    ],
+    solution="""
+def my_layer(state, layer, num_heads):
+    # a dict of four tensors, each (d_model, d_model)
+    names = {"w_q": "attn_q", "w_k": "attn_k", "w_v": "attn_v", "w_o": "attn_output"}
+    weights = {f"{ours}.weight": state[f"blk.{layer}.{theirs}.weight"] for ours, theirs in names.items()}
+    d_k = len(weights["w_q.weight"]) // num_heads
+    for name in ("w_k.weight", "w_v.weight"):
+        heads = weights[name].unflatten(0, (-1, d_k))  # (key heads, d_k, d_model)
+        weights[name] = heads.repeat_interleave(num_heads // len(heads), dim=0).flatten(0, 1)
+    return weights
+""",
+)
+
+broken_lines = ValueExercise(
+    "11.2 ★★★ · 12 min · Which line is broken?",
+    right={"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "no_first"},
+    task="""
+    `suspects` holds five classes, "A" to "E". In each another line is broken, and none stands in the table
+    above. Put them into the model, measure losses and read what they write. Or build one small layer,
+    `suspects["A"](12, 3, 1)`, change one word of a random x and see which rows move. Choose from
+    `"one_ahead"` (a word sees the next one), `"window"` (it sees the last four), `"no_first"` (it never sees
+    the first), `"d_k"` (÷ d_k), `"keys_only"` (queries are not turned), `"no_mask"`, `"no_w_o"`.
+    """,
+    stub="""
+broken = {
+    "A": ...,  # a word from the list
+    "B": ...,
+    "C": ...,
+    "D": ...,
+    "E": ...,
+}
+""",
+    given="from mha_course.p11_can_your_class_write import suspects",
+    mistakes=[
+        ({"A": "no_mask"}, "A: change the last word of six. Do all earlier rows move, or one?"),
+        ({"A": "window"}, "A: change the first word of eight. Does the last row still move?"),
+        ({"B": "no_first"}, "B: change the second word of eight. Does the last row move?"),
+        (
+            {"B": "d_k"},
+            "B: change the first word of eight, and then the fifth: which moves the last row?",
+        ),
+        (
+            {"B": "keys_only"},
+            "B: change the first word of eight, and then the fifth: which moves the last row?",
+        ),
+        (
+            {"C": "keys_only"},
+            "C: build a class of your own whose queries are not turned. Are the outputs equal?",
+        ),
+        ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
+        ({"D": "d_k"}, "D: build a class of your own that divides by d_k. Are the outputs equal?"),
+        ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
+        ({"E": "window"}, "E: change the second word of eight. Does the last row still move?"),
+        ({"E": "no_mask"}, "E: change the last word. Does any earlier row move?"),
+        ({"E": "d_k"}, "E: change the first word of eight. Does any later row move?"),
+    ],
+    praise="What is changed, and what moves: that test needs no trained model, and no error message.",
+    hints=[
+        "x = torch.randn(1, 8, 12); change x[0, 0] in a copy, and compare the two outputs row by row.",
+        "In two of the five the right rows move: compare them with classes of your own.",
+        "layer.load_state_dict(other.state_dict()) gives two layers the same weights.",
+    ],
+    solution="""
+broken = {"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "no_first"}
+""",
+)
+
+moves_the_name = ValueExercise(
+    "11.3 ★★ · 6 min · Which head moves the name?",
+    right={"lowers most": (1, 5), "to": 0.65, "raises": (24, 4)},
+    decimals=2,
+    task="""
+    “When Mary and John went to the store, John gave a drink to”: the model says “ Mary” with 0.92. Switch
+    off each of the heads (1, 5), (20, 0), (23, 3), (24, 4) and (29, 1), layer and head counted from 0, one
+    at a time, with `heads_off`. Which lowers this probability most, and to how much? And which raises it?
+    """,
+    stub="""
+moved = {
+    "lowers most": ...,  # (layer, head)
+    "to": ...,  # the probability that is left
+    "raises": ...,  # (layer, head)
+}
+""",
+    given="from mha_course.models import heads_off, load_language_model",
+    mistakes=[
+        (
+            {"lowers most": (23, 3)},
+            "“lowers most”: (23, 3) leaves 0.87. Does another one leave less?",
+        ),
+        ({"lowers most": (29, 1)}, "“lowers most”: (29, 1) leaves 0.72. Does another one leave less?"),
+        ({"lowers most": (24, 4)}, "“lowers most”: without (24, 4) the name is likelier than before."),
+        ({"lowers most": (20, 0)}, "“lowers most”: (20, 0) leaves 0.83. Does another one leave less?"),
+        ({"lowers most": (5, 1)}, "“lowers most”: layer comes first, then head."),
+        ({"to": 0.92}, "“to” is the probability with all heads: is yours taken inside the `with`?"),
+        ({"to": 0.27}, "“to” asks how much is left, and you give how much is lost."),
+        ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
+        ({"raises": (1, 5)}, "“raises”: without (1, 5) the name is less likely than before."),
+    ],
+    praise="A head in layer 1, which no name stands out in, moves it most: effects are measured, not seen.",
+    hints=[
+        "ids = model.encode(sentence); the last row of model(ids).softmax(dim=-1) belongs to the next word.",
+        'model.encode(" Mary")[0] is the number of the name, with the space in front of it.',
+        "with heads_off(model, (1, 5)): compute the row again inside.",
+    ],
+    solution="""
+model = load_language_model()
+ids = model.encode("When Mary and John went to the store, John gave a drink to")
+mary = model.encode(" Mary")[0]
+left = {}
+for head in [(1, 5), (20, 0), (23, 3), (24, 4), (29, 1)]:
+    with torch.no_grad(), heads_off(model, head):
+        left[head] = model(ids)[-1].softmax(dim=-1)[mary].item()
+lowest = min(left, key=left.get)
+moved = {"lowers most": lowest, "to": left[lowest], "raises": max(left, key=left.get)}
+""",
+)
