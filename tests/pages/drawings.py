@@ -25,7 +25,7 @@ from tools.notebook import page_folders
 from tools.states import options_of
 
 KEPT = Path(__file__).with_name("drawings.zip")
-NEEDS_A_MODEL = "real_model_explorer"  # page 11
+NEEDS_A_MODEL = "language_explorer"  # page 11
 NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
 
