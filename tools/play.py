@@ -104,7 +104,7 @@ def control_html(control, options, start):
     common = f'disabled data-name="{label}" data-control="{"|".join(names)}"'
     if isinstance(control, widgets.Checkbox):
         return f'<label><input type="checkbox" {common}{" checked" * start}> {label}</label>'
-    if isinstance(control, widgets.Dropdown):
+    if isinstance(control, (widgets.Dropdown, widgets.Combobox)):
         choices = "".join(
             f"<option value={i}{' selected' * (i == start)}>{name}</option>" for i, name in enumerate(names)
         )

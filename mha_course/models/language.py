@@ -51,7 +51,7 @@ def rotate(table, start=0, base=BASE):
             [0.5403, 0.8415]])
     """
     n, d_k = table.shape[-2:]
-    speeds = base ** (-torch.arange(0, d_k, 2) / d_k)  # (d_k / 2)
+    speeds = base ** (-torch.arange(0, d_k, 2, dtype=table.dtype) / d_k)  # (d_k / 2)
     angles = torch.arange(start, start + n)[:, None] * speeds  # (n, 1) * (d_k / 2) -> (n, d_k / 2)
     first, second = table[..., ::2], table[..., 1::2]  # (…, n, d_k / 2)
     turned = [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()]

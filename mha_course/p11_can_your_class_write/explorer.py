@@ -1,0 +1,213 @@
+"""The 270 heads of a language model on a sentence of one's own, for notebook 11."""
+
+import copy
+import functools
+
+import ipywidgets as widgets
+import torch
+from torch.nn import functional as F
+
+from mha_course.exercises.engine import run_code
+from mha_course.models.language import D_MODEL, KEY_HEADS, LAYERS, NUM_HEADS, load_language_model
+from mha_course.p11_can_your_class_write.broken import ATTENTION, BREAKS, GIVEN
+from mha_helpers.masks import causal_mask
+from mha_helpers.panel import Panel
+from mha_helpers.sentence import tokenize
+from mha_helpers.style import number
+
+MOST_TOKENS, LIKELIEST = 24, 5
+SENTENCES = (
+    "When Mary and John went to the store, John gave a drink to",
+    "The capital of France is",
+    "The cat eats the fish because it is",
+)
+SHAPE = (LAYERS, NUM_HEADS)
+NONE, HEAD, LAYER, REST = "no head", "this head", "its layer", "the rest of its layer"
+
+
+def language_explorer():
+    """Return a ``Panel`` with all heads of the language model on one sentence. Used in notebook 11.
+
+    ``state()`` holds, for n tokens: tokens; weights ``(30, 9, n, n)``; rivals, the likeliest next token and
+    the second, or the one named; total, the difference of their logits; writes ``(30, 9)``, what each head
+    adds to it; before and after, the probabilities ``(vocabulary)`` as trained and as changed.
+
+    Source: Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits", for what a head writes.
+    Raises ``ModelMissing`` where the model is not installed.
+
+    >>> panel = language_explorer()  # doctest: +SKIP
+    >>> panel.click(1, 23, 3)  # doctest: +SKIP
+    """
+    load_language_model()
+    controls = {
+        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout=_wide(380)),
+        "break": widgets.Dropdown(options=list(BREAKS)),
+        "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
+    }
+    more = {
+        "layer": widgets.IntSlider(23, 0, LAYERS - 1, layout=_wide(190)),
+        "head": widgets.IntSlider(3, 0, NUM_HEADS - 1, layout=_wide(170)),
+        "against": widgets.Text(placeholder="the second", layout=_wide(190)),
+    }
+    title = "The 270 heads of a language model"
+    return Panel(
+        title, controls, compute, draw, words, more, click=click, asks="click a head in the map", height=368
+    )
+
+
+def _wide(pixels):
+    return widgets.Layout(width=f"{pixels}px")
+
+
+def click(values, map, row, column):
+    """A cell of the map chooses its head, which is on again; the large heatmap has nothing to choose."""
+    return {"layer": row, "head": column, "off": NONE} if map else {}
+
+
+def compute(sentence, off, layer, head, against, **menu):
+    chosen, name = (layer, head), menu["break"]
+    heads_off = _off(off, chosen)
+    right, shown = run(sentence), run(sentence, name)
+    rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
+    if against.strip():
+        rivals[1] = load_language_model().encode(f" {against.strip()}")[0]
+    shown = run(sentence, name, tuple(heads_off))
+    direction, total = _towards(shown["stream"], rivals)
+    return {
+        "tokens": shown["tokens"], "weights": shown["weights"], "chosen": chosen, "heads_off": heads_off,
+        "rivals": rivals.tolist(), "writes": _written(shown["heads"], direction, name), "total": total,
+        "before": right["next"], "after": shown["next"],
+    }  # fmt: skip
+
+
+def _off(off, chosen):
+    """Return the heads that the menu switches off, as (layer, head)."""
+    layer = [(chosen[0], head) for head in range(NUM_HEADS)]
+    return {HEAD: [chosen], LAYER: layer, REST: [head for head in layer if head != chosen]}.get(off, [])
+
+
+# --- the model --------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def blocks_with(name):
+    """Return all layers with the attention of the page, perhaps broken, which keeps what it computes."""
+    kept = {"weights @ v": "self.kept(weights, v)"}
+    base = run_code("Attention", ATTENTION, BREAKS[name] | kept, GIVEN)
+
+    class Keeping(base):
+        def kept(self, weights, v):
+            self.weights, self.heads = weights[0], (weights @ v)[0] * self.on  # (h, n, n), (h, n, d_v)
+            return self.heads[None]
+
+    blocks = []
+    for block in load_language_model().blocks:
+        with torch.device("meta"):  # the numbers are those of the model
+            attention = Keeping(D_MODEL, NUM_HEADS, KEY_HEADS)
+        attention.load_state_dict(block.attention.state_dict(), assign=True)
+        block = copy.copy(block)  # the learner's model stays as it is
+        block._modules = {**block._modules, "attention": attention.requires_grad_(False)}
+        blocks.append(block)
+    return blocks
+
+
+@functools.lru_cache(maxsize=32)
+@torch.no_grad()
+def run(sentence, name="nothing", off=()):
+    """Run the model, perhaps broken, perhaps with heads off; only from the first of these layers on anew."""
+    tokenize(sentence)  # refuses an empty one
+    model = load_language_model()
+    ids = model.encode(sentence)
+    if len(ids) > MOST_TOKENS:
+        raise ValueError(f"These are {len(ids)} tokens and {MOST_TOKENS} fit in the picture: shorten it.")
+    on = torch.ones(*SHAPE, 1, 1, dtype=torch.float32)
+    on[tuple(zip(*off, strict=True)) or ([], [])] = 0
+    first = off[0][0] if off else 0
+    kept = (
+        run(sentence, name) if off else {"streams": [model.embedding(ids)[None]], "weights": [], "heads": []}
+    )
+    streams, weights, heads = (
+        [*kept[what][: first + part]] for what, part in (("streams", 1), ("weights", 0), ("heads", 0))
+    )
+    x, mask = streams[-1], causal_mask(len(ids))
+    for layer, block in list(enumerate(blocks_with(name)))[first:]:
+        block.attention.on = on[layer]
+        x = block(x, mask)  # (1, n, d_model)
+        streams.append(x)
+        weights.append(block.attention.weights)
+        heads.append(block.attention.heads[:, -1])  # of the last token
+    logits = F.linear(model.norm(x[0, -1]), model.embedding.weight)  # (d_model) -> (vocabulary)
+    return {
+        "tokens": [model.decode([token]).strip() or "␣" for token in ids], "streams": streams,
+        "weights": torch.stack(list(weights)), "heads": torch.stack(list(heads)), "stream": x[0, -1],
+        "next": logits.softmax(dim=-1),
+    }  # fmt: skip
+
+
+def _towards(stream, rivals):
+    """Return how much each number of the last stream counts for one token against another, and the sum."""
+    model = load_language_model()
+    scale = (stream.square().mean() + model.norm.eps).rsqrt()
+    first, second = model.embedding.weight[rivals]
+    direction = model.norm.weight * scale * (first - second)  # (d_model)
+    return direction, (stream @ direction).item()
+
+
+def _written(heads, direction, name):
+    """Return what each head adds to the difference. Shape: heads ``(layers, h, d_v)`` -> ``(layers, h)``."""
+    if name == "no W_O":
+        return heads.flatten(1).mul(direction).view(heads.shape).sum(dim=-1)
+    w_o = torch.stack([block.attention.w_o.weight for block in blocks_with(name)])  # (layers, d_model, h·d_v)
+    towards = (direction @ w_o).view(heads.shape)  # (d_model) @ … -> (layers, h·d_v) -> (layers, h, d_v)
+    return (heads * towards).sum(dim=-1)
+
+
+# --- the picture ------------------------------------------------------------------------------------------
+
+
+def draw(drawing, state):
+    layer, head = state["chosen"]
+    off, tokens = state["chosen"] in state["heads_off"], state["tokens"]
+    title = f"layer {layer}, head {head}{' is off' if off else ''}"
+    style = {"colour": "faint" if off else "head 1", "title": title}
+    cell = (len(tokens) - 1, None)
+    weights = state["weights"][layer, head]
+    drawing.heatmap((0, 0, 400, drawing.height), weights, tokens, tokens, cell, **style)
+    limit = float(state["writes"].abs().max()) or 1.0
+    style = {"kind": "scores", "map": 1, "chosen": state["chosen"], "axes": ("layer", "head"), "limit": limit}
+    numbers = [str(i) for i in range(LAYERS)]
+    box = (400, 0, 210, drawing.height)
+    drawing.heatmap(box, state["writes"], numbers, numbers[:NUM_HEADS], title="what each writes", **style)
+    halves = (("before", "as trained", 0, "head 1"), ("after", changed(state), 186, "head 2"))
+    for name, title, top, colour in halves:
+        drawing.text(622, top + 14, f"next word, {title}", 13, bold=True)
+        values, ids = state[name].topk(LIKELIEST)
+        drawing.bars((622, top + 26, 238, 150), values, [_word(token) for token in ids], colour, (0, 1))
+
+
+def changed(state):
+    """Say in a few words what was changed."""
+    heads = f"{state['off'].replace('this', 'the')} off"
+    parts = [state["break"]] * (state["break"] != "nothing") + [heads] * bool(state["heads_off"])
+    return ", ".join(parts) or "nothing changed"
+
+
+def _word(token):
+    return load_language_model().decode([token]).strip() or "␣"
+
+
+def words(state):
+    layer, head = state["chosen"]
+    first, second = (f"“{_word(token)}”" for token in state["rivals"])
+    row, writes = state["weights"][layer, head, -1].nan_to_num(), state["writes"][layer, head]
+    share = f"all heads {number(state['writes'].sum())} of {number(state['total'])}, the networks the rest"
+    last, most = (f"“{state['tokens'][i]}”" for i in (-1, int(row.argmax())))
+    lines = [
+        f"For {first} against {second} head {layer}.{head} writes {number(writes)}, {share}.",
+        f"In head {layer}.{head} {last} looks most at {most} ({number(row.max(), trim=False)}).",
+    ]
+    if changed(state) != "nothing changed":
+        most = int(state["before"].argmax())
+        now = f"“{_word(most)}” {state['before'][most]:.2f} → {state['after'][most]:.2f}"
+        lines.append(f"With {changed(state)}: {now}; likeliest is “{_word(int(state['after'].argmax()))}”.")
+    return lines

@@ -1,0 +1,118 @@
+"""The explorer of page 11 against plain PyTorch: what heads write, heads off, broken lines, what is kept."""
+
+import pytest
+import torch
+
+pytest.importorskip("gguf")
+
+from mha_course.models import heads_off, load_language_model
+from mha_course.p11_can_your_class_write import BREAKS, broken_attention, explorer
+
+SENTENCE, (MARY, JOHN) = explorer.SENTENCES[0], (" Mary", " John")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_language_model()
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return explorer.language_explorer()
+
+
+@pytest.fixture(autouse=True)
+def at_its_start(panel):
+    yield
+    panel.reset()
+
+
+def logits(model):
+    with torch.no_grad():
+        return model(model.encode(SENTENCE))[-1]
+
+
+def test_what_the_heads_write_is_what_is_missing_where_their_output_does_not_reach_the_end(model, panel):
+    """The last stream is the embedding, and what 30 attentions and 30 networks add to it."""
+    panel.set(against="John")
+    state, expected = panel.state(), logits(model)
+    rivals = [int(model.encode(word)[0]) for word in (MARY, JOHN)]
+    assert state["rivals"] == rivals
+    difference = float(expected[rivals[0]] - expected[rivals[1]])
+    assert state["total"] == pytest.approx(difference, abs=1e-3)
+    assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-4)
+    parts = []
+    hooks = [
+        block.attention.register_forward_hook(lambda *call: parts.append(call[2][0, -1]))
+        for block in model.blocks
+    ]
+    inputs = []
+    hooks.append(model.norm.register_forward_hook(lambda *call: inputs.append(call[1][0][0, -1])))
+    logits(model)
+    for hook in hooks:
+        hook.remove()
+    scale = model.norm.weight / (inputs[0].square().mean() + 1e-5).sqrt()
+    towards = scale * (model.embedding.weight[rivals[0]] - model.embedding.weight[rivals[1]])
+    by_layer = torch.stack(parts) @ towards  # (layers, d_model) @ (d_model)
+    assert torch.allclose(state["writes"].sum(dim=-1), by_layer, atol=1e-3)
+    assert [round(float(state["writes"][head]), 1) for head in ((23, 3), (29, 1), (24, 4))] == [
+        2.9,
+        1.7,
+        -1.1,
+    ]
+
+
+def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
+    layer = [(20, head) for head in range(9)]
+    for off, heads in {
+        "this head": layer[:1],
+        "its layer": layer,
+        "the rest of its layer": layer[1:],
+    }.items():
+        panel.set(layer=20, head=0, off=off)
+        with heads_off(model, *heads):
+            expected = logits(model).softmax(dim=-1)
+        assert torch.allclose(panel.state()["after"], expected, atol=1e-4)
+        assert [(20, i) for i in range(9) if panel.state()["writes"][20, i] == 0] == heads
+    assert torch.allclose(panel.state()["before"], logits(model).softmax(dim=-1), atol=1e-4)
+    panel.click(1, 3, 4)
+    assert (panel.controls["layer"].value, panel.controls["head"].value, panel.controls["off"].value) == (
+        3,
+        4,
+        "no head",
+    )
+
+
+@pytest.mark.parametrize("name", list(BREAKS))
+def test_a_broken_line_is_the_page_s_own(model, panel, name):
+    own = type(model.blocks[0].attention)
+    panel.set(**{"break": name})
+    expected = logits(model.use(broken_attention(name)))
+    model.use(own)
+    state = panel.state()
+    assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-3)
+    first, second = state["rivals"]
+    assert state["total"] == pytest.approx(float(expected[first] - expected[second]), abs=1e-2)
+    assert name == "nothing" or f"With {name}" in panel.description()
+
+
+def test_the_weights_are_those_of_plain_torch(model, panel):
+    rows = panel.state()["weights"]
+    assert rows.shape == (30, 9, 14, 14) and torch.allclose(
+        rows.sum(dim=-1), torch.ones(30, 9, 14), atol=1e-4
+    )
+    assert rows.triu(1).abs().max() == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"sentence": "cat " * 30}, "24 fit in the picture"),
+        ({"sentence": ""}, "the sentence is empty"),
+    ],
+)
+def test_what_does_not_fit_is_said_and_the_picture_stays(panel, values, said):
+    before = panel.svg()
+    panel.set(**values)
+    assert said in panel.message().lower()
+    assert panel.svg() == before
