@@ -22,7 +22,7 @@ SENTENCES = (
     "The cat eats the fish because it is",
 )
 SHAPE = (LAYERS, NUM_HEADS)
-NONE, HEAD, LAYER, REST = "no head", "this head", "its layer", "the rest of its layer"
+NONE, HEAD, LAYER, REST = "no head", "this head", "its layer", "its neighbours"
 
 
 def language_explorer():
@@ -40,7 +40,7 @@ def language_explorer():
     """
     load_language_model()
     controls = {
-        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout=_wide(380)),
+        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout=_wide(350)),
         "break": widgets.Dropdown(options=list(BREAKS)),
         "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
     }

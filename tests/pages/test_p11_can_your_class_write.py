@@ -67,7 +67,7 @@ def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
     for off, heads in {
         "this head": layer[:1],
         "its layer": layer,
-        "the rest of its layer": layer[1:],
+        "its neighbours": layer[1:],
     }.items():
         panel.set(layer=20, head=0, off=off)
         with heads_off(model, *heads):
