@@ -40,7 +40,7 @@ def language_explorer():
     """
     load_language_model()
     controls = {
-        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout=_wide(350)),
+        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout=_wide(330)),
         "break": widgets.Dropdown(options=list(BREAKS)),
         "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
     }
