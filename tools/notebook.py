@@ -6,7 +6,9 @@ Each notebook runs alone, in its own folder, with one thread. Stored are:
 * cell ids made of page, section and position in the section, `03-by-hand-02`; execution counts 1, 2, 3 …;
 * pictures as PNG without the chunks that name versions. The picture of a Panel lives in a widget, which
   GitHub and an untrusted JupyterLab do not show: it is drawn as a PNG, and the widget is left out;
-* of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths.
+* of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths;
+* the code cells of an exercise with the tags of `EXERCISE_TAGS`, so that a learner's slip there does not stop
+  *Run All*, which would empty the cells below. Stored themselves they raise nothing.
 """
 
 import importlib.util
@@ -29,6 +31,7 @@ CELL_TIMEOUT = 120  # seconds
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SETUP_METADATA = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["set-up"]}  # folded
+EXERCISE_TAGS = ["exercise", "raises-exception"]
 KEPT_METADATA = ("cellView", "jupyter", "tags")
 # What JupyterLab writes when it opens a page, so that the page does not show as changed. Kernels of the
 # environment that course.py makes all say that they are version 3.
@@ -191,6 +194,7 @@ def normalise(notebook: NotebookNode, name: str) -> None:
     """Bring an executed notebook into the stored form, in place; also one that Colab has saved."""
     widgets = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {})
     widgets = widgets.get("state", widgets)  # Colab writes them one level higher than JupyterLab
+    of_exercises = {source for _, sources in exercises_in(notebook) for source in sources[1:]}
     count = 0
     for cell, cell_id in zip(notebook.cells, cell_ids(notebook.cells, name), strict=True):
         cell.id = cell_id
@@ -198,6 +202,8 @@ def normalise(notebook: NotebookNode, name: str) -> None:
         cell.metadata = NotebookNode(kept)
         cell.source = cell.source.rstrip("\n")
         if cell.cell_type == "code":
+            if cell.source in of_exercises:
+                cell.metadata.tags = [*EXERCISE_TAGS]
             count += 1
             cell.execution_count = count
             CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)

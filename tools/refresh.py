@@ -37,6 +37,7 @@ def write_exercises(notebook):
                     raise ValueError(f"exercise {exercise.number} needs two code cells below its heading")
                 for own, source in zip(cells, sources, strict=True):
                     own.source = source
+                    own.metadata.pop("tags", None)  # an error that a learner may make is none of the page's
 
 
 def without_pixels(text):

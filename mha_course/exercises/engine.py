@@ -31,6 +31,7 @@ from collections import namedtuple
 import torch
 from torch import nn
 
+import __main__
 import mha_helpers
 from mha_course.exercises.running import is_stub
 
@@ -126,8 +127,9 @@ class Exercise:
         print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
         return verdict
 
-    def or_ours(self, answer):
-        """Return an answer that is right, else the solution, and say with which of the two a page goes on."""
+    def or_ours(self):
+        """Return the answer of the page if it is right, else the solution; say with which it goes on."""
+        answer = getattr(__main__, self.variable, ...)  # none, where a slip of the pen stops its cell
         if self.verdict(answer).status == CORRECT:
             print("The page goes on with yours.")
             return answer

@@ -8,6 +8,7 @@ import torch
 from IPython.core.formatters import DisplayFormatter
 from samples import WORDS, function, reply, value
 
+import __main__
 from mha_course.exercises import TestExercise
 from mha_course.exercises.engine import CORRECT
 
@@ -95,6 +96,17 @@ def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_o
         {},
         {},
     )  # what a kernel sends of a cell's last line
+
+
+@pytest.mark.parametrize("cell", [{"answer": 4}, {"answer": 5}, {}], ids=str)
+def test_a_page_goes_on_with_a_right_answer_and_else_with_the_solution(monkeypatch, capsys, cell):
+    """Also where the learner's cell stopped at a slip, so that there is no answer."""
+    exercise = value(4)
+    exercise.solution_code = "answer = 4"
+    for name, answer in cell.items():
+        monkeypatch.setattr(__main__, name, answer, raising=False)
+    assert exercise.or_ours() == 4
+    assert ("goes on with yours" in capsys.readouterr().out) == (cell == {"answer": 4})
 
 
 def test_the_learners_random_numbers_do_not_change_a_verdict(find_the_doubler):

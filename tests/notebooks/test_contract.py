@@ -76,7 +76,7 @@ def test_outputs_show_no_fault_and_nothing_of_one_machine(page):
         assert not MACHINE.search(said), f"{cell.id}: {MACHINE.search(said).group()}"
         assert output.get("name") != "stderr", f"{cell.id} wrote to stderr"
         if output.output_type == "error":
-            assert "raises-exception" in cell.metadata.get("tags", []), f"{cell.id} raised {output.ename}"
+            assert cell.metadata.get("tags") == ["raises-exception"], f"{cell.id} raised {output.ename}"
     for cell in page.cells:
         assert not MACHINE.search(cell.source), f"{cell.id} names a place on one machine"
 

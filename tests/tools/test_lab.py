@@ -29,6 +29,7 @@ console.log(JSON.stringify(eval(script)()));
 ERROR = {"output_type": "error", "ename": "E", "evalue": "no"}
 WARNED = ["code", 1, None, [{"name": "stderr", "text": ["a", "b"]}, {"name": "stdout", "text": "c"}]]
 MEANT, RAISED = ["code", 2, ["raises-exception"], [ERROR]], ["code", 3, ["set-up"], [ERROR]]
+SLIP = ["code", 4, ["exercise", "raises-exception"], [ERROR]]
 WORDS = ["markdown"]
 
 
@@ -40,8 +41,8 @@ def in_jupyterlab(script, cells=(), kernel=("idle", "connected")):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_errors_and_warnings_are_seen_and_whether_a_kernel_is_ready():
-    page = MagicMock(evaluate=lambda script: in_jupyterlab(script, [WORDS, WARNED, MEANT, RAISED]))
-    assert lab.error_outputs(page) == ["1: stderr: ab", "3: E: no"]
+    page = MagicMock(evaluate=lambda script: in_jupyterlab(script, [WORDS, WARNED, MEANT, RAISED, SLIP]))
+    assert lab.error_outputs(page) == ["1: stderr: ab", "3: E: no", "4: E: no"]
     for kernel in (["idle", "connected"], ["idle", "connecting"], ["busy", "connected"]):
         assert in_jupyterlab(f"() => {lab.READY}", [], kernel) == (kernel == ["idle", "connected"])
 
