@@ -58,7 +58,7 @@ BREAKS = {  # the text that is replaced, and by what
     "softmax over the queries": {"dim=-1": "dim=-2"},
     "heads cut without transpose": _SPLIT,
     "keys shared in the wrong order": {".repeat_interleave(shared, dim=1)": ".repeat(1, shared, 1, 1)"},
-    "keys mixed in place of values": {"weights @ v": "weights @ k"},
+    "keys mixed in place of values": {", v.repeat_interleave": ", k.repeat_interleave"},
     "no W_O": {"self.w_o(merge_heads(weights @ v))": "merge_heads(weights @ v)"},
     "no positions": {"rotate(": "("},
     "pairs turned the other way": {"rotate(": "rotate_halves("},
