@@ -49,7 +49,7 @@ cross_attention = FunctionExercise(
     task="""
     One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`
     (b, n_source, d_model). In `is_pad` (b, n_source) True = padding, as in PyTorch's
-    `memory_key_padding_mask`. Return what each word of the target brings home.
+    `memory_key_padding_mask`. Return what each word of the target collects.
     """,
     mistakes=changes("""
         source @ => target @

@@ -86,7 +86,7 @@ without_copies = WithoutCopies(
         k[:, :, None], v[:, :, None] => k[:, :1, None], v[:, :1, None]
         All your query heads read the first head of keys: where do the other groups read?
         weights @ v => weights @ k
-        Your output mixes keys: what does a word bring home?
+        Your output mixes keys: what does a word collect?
     """),
     praise="Broadcasting lets a whole group read one head of keys, and the numbers are the same.",
     hints=[

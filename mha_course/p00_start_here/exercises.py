@@ -1,4 +1,4 @@
-"""The one exercise of page 00: what “fish” brings home, and how an exercise works."""
+"""The one exercise of page 00: what “fish” gets, and how an exercise works."""
 
 import itertools
 
@@ -27,8 +27,8 @@ def _shares(numbers, wanted):
     return None
 
 
-fish_brings_home = ValueExercise(
-    "0.1 ★ · 4 min · What “fish” brings home",
+fish_gets = ValueExercise(
+    "0.1 ★ · 4 min · What “fish” gets",
     right=FISH @ V,
     decimals=2,
     says=_shares,
@@ -38,12 +38,12 @@ fish_brings_home = ValueExercise(
     home, to two decimals at least? Put them in place of the dots, as in `[1.23, 4.56]`, and run the cell.
     If you are stuck, remove a `#` in the cell below.
     """,
-    stub="fish_brings_home = ...  # two numbers, as a list",
+    stub="fish_gets = ...  # two numbers, as a list",
     mistakes=[
-        (EATS @ V, "That is what “eats” brings home: which row of weights has “fish”?"),
+        (EATS @ V, "That is what “eats” collects: which row of weights has “fish”?"),
         (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
-        (FISH @ K, "That mixes the keys, by which words are found: what do the words bring home?"),
+        (FISH @ K, "That mixes the keys, by which words are found: what do the words collect?"),
         (FISH.flip(0) @ V, "That takes the weights from last to first: whose share is 0.576?"),
         (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
@@ -56,6 +56,6 @@ fish_brings_home = ValueExercise(
     solution="""
 weights = torch.tensor([0.576, 0.140, 0.284])  # how much “fish” takes from cat, eats, fish
 values = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # what cat, eats, fish offer
-fish_brings_home = weights @ values  # (3) @ (3, 2) -> (2)
+fish_gets = weights @ values  # (3) @ (3, 2) -> (2)
 """,
 )

@@ -6,7 +6,7 @@ from mha_course.exercises import FunctionExercise, ValueExercise, case, changes,
 from mha_course.exercises.running import Calls
 
 out_of_reach = ValueExercise(
-    "7.1 ★ · 4 min · What no query can take home",
+    "7.1 ★ · 4 min · What no query can collect",
     right={"b", "c", "e"},
     task="""
     Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives

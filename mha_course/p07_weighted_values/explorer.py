@@ -41,7 +41,7 @@ def values_explorer():
         "head": IndexMenu("head", names=EXAMPLE.head_names),
         "key": IndexMenu("key", start=-1, names=EXAMPLE.tokens),
     }
-    title, asks = "What one word takes home", "click on a row to let that word ask"
+    title, asks = "What one word collects", "click on a row to let that word ask"
     return Panel(title, controls, compute, draw, words, more, asks=asks, height=366)
 
 
@@ -103,7 +103,7 @@ def words(state):
     pairs = zip(state["weights"][query], state["v"], strict=True)
     terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
     return [
-        f"“{tokens[query]}” takes home {' + '.join(terms)} = {vector(state['output'], 3)}.",
+        f"“{tokens[query]}” collects {' + '.join(terms)} = {vector(state['output'], 3)}.",
         f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
         VALUES[state["values"]][1].format(*EXAMPLE.value_names[head]),
     ]

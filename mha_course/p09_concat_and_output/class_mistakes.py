@@ -26,7 +26,7 @@ STEPS = changes("""
     0.5 => -0.5
     The scores grow in the scale: should they be multiplied by √d_k, or divided?
     weights @ v => weights @ k
-    The weights are right, but they mix the keys: what does a word bring home?
+    The weights are right, but they mix the keys: what does a word collect?
 """)
 
 # What can be told with one head and without a mask.

@@ -52,7 +52,7 @@ def test_one_head_equals_pytorchs(leading, n_q, n_k, d_k, d_v, dtype, masked):
     mask = numbers(*leading, n_q, n_k, seed=5) > -0.3 if masked else None
     if masked:
         mask[..., 0, :] = False
-    each_key = torch.eye(n_k, dtype=dtype).expand(*leading, n_k, n_k)  # as values: brings home the weights
+    each_key = torch.eye(n_k, dtype=dtype).expand(*leading, n_k, n_k)  # as values: collects the weights
     for result, values in zip(scaled_dot_product_attention(q, k, v, mask), (v, each_key), strict=True):
         expected = F.scaled_dot_product_attention(q, k, values, attn_mask=mask)
         torch.testing.assert_close(result, expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])

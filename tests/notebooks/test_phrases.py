@@ -1,0 +1,26 @@
+"""Phrases that readers marked as foreign do not come back: not on a page, not in what a check or a Panel says."""
+
+import re
+
+import pytest
+
+from tools.notebook import ROOT
+from tools.page import stored_pages
+
+FOREIGN = [
+    r"(bring|take|carr[yi]e?|brought|took|taken|carried)s? home", "all alike", "six numbers a word", r"asks? softly",
+    "each whole in itself", "lie on top of each other", r"shall (bring|fetch|come)", r"\w, less (acts|happens|is eaten|stands)",
+    "a happening", "is a good start", "makes every sum with it NaN", "asks nowhere",
+]  # fmt: skip
+TEXTS = {page.path.relative_to(ROOT).as_posix(): page.text for page in stored_pages()}
+TEXTS |= {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for pattern in ("*.md", "teaching/*.md", "mha_*/**/*.py")
+    for path in ROOT.glob(pattern)
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_foreign_phrase_comes_back(name):
+    matches = [match.group() for phrase in FOREIGN for match in re.finditer(phrase, TEXTS[name])]
+    assert not matches
