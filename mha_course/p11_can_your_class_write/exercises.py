@@ -135,7 +135,7 @@ moved = {
         ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
         ({"raises": (1, 5)}, "“raises”: without (1, 5) the name is less likely than before."),
     ],
-    praise="A head in layer 1, which no name stands out in, moves it most: effects are measured, not seen.",
+    praise="By zeros a head of layer 1 moves it most. Is it about names? deeper/11 takes a mean instead.",
     hints=[
         "ids = model.encode(sentence); the last row of model(ids).softmax(dim=-1) belongs to the next word.",
         'model.encode(" Mary")[0] is the number of the name, with the space in front of it.',
