@@ -1,5 +1,5 @@
-"""For the JupyterLab of the course: a Panel that has been saved stays saved. `course.py` puts a copy where
-JupyterLab's server reads it.
+"""For the JupyterLab of the course: a saved Panel stays saved, and is exported in its words. `course.py` puts
+a copy where JupyterLab's server reads it.
 
 A page that is opened again shows its Panels from what the page itself stored. JupyterLab stores only Panels
 that have a kernel, so saving such a page, as it does by itself after two minutes, would lose the others.
@@ -44,3 +44,7 @@ def keep_widgets(model, path, contents_manager, **_):
 
 warnings.filterwarnings("ignore", "Overriding existing pre_save_hook")  # by itself: it is set more than once
 c.FileContentsManager.pre_save_hook = keep_widgets
+# A page exported as HTML has no kernel: a Panel is there in its words, not as an empty place.
+c.NbConvertBase.display_data_priority = [
+    "text/html", "image/svg+xml", "image/png", "image/jpeg", "text/latex", "text/markdown", "text/plain",
+]  # fmt: skip

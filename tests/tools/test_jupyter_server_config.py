@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import nbconvert
 import nbformat
 import pytest
 from traitlets.config import Config
@@ -10,10 +11,15 @@ from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 
 
 @pytest.fixture
-def before_saving():
-    """The hook, as the server reads it from its configuration."""
+def config():
+    """The configuration, as the server reads it."""
     config, file = Config(), ROOT / "tools" / "jupyter_server_config.py"
     exec(compile(file.read_text(encoding="utf-8"), file, "exec"), {"get_config": lambda: config})
+    return config
+
+
+@pytest.fixture
+def before_saving(config):
     return config.FileContentsManager.pre_save_hook
 
 
@@ -54,3 +60,13 @@ def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(before_
         assert (
             unrun.metadata.get("widgets", {WIDGET_STATE: {"state": None}})[WIDGET_STATE]["state"] == expected
         )
+
+
+def test_a_saved_panel_is_exported_in_its_words(config):
+    page = notebook(["old"], {"old": {"model_name": "VBoxModel"}})
+    page.cells[0].outputs[0].data["text/plain"] = "Panel: Three heads\n“eats” looks at “cat”"
+    by_itself, with_ours = (
+        nbconvert.HTMLExporter(config=each).from_notebook_node(page)[0].split("<main>")[1]
+        for each in (Config(), config)
+    )
+    assert "“eats” looks at “cat”" not in by_itself and "“eats” looks at “cat”" in with_ours
