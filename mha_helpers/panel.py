@@ -25,6 +25,7 @@ _STYLE = """
 .mha-panel .widget-hbox>.widget-html{flex:1}
 .mha-panel :is(select,input,button,[role=slider]):focus-visible{box-shadow:0 0 0 2px #1976D2!important}
 .mha-panel .widget-readout{min-width:44px}
+.mha-panel .mha-short .widget-readout{min-width:28px}
 .mha-panel .jupyter-widgets-error-widget{display:none}
 """  # the last: where a front end has no anywidget, it would show an error in place of the listener
 # A page opened again shows its Panels as they were saved. JupyterLab marks each part of them, for want of a

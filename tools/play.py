@@ -46,6 +46,7 @@ attention. Here each picture can be moved and pointed at, and nothing has to be 
 TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
+NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination of settings is kept here; a line says so where one is left out."
 STILL = """<p class="note"><b>This picture stands still here.</b> Where this page was made, something it \
 needs was not installed; in JupyterLab it moves.</p>"""
@@ -128,6 +129,8 @@ def panel_html(make):
         controls += folded("more", f'<div class="controls">{more}</div>')
     typed = {name for name, control in panel.controls.items() if isinstance(control, widgets.Text)}
     notes = [TYPED] * bool(typed)
+    still = [f"“{name}”" for name in panel.controls if name not in {*panel.more, *typed, *states.live}]
+    notes += [NOT_HERE.format(" and ".join(still))] * bool(still)
     notes += [CLICKED] * any(" " in name for name in states.shown)
     notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
     notes += [APART] * (sum(" " not in name for name in states.shown) < combinations(states.live))

@@ -57,10 +57,11 @@ def thinned(options, start):
 def combined(panel):
     """Return name -> (label, value) of the controls that combine, at most ``MOST_STATES`` of them.
 
-    First those that are always seen; then, as far as they fit, those under "more".
+    First those that are always seen, unless switched off; then, as far as they fit, those under "more".
     """
     every = {name: options_of(control) for name, control in panel.controls.items()}
-    live = {name: options for name, options in every.items() if name not in panel.more and len(options) > 1}
+    apart = {name for name, control in panel.controls.items() if name in panel.more or control.disabled}
+    live = {name: options for name, options in every.items() if name not in apart and len(options) > 1}
     while combinations(live) > MOST_STATES:
         sliders = {name: len(live[name]) for name in live if is_slider(panel, name) and len(live[name]) > 3}
         if not sliders:

@@ -5,7 +5,17 @@ import math
 
 import ipywidgets as widgets
 
-from mha_course.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, TABLE, Cell, machine
+from mha_course.p09_concat_and_output.machine import (
+    EXAMPLE,
+    GIVEN,
+    MASKS,
+    MATRICES,
+    SENTENCES,
+    TABLE,
+    Cell,
+    machine,
+)
+from mha_course.p09_concat_and_output.tour import STEPS, told, way_to
 from mha_helpers.panel import CLICKS, IndexMenu, Panel
 
 START = Cell("output", 1, 0)  # “eats”, who acts
@@ -22,6 +32,7 @@ def machine_explorer():
     """Return a ``Panel`` with every number of "cat eats fish". Used in notebook 09 and in the sitting.
 
     Whichever number is chosen, the numbers it was made from are framed, and its arithmetic is written out.
+    "tour" leads from a word to the output, "value" changes a number of x or of a W.
     ``state()`` holds the ``machine``, the ``trail`` of cells that were chosen one after the other, the last
     being the number shown, and its ``sources``. A cell is its matrix, row and column, counted from 0. A
     control "matrix" that is moved alone goes to a number from which the last one was made, if there is one.
@@ -35,13 +46,21 @@ def machine_explorer():
 
 
 class _MachinePanel(Panel):
-    """Menus, and a trail that follows them and the clicks."""
+    """Menus, and a trail that follows them, the tour and the clicks."""
 
     def __init__(self):
         self._trail = self._way = [START]
-        self._clicked = None
-        controls = {"head": IndexMenu("head", names=EXAMPLE.head_names)}
-        controls["mask"] = widgets.Dropdown(options=list(MASKS))
+        self._clicked, self._changes, self._before = None, {}, {}
+        controls = {
+            "sentence": widgets.Dropdown(options=SENTENCES, layout={"width": "176px"}),
+            "head": IndexMenu("head", names=EXAMPLE.head_names),
+            "mask": widgets.Dropdown(options=list(MASKS), layout={"width": "147px"}),
+            "tour": widgets.IntSlider(0, 0, STEPS, layout={"width": "148px"}),
+            "value": widgets.IntSlider(0, -4, 4, layout={"width": "146px"}),
+        }
+        controls["head"].layout.width = "175px"
+        for name in ("tour", "value"):  # all five stand in one row, also on a projector of 1024 pixels
+            controls[name].add_class("mha-short")
         menus = {"matrix": widgets.Dropdown(options=MATRICES, value=START.matrix)}
         menus |= {name: IndexMenu(name, start=getattr(START, name)) for name in ("row", "column")}
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
@@ -50,16 +69,43 @@ class _MachinePanel(Panel):
         actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": 366}
         super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
 
+    def reset(self):
+        self._changes, self._trail = {}, [START]
+        super().reset()
+
     def _remember(self, values, map, row, column):
         self._clicked = self._trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
         return {}  # _follow sets the menus, whose options may have to change first
 
     def _follow(self, controls, values):
-        """Bring head, trail and menus to the number that was clicked, or chosen in the menus."""
-        before, menus = self._trail[-1], Cell(values["matrix"], values["row"], values["column"])
-        head, mask = values["head"], values["mask"]
-        self._trail = [in_head(head, cell) for cell in self._trail]
-        now = machine(head, mask)
+        """Bring all controls to the number that was clicked, toured to, or chosen in the menus."""
+        moved = {name for name, value in self._before.items() if values[name] != value}
+        before, self._trail = self._trail[-1], [in_head(values["head"], cell) for cell in self._trail]
+        if "sentence" in moved:  # another word stands there now
+            self._changes = {cell: value for cell, value in self._changes.items() if cell.matrix != "x"}
+        if "value" in moved and not self._clicked:
+            self._change(values)
+        now = self._machine(**values)
+        ends_tour = self._clicked or moved & {"value", "matrix", "row", "column"}
+        tour = values["tour"] if "tour" in moved or not ends_tour else 0
+        if tour:
+            self._trail = self._way = way_to(tour, now)
+        elif "tour" in moved:
+            self._trail = self._way = [START]
+        else:
+            self._go_on(Cell(values["matrix"], values["row"], values["column"]), before, now)
+        self._clicked = None
+        self._show(controls, tour)
+
+    def _change(self, values):
+        """Set the chosen number, if it is one that nothing was made from."""
+        now, cell = self._machine(**values), Cell(values["matrix"], values["row"], values["column"])
+        if cell in now.values and cell.matrix in GIVEN:
+            self._changes[now.whole(cell)] = values["value"]
+            if values["value"] == now.unchanged.values[cell]:
+                del self._changes[now.whole(cell)]
+
+    def _go_on(self, menus, before, now):
         rows, columns = now.axes[menus.matrix]
         chosen = Cell(menus.matrix, min(menus.row, len(rows) - 1), min(menus.column, len(columns) - 1))
         if not self._clicked and menus.matrix != before.matrix and menus[1:] == before[1:]:
@@ -69,15 +115,29 @@ class _MachinePanel(Panel):
         else:
             chosen = self._trail[-1] if menus == before else chosen
             self._trail = self._way = extended(self._trail, self._clicked or chosen, now)
-        cell, self._clicked = self._trail[-1], None
-        head = now.head_of(cell)
-        for name, names in zip(("row", "column"), machine(head, mask).axes[cell.matrix], strict=True):
-            controls[name].offer(names)
-        for name, value in {"head": head, **cell._asdict()}.items():
-            controls[name].value = value
 
-    def _state_of(self, head, mask, **menus):
-        now = machine(head, mask)
+    def _show(self, controls, tour):
+        """Let all controls say what is shown."""
+        cell, now = self._trail[-1], self._machine(**self._values())
+        head = now.head_of(cell)
+        now = self._machine(**self._values() | {"head": head})
+        for name, names in zip(("row", "column"), now.axes[cell.matrix], strict=True):
+            controls[name].offer(names)
+        titles = [(now.title(name), name) for name in MATRICES]
+        if list(controls["matrix"].options) != titles:
+            controls["matrix"].options = titles
+        is_given = cell.matrix in GIVEN
+        controls["value"].disabled, controls["value"].readout = not is_given, is_given
+        shown = {"head": head, "tour": tour, "value": round(now.values[cell]) if is_given else 0}
+        for name, value in (shown | cell._asdict()).items():
+            controls[name].value = value
+        self._before = self._values()
+
+    def _machine(self, sentence, head, mask, **others):
+        return machine(sentence, head, mask, tuple(sorted(self._changes.items())))
+
+    def _state_of(self, **values):
+        now = self._machine(**values)
         return {"machine": now, "trail": list(self._trail), "sources": now.sources(self._trail[-1])}
 
 
@@ -142,8 +202,11 @@ def _draw_number(drawing, now, cell, trail):
     shown, clicked = now.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
     colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
     drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{now.name(cell)} = {shown}", clicked)
-    fit = width - 4 if len(shown) > 5 else None  # −0.889 would touch its neighbour
+    fit = width - 4 if 7 * len(shown) > width - 4 else None  # −0.889 would touch its neighbour
     drawing.text(x + width / 2, y + 15, shown, NUMBER, "middle", fit=fit)
+    if cell in now.moved:
+        right = x + width - 1
+        drawing.polygon([(right - 7, y), (right, y), (right, y + 7)], "ink", opacity=1)
     if cell in trail:
         drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
 
@@ -170,8 +233,11 @@ def _draw_names(drawing, now, row, top, above):
         drawing.text(left + width * len(columns) + 4, above, shape, small, "end", "label")
         for i, name in enumerate(columns):
             middle = left + (i + 0.5) * width
-            if columns is EXAMPLE.tokens:
+            if columns is now.tokens:
                 drawing.text(middle, top - 4, name, LABEL, "middle")
+            elif matrix == "x":  # the longest stands higher, between its neighbours
+                above_it = top - 4 - 10 * (name == "happens")
+                drawing.text(middle, above_it, name.removeprefix("is "), 10.5, "middle", "label")
             elif matrix == "output":
                 first, _, last = name.rpartition(" ")
                 drawing.text(middle, top - 14, first, 10.5, "middle", "label")
@@ -198,5 +264,16 @@ def _draw_flow(drawing, now):
 
 def words(state):
     now, cell = state["machine"], state["trail"][-1]
-    go_on = "Choose one of the framed numbers to go on."
-    return [f"{now.name(cell)} = {now.shown(cell)}", now.arithmetic(cell), go_on * bool(state["sources"])]
+    name, go_on = f"{now.name(cell)} = {now.shown(cell)}", ""
+    if cell in now.moved:
+        name += f" (was {now.unchanged.shown(cell)})"
+    if now.moved:
+        name += f". {len(now.moved)} of {len(now.values)} numbers have moved: each has a marked corner."
+    if state["tour"]:
+        go_on = told(now, cell)
+    elif state["sources"]:
+        from_a_word = ", or let “tour” lead you from a word to this output" * (cell == START)
+        go_on = f"Choose one of the framed numbers to go on{from_a_word}."
+    elif cell.matrix in GIVEN:
+        go_on = "“value” changes it, and every number that moves is marked."
+    return [name, now.arithmetic(cell), go_on]

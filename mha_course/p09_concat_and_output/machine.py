@@ -1,5 +1,6 @@
-"""The whole machine for "cat eats fish": each number, its name, what it was made from, and its arithmetic."""
+"""The whole machine of three words: each number, its name, what it was made from, and its arithmetic."""
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -14,9 +15,10 @@ from mha_helpers.masks import causal_mask, sliding_window_mask
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
+SENTENCES = (" ".join(EXAMPLE.tokens), "fish eats cat")
 N, D_K = len(EXAMPLE.tokens), EXAMPLE.d_k
 MASKS = {"none": torch.ones(N, N, dtype=torch.bool), "causal": causal_mask(N)}
-MASKS |= {"neighbours only": sliding_window_mask(N, window=1)}
+MASKS |= {"neighbours": sliding_window_mask(N, window=1)}
 Cell = namedtuple("Cell", "matrix row column")  # one number; row and column are counted from 0
 
 # What is known of each matrix: the name of a number, given its head, row and column; what rows and columns
@@ -42,38 +44,59 @@ TABLE = {  # from the output back to x; a click names them by their index
     "V": Matrix("value of head {}: {}, “{}”", "token", "value", ("x", "W_V"), 350, MIDDLE, 28, "value"),
 }
 MATRICES = list(TABLE)
+GIVEN = tuple(name for name in MATRICES if not TABLE[name].made_of)  # x and the W: what can be changed
 
 
 class Machine:
     """Every number from x to the output, seen from one head under one mask.
 
     ``values`` holds the number of each cell, ``axes`` what rows and columns of each matrix say; concat, W_O
-    and output are those of all heads.
+    and output are those of all heads. ``changes`` are pairs of a cell as ``whole`` names it and its number.
 
-    >>> it = Machine(head=0, mask="none")
+    >>> it = Machine("cat eats fish", head=0, mask="none")
     >>> it.name(Cell("weights", 1, 0)), it.arithmetic(Cell("weights", 1, 0))
     ('weight of head 1: eats → cat', 'e^2.828 / (e^2.828 + e^−0.707 + e^0) = 0.919')
     """
 
-    def __init__(self, head, mask):
+    def __init__(self, sentence, head, mask, changes=()):
         self.head, self.mask, self.allowed = head, mask, MASKS[mask]
-        matrices = vars(EXAMPLE) | vars(EXAMPLE.trace(self.allowed))  # by their names in small letters
-        matrices["head"] = matrices["heads"]
+        self.key, self.changes = (sentence, head, mask), dict(changes)
+        example = golden_example(sentence)
+        given = {name.lower(): getattr(example, name.lower()).clone() for name in GIVEN}
+        for (name, row, column), number_set in changes:
+            given[name.lower()][row, column] = number_set
+        trace = dataclasses.replace(example, **given).trace(self.allowed)
+        matrices = given | vars(trace) | {"head": trace.heads}  # by their names in small letters
         for name in ("w_q", "w_k", "w_v"):
-            matrices[name] = split_heads(matrices[name], EXAMPLE.num_heads)
+            matrices[name] = split_heads(matrices[name], example.num_heads)
         self.values = {}
         for name in MATRICES:
             matrix = matrices[name.lower()]
             matrix = matrix[head] if matrix.dim() == 3 else matrix  # (h, …, …) -> (…, …)
             for row, column in itertools.product(*map(range, matrix.shape)):
                 self.values[Cell(name, row, column)] = matrix[row, column].item()
-        pairs = enumerate(EXAMPLE.value_names, start=1)
+        pairs = enumerate(example.value_names, start=1)
         names = {
-            "token": EXAMPLE.tokens, "feature": EXAMPLE.features, "key": EXAMPLE.key_names[head],
-            "value": EXAMPLE.value_names[head],
+            "token": example.tokens, "feature": example.features, "key": example.key_names[head],
+            "value": example.value_names[head],
             "every value": [f"head {i}: {name}" for i, pair in pairs for name in pair],
         }  # fmt: skip
+        self.tokens = example.tokens
         self.axes = {name: (names[matrix.rows], names[matrix.columns]) for name, matrix in TABLE.items()}
+
+    def whole(self, cell):
+        """Return where a cell of W_Q, W_K or W_V stands in the matrix of all heads, any other as it is."""
+        is_cut = cell.matrix in ("W_Q", "W_K", "W_V")
+        return cell._replace(column=cell.column + is_cut * D_K * self.head)
+
+    @functools.cached_property
+    def unchanged(self):
+        return machine(*self.key)
+
+    @functools.cached_property
+    def moved(self):
+        """The cells that show another number than without the changes."""
+        return {cell for cell in self.values if self.shown(cell) != self.unchanged.shown(cell)}
 
     def shown(self, cell):
         """Write a number as the machine shows it: whole ones as they are, others with three decimals."""
@@ -135,7 +158,7 @@ class Machine:
             written, result = f"{texts[0]} / √{D_K}", numbers[0] / math.sqrt(D_K)
         elif matrix == "weights":
             written = f"e^{texts[column]} / ({' + '.join(map('e^{}'.format, texts))})"
-            result = math.exp(numbers[column]) / sum(map(math.exp, numbers))
+            result = torch.tensor(numbers).double().softmax(dim=0)[column]
         else:
             return f"{value}{self._origin(cell)}"
         is_exact = number(result, 3) == number(self.values[cell], 3)
@@ -146,15 +169,17 @@ class Machine:
         matrix, row, column = cell
         if matrix == "concat":
             return f" is copied from head {self.head_of(cell) + 1}'s output."
+        if self.whole(cell) in self.changes:
+            return f" was set by you, in place of {self.unchanged.shown(cell)}."
         if matrix == "x":
-            return f" is given, in the row of “{EXAMPLE.tokens[row]}”: here the way ends."
+            return f" is given, in the row of “{self.tokens[row]}”: no arithmetic made it."
         if matrix != "masked":
             return " would be learned in training; in this example it was set by hand."
-        query, key = EXAMPLE.tokens[row], EXAMPLE.tokens[column]
+        query, key = self.tokens[row], self.tokens[column]
         if self.allowed[row, column]:
             return f", as before, because {query} may look at {key}."
         why = "comes after" if self.mask == "causal" else f"is {abs(column - row)} words away from"
         return f", because {key} {why} {query}."
 
 
-machine = functools.cache(Machine)  # there are nine, and each is made once
+machine = functools.lru_cache(maxsize=400)(Machine)  # eighteen without changes; each is made once

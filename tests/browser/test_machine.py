@@ -1,4 +1,4 @@
-"""The whole machine of page 09 in a real JupyterLab: a step from the output of “eats” and back, by mouse and by keys."""
+"""The whole machine of page 09 in a real JupyterLab: clicks, the tour and a changed number."""
 
 import pytest
 
@@ -32,6 +32,15 @@ def test_a_click_on_a_number_leads_to_it_and_one_on_the_trail_back(page):
     ]:
         page.locator(f".mha-panel [data-cell='{matrix},{row},{column}'] > rect").click()
         says(page, line)
+
+
+def test_keys_lead_through_the_tour_and_change_a_number_and_reset_takes_it_back(page):
+    page.get_by_role("slider", name="tour").press("ArrowRight")
+    says(page, "“eats” comes in as six numbers")  # where a number of x is chosen
+    page.get_by_role("slider", name="value").press("ArrowRight")
+    says(page, "2 was set by you, in place of 1.")
+    page.get_by_role("button", name="reset", exact=True).press("Enter")
+    says(page, "= 2.784")
 
 
 def test_keys_open_more_and_go_through_the_menu(page):

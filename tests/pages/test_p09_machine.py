@@ -6,17 +6,19 @@ import re
 
 import matplotlib
 import pytest
+import torch
 from PIL import ImageFont
 
 from mha_course.p09_concat_and_output import machine_explorer
 from mha_course.p09_concat_and_output.explorer_machine import START, TRAIL
-from mha_course.p09_concat_and_output.machine import EXAMPLE, MASKS, MATRICES, Cell, machine
+from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, Cell, machine
+from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS, told, tour_of
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
 
 FIELDS = {"Q": "q", "K": "k", "V": "v", "head": "heads"}  # the others are called as in the trace
-EVERY = [(head, mask) for head in range(3) for mask in MASKS]
-every_machine = pytest.mark.parametrize(("head", "mask"), EVERY)
+EVERY = [(sentence, head, mask) for sentence in SENTENCES for head in range(3) for mask in MASKS]
+every_machine = pytest.mark.parametrize(("sentence", "head", "mask"), EVERY)
 
 
 def evaluated(written):
@@ -26,15 +28,21 @@ def evaluated(written):
     return eval(re.sub(r"e\^([-\d.]+|\(-math\.inf\))", r"math.exp(\1)", code), {"math": math})
 
 
-def from_trace(head, mask):
-    """Return each number from a trace of its own, and from the matrices of the example."""
-    masks = {"none": None, "causal": causal_mask(3), "neighbours only": sliding_window_mask(3, 1)}
-    trace = golden_example().trace(masks[mask])
+@torch.no_grad()
+def from_trace(sentence, head, mask, changes=()):
+    """Return each number from the class itself, with the weights of the example and these changes."""
+    masks = {"none": None, "causal": causal_mask(3), "neighbours": sliding_window_mask(3, 1)}
+    example = golden_example(sentence)
+    attention, x = example.attention(), example.x.clone()
+    for (name, row, column), changed in changes:
+        matrix = x if name == "x" else getattr(attention, name.lower()).weight.T
+        matrix[row, column] = changed
+    trace = attention.trace(x, masks[mask])
 
     def value(cell):
         if cell.matrix.startswith("W_"):
             column = cell.column if cell.matrix == "W_O" else 2 * head + cell.column
-            return float(getattr(EXAMPLE, cell.matrix.lower())[cell.row, column])
+            return float(getattr(attention, cell.matrix.lower()).weight.detach().T[cell.row, column])
         matrix = getattr(trace, FIELDS.get(cell.matrix, cell.matrix))
         return float((matrix[head] if matrix.dim() == 3 else matrix)[cell.row, cell.column])
 
@@ -46,8 +54,8 @@ def go(panel, *cell):
 
 
 @every_machine
-def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
-    now, value = machine(head, mask), from_trace(head, mask)
+def test_every_line_of_arithmetic_gives_the_number_of_the_trace(sentence, head, mask):
+    now, value = machine(sentence, head, mask), from_trace(sentence, head, mask)
     written = {"=": 0, "≈": 0}
     for cell in now.values:
         line, expected = now.arithmetic(cell), value(cell)
@@ -66,8 +74,8 @@ def test_every_line_of_arithmetic_gives_the_number_of_the_trace(head, mask):
 
 
 @every_machine
-def test_the_numbers_in_the_arithmetic_are_those_framed(head, mask):
-    now = machine(head, mask)
+def test_the_numbers_in_the_arithmetic_are_those_framed(sentence, head, mask):
+    now = machine(sentence, head, mask)
     for cell in now.values:
         left, sign, _ = now.arithmetic(cell).replace("≈", "=").partition(" = ")
         framed = [now.shown(source) for source in now.sources(cell)]
@@ -102,7 +110,7 @@ def test_clicks_lead_from_the_output_of_eats_to_a_word_and_back(way):
         go(panel, *cell)
         assert panel.state()["trail"] == [START, *way[: i + 1]]
         assert panel.controls["head"].value == way[0][2] // 2
-    assert panel.state()["sources"] == [] and "here the way ends" in panel.description()
+    assert panel.state()["sources"] == [] and "no arithmetic made it" in panel.description()
     assert f">← head {way[0][2] // 2 + 1}</text>" in panel.svg()  # which word it is the step before has said
     panel.click(TRAIL, 1, 0)
     assert panel.state()["trail"] == [START, way[0]]
@@ -117,7 +125,7 @@ def ways_from(now, cell):
 
 
 @pytest.mark.parametrize(
-    "way", ways_from(machine(0, "none"), START), ids=lambda way: "-".join(c.matrix for c in way)
+    "way", ways_from(machine(SENTENCES[0], 0, "none"), START), ids=lambda way: "-".join(c.matrix for c in way)
 )
 def test_an_arrow_key_that_goes_through_the_menu_loses_no_way(way):
     panel = machine_explorer()
@@ -168,7 +176,7 @@ def test_another_mask_says_why_and_cuts_a_way_that_is_closed_now():
     assert panel.state()["trail"] == [Cell("scaled", 0, 2)]
     go(panel, "masked", 0, 2)
     assert "−∞, because fish comes after cat." in panel.description() and panel.state()["sources"] == []
-    panel.controls["mask"].value = "neighbours only"
+    panel.controls["mask"].value = "neighbours"
     assert "−∞, because fish is 2 words away from cat." in panel.description()
     backwards = panel.state()["machine"].arithmetic(Cell("masked", 2, 0))
     assert backwards == "−∞, because cat is 2 words away from fish."
@@ -178,11 +186,130 @@ def test_another_mask_says_why_and_cuts_a_way_that_is_closed_now():
 
 def test_every_step_of_the_trail_fits_its_room():
     letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11)
-    for head, mask in EVERY:
-        now = machine(head, mask)
+    for setting in EVERY:
+        now = machine(*setting)
         for cell in now.values:
             arrow = "← " * (cell.matrix != "output")  # which nothing is made from
             assert letters.getlength(f"{arrow}{now.step(cell)}") <= 182, now.step(cell)
+
+
+@every_machine
+def test_the_tour_leads_from_a_word_to_the_output_and_every_step_goes_into_the_next_or_was_made_from_it(
+    sentence, head, mask
+):
+    panel = machine_explorer()
+    panel.set(sentence=sentence, head=head, mask=mask)
+    slider, cells, said = panel.controls["tour"], [], []
+    for step in range(1, STEPS + 1):
+        slider.value = step
+        cells.append(panel.state()["trail"][-1])
+        said.append(panel.description().splitlines()[2])
+        assert all(
+            b in panel.state()["machine"].sources(a) for a, b in itertools.pairwise(panel.state()["trail"])
+        )
+        assert panel.state()["trail"][0].matrix == "output"  # the way still to go is underlined
+    now = panel.state()["machine"]
+    assert [cell.matrix for cell in cells] == list(SENTENCES_OF) and len(set(said)) == STEPS
+    for before, cell, after in zip([cells[0], *cells], cells, cells[1:], strict=False):
+        assert before in now.sources(cell) or cell in now.sources(after)
+    assert cells[-2] in now.sources(cells[-1]) and now.shown(cells[6]) == max(
+        now.shown(Cell("weights", 1, key)) for key in range(3)
+    )
+    assert (panel.controls["sentence"].value, panel.controls["head"].value) == (sentence, head)
+    letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans.ttf", 14)
+    assert all(letters.getlength(sentence) <= 860 for sentence in said)
+    slider.value = 0
+    assert panel.state()["trail"] == [START]
+
+
+def test_what_the_tour_says_is_computed():
+    now = machine(SENTENCES[0], 0, "none")
+    parts = "1.784 from head 1, 1 from head 2 and 0 from head 3"
+    assert parts in told(now, tour_of(now)[-1])
+    other = machine(SENTENCES[1], 1, "none")
+    assert tour_of(other)[6] == Cell("weights", 1, 2) and "“cat”" in told(other, tour_of(other)[6])
+
+
+def test_another_head_stays_on_the_tour_and_another_number_ends_it():
+    panel = machine_explorer()
+    panel.set(tour=7)
+    panel.controls["head"].value = 1
+    assert panel.state()["trail"][-1] == Cell("weights", 1, 2) and panel.controls["tour"].value == 7
+    go(panel, "V", 2, 0)
+    assert panel.controls["tour"].value == 0 and "Choose one of the framed" in panel.description()
+    panel.set(tour=7)
+    panel.controls["row"].value = 2
+    assert panel.controls["tour"].value == 0 and panel.state()["trail"] == [Cell("weights", 2, 2)]
+
+
+def test_fish_eats_cat_finds_the_fish_and_is_less_sure():
+    panel = machine_explorer()
+    go(panel, "weights", 1, 0)
+    assert panel.description().startswith("weight of head 1: eats → cat = 0.919")
+    panel.controls["sentence"].value = "fish eats cat"
+    assert panel.description().startswith("weight of head 1: eats → fish = 0.768")
+
+
+SOME_CHANGES = [
+    [("x", 0, 0, 4)], [("W_Q", 1, 0, -4)], [("W_K", 5, 1, 3)], [("W_V", 0, 0, -1)], [("W_O", 3, 2, 4)],
+    [("x", 1, 5, 2), ("W_Q", 5, 1, 1), ("W_O", 0, 0, 0)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", SOME_CHANGES)
+@every_machine
+def test_changed_numbers_are_computed_as_the_class_does_and_what_moved_is_marked(
+    sentence, head, mask, changes
+):
+    panel = machine_explorer()
+    panel.set(sentence=sentence, head=head, mask=mask)
+    whole = []
+    for *cell, changed in changes:
+        go(panel, *cell)
+        assert not panel.controls["value"].disabled
+        panel.controls["value"].value = changed
+        assert f"{changed} was set by you".replace("-", "−") in panel.description()
+        column = cell[2] + 2 * head * (cell[0] in ("W_Q", "W_K", "W_V"))
+        whole.append(((cell[0], cell[1], column), changed))
+    now = panel.state()["machine"]
+    value, before = from_trace(sentence, head, mask, whole), from_trace(sentence, head, mask)
+    assert all(value(cell) == pytest.approx(now.values[cell], abs=1e-5) for cell in now.values)
+    moved = {cell for cell in now.values if f"{value(cell):.3f}" != f"{before(cell):.3f}"}
+    assert now.moved == moved and f"{len(moved)} of {len(now.values)} numbers" in panel.description()
+    assert panel.svg().count("<polygon") == machine_explorer().svg().count("<polygon") + len(moved)
+    panel.reset()
+    assert panel.svg() == machine_explorer().svg() and not panel.state()["machine"].moved
+
+
+def test_a_change_belongs_to_its_head_and_one_of_x_to_its_sentence():
+    panel = machine_explorer()
+    panel.set(matrix="W_Q", row=0, column=0, value=3)
+    panel.set(matrix="x", row=0, column=0)
+    panel.controls["value"].value = -2
+    panel.controls["head"].value = 1
+    panel.set(matrix="W_Q", row=0, column=0)
+    assert panel.controls["value"].value == 0  # that of head 2
+    panel.controls["head"].value = 0
+    assert panel.controls["value"].value == 3
+    panel.controls["sentence"].value = "fish eats cat"
+    assert dict(panel.state()["machine"].changes) == {("W_Q", 0, 0): 3}
+    panel.controls["value"].value = 1  # as it was
+    assert not panel.state()["machine"].changes and "moved" not in panel.description()
+
+
+def test_only_what_is_given_can_be_changed_and_the_largest_numbers_can_be_written():
+    panel = machine_explorer()
+    for matrix in MATRICES:
+        go(panel, matrix, 1, 0)
+        assert panel.controls["value"].disabled == (matrix not in GIVEN)
+    changes = [(Cell(name, i, j), 4) for name in GIVEN if name != "W_O" for i in range(6) for j in range(6)]
+    now = machine(
+        SENTENCES[0],
+        0,
+        "none",
+        tuple(change for change in changes if change[0][1] < 3 or change[0][0] != "x"),
+    )
+    assert all(now.arithmetic(cell) for cell in now.values) and now.shown(Cell("scores", 0, 0)) == "18432"
 
 
 def test_without_clicks_the_menus_are_in_sight_and_no_text_asks_for_one(monkeypatch):

@@ -1,0 +1,80 @@
+"""The tour of the machine: twelve numbers on the way from a word to the output, with words for each."""
+
+from mha_course.p09_concat_and_output.machine import D_K, EXAMPLE, Cell
+from mha_helpers.style import number
+
+WORD = 1  # “eats”, whose way it is in both sentences
+SENTENCES_OF = {  # each is true in every head, under every mask, and of numbers that were changed
+    "x": "“{word}” comes in as six numbers, for what it is and where it stands; this one is for “{feature}”.",
+    "Q": "W_Q turns them into a query: what “{word}” asks for in {head}. This number is for “{asked}”.",
+    "K": "W_K gives each word a key to be found by. Take the key of “{found}”: no word gets more weight.",
+    "scores": "Query times key, added up over the columns, is the score: how well “{found}” fits the query.",
+    "scaled": "More columns make scores spread wider, so every score is divided by √d_k; here d_k is {d_k}.",
+    "masked": "“{word}” may look at “{found}”, so the mask keeps this score. A hidden word gets −∞.",
+    "weights": "Softmax turns the row into shares that add up to 1. This is the share of “{found}”.",
+    "V": "W_V gives each word a value, what it hands over. This is the “{handed}” of “{found}”.",
+    "head": "Weight times value, added up over the words, is what “{word}” collects in {head}.",
+    "concat": "The outputs of all heads are put side by side, and no number changes.",
+    "W_O": "W_O mixes the heads. This is how much of concat's number goes into “{result}” of the output.",
+    "output": "This is what has become of “{word}”: {parts}.",
+}
+STEPS = len(SENTENCES_OF)
+
+
+def tour_of(now):
+    """Return the cells of the tour through a machine, in the order in which they are visited.
+
+    The word found is the one that gets most weight; of several columns it takes the one that adds most.
+    """
+    values, head = now.values, now.head
+
+    def most(cells):
+        return max(cells, key=lambda cell: (abs(values[cell]), values[cell]))
+
+    found = most(Cell("weights", WORD, key) for key in range(len(now.tokens))).column
+    products = [abs(values[Cell("Q", WORD, k)] * values[Cell("K", found, k)]) for k in range(D_K)]
+    asked = products.index(max(products))
+    into = now.sources(Cell("Q", WORD, asked))
+    half = len(into) // 2
+    x = max(
+        zip(into[:half], into[half:], strict=True), key=lambda pair: abs(values[pair[0]] * values[pair[1]])
+    )[0]
+    w_o = most(Cell("W_O", D_K * head, feature) for feature in range(len(EXAMPLE.features)))
+    pair = (WORD, found)
+    return [
+        x, Cell("Q", WORD, asked), Cell("K", found, asked),
+        *(Cell(name, *pair) for name in ("scores", "scaled", "masked", "weights")),
+        Cell("V", found, 0), Cell("head", WORD, 0), Cell("concat", WORD, w_o.row), w_o,
+        Cell("output", WORD, w_o.column),
+    ]  # fmt: skip
+
+
+def way_to(step, now):
+    """Return the trail from the tour's last cell back to that of a step, counted from 1."""
+    cells = tour_of(now)
+    trail = [cells[step - 1]]
+    for later in cells[step:]:
+        if trail[0] in now.sources(later):
+            trail.insert(0, later)
+    return trail
+
+
+def told(now, cell):
+    """Say what happens at a cell of the tour."""
+    cells = {step.matrix: step for step in tour_of(now)}
+    return SENTENCES_OF[cell.matrix].format(
+        word=now.tokens[WORD], found=now.tokens[cells["V"].row], head=f"head {now.head + 1}", d_k=D_K,
+        feature=EXAMPLE.features[cells["x"].column], asked=now.axes["Q"][1][cells["Q"].column],
+        handed=now.axes["V"][1][0], result=EXAMPLE.features[cells["W_O"].column],
+        parts=_parts(now, cells["output"]),
+    )  # fmt: skip
+
+
+def _parts(now, output):
+    """Say what each head has added to an output."""
+    sources = now.sources(output)
+    half = len(sources) // 2
+    products = [now.values[a] * now.values[b] for a, b in zip(sources[:half], sources[half:], strict=True)]
+    sums = [sum(products[D_K * head :][:D_K]) for head in range(EXAMPLE.num_heads)]
+    parts = [f"{number(part, 3)} from head {head + 1}" for head, part in enumerate(sums)]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
