@@ -200,10 +200,10 @@ def words(state):
     layer, head = state["chosen"]
     first, second = (f"“{_word(token)}”" for token in state["rivals"])
     row, writes = state["weights"][layer, head, -1].nan_to_num(), state["writes"][layer, head]
-    share = f"all heads {number(state['writes'].sum())} of {number(state['total'])}, the networks the rest"
+    share = f"all heads {number(state['writes'].sum())}, and with the networks it is {number(state['total'])}"
     last, most = (f"“{state['tokens'][i]}”" for i in (-1, int(row.argmax())))
     lines = [
-        f"For {first} against {second} head {layer}.{head} writes {number(writes)}, {share}.",
+        f"{first} against {second}: head {layer}.{head} writes {number(writes)}, {share}.",
         f"In head {layer}.{head} {last} looks most at {most} ({number(row.max(), trim=False)}).",
     ]
     if changed(state) != "nothing changed":
