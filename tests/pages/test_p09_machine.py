@@ -202,19 +202,16 @@ def test_the_tour_leads_from_a_word_to_the_output_and_every_step_goes_into_the_n
     slider, cells, said = panel.controls["tour"], [], []
     for step in range(1, STEPS + 1):
         slider.value = step
-        cells.append(panel.state()["trail"][-1])
+        now, trail = panel.state()["machine"], panel.state()["trail"]
+        cells.append(trail[-1])
         said.append(panel.description().splitlines()[2])
-        assert all(
-            b in panel.state()["machine"].sources(a) for a, b in itertools.pairwise(panel.state()["trail"])
-        )
-        assert panel.state()["trail"][0].matrix == "output"  # the way still to go is underlined
-    now = panel.state()["machine"]
+        assert all(b in now.sources(a) for a, b in itertools.pairwise(trail))
+        assert trail[0].matrix == "output"  # the way still to go is underlined
     assert [cell.matrix for cell in cells] == list(SENTENCES_OF) and len(set(said)) == STEPS
     for before, cell, after in zip([cells[0], *cells], cells, cells[1:], strict=False):
         assert before in now.sources(cell) or cell in now.sources(after)
-    assert cells[-2] in now.sources(cells[-1]) and now.shown(cells[6]) == max(
-        now.shown(Cell("weights", 1, key)) for key in range(3)
-    )
+    assert cells[-2] in now.sources(cells[-1])
+    assert now.values[cells[6]] == max(now.values[Cell("weights", 1, key)] for key in range(3))
     assert (panel.controls["sentence"].value, panel.controls["head"].value) == (sentence, head)
     letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans.ttf", 14)
     assert all(letters.getlength(sentence) <= 860 for sentence in said)
@@ -302,13 +299,8 @@ def test_only_what_is_given_can_be_changed_and_the_largest_numbers_can_be_writte
     for matrix in MATRICES:
         go(panel, matrix, 1, 0)
         assert panel.controls["value"].disabled == (matrix not in GIVEN)
-    changes = [(Cell(name, i, j), 4) for name in GIVEN if name != "W_O" for i in range(6) for j in range(6)]
-    now = machine(
-        SENTENCES[0],
-        0,
-        "none",
-        tuple(change for change in changes if change[0][1] < 3 or change[0][0] != "x"),
-    )
+    cells = [cell for cell in machine(SENTENCES[0], 0, "none").values if cell.matrix in GIVEN]
+    now = machine(SENTENCES[0], 0, "none", tuple((cell, 4) for cell in cells))
     assert all(now.arithmetic(cell) for cell in now.values) and now.shown(Cell("scores", 0, 0)) == "18432"
 
 
