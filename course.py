@@ -50,8 +50,16 @@ CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 # JupyterLab would ask for leave to fetch news: in class that is a question too many.
 NO_NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 
-# A saved page keeps its Panels, so that it shows them when it is opened again without its kernel.
-SETTINGS = {"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True}}
+# Ctrl + Enter runs a cell; going down and up again brings into view what it gave, be it below the screen.
+RUN_AND_SHOW = {"commands": ["notebook:run-cell", "notebook:move-cursor-down", "notebook:move-cursor-up"]}
+KEY = {"keys": ["Ctrl Enter"], "selector": "#main .jp-Notebook :focus"}
+SETTINGS = {
+    # A saved page keeps its Panels, so that it shows them when it is opened again without its kernel.
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
+    "@jupyterlab/shortcuts-extension:shortcuts": {
+        "shortcuts": [{"command": "apputils:run-all-enabled", "args": RUN_AND_SHOW, **KEY}]
+    },
+}
 
 # What `project` hides and stops; in its simple mode JupyterLab shows one notebook and no tabs.
 PROJECTOR_SETTINGS = {

@@ -26,6 +26,10 @@ function render({ model, el }) {
       panel.querySelectorAll("select").forEach(menu => { menu.dataset.lmSuppressShortcuts = "true"; });
     };
     prepare();
+    // What has just been run comes into view whole; JupyterLab itself looks at the next cell only.
+    if (panel.closest(".jp-Cell")?.matches(".jp-mod-active, :has(+ .jp-mod-active)")) {
+      setTimeout(() => panel.scrollIntoView({ block: "nearest" }), 200);
+    }
     // A screen reader reads a status out when the learner pauses; its node has to stay, so it is the box's.
     panel.querySelector(".mha-words").setAttribute("role", "status");
     model.send("listening");
