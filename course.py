@@ -50,16 +50,8 @@ CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 # JupyterLab would ask for leave to fetch news: in class that is a question too many.
 NO_NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 
-# Ctrl + Enter runs a cell; going down and up again brings into view what it gave, be it below the screen.
-RUN_AND_SHOW = {"commands": ["notebook:run-cell", "notebook:move-cursor-down", "notebook:move-cursor-up"]}
-KEY = {"keys": ["Ctrl Enter"], "selector": "#main .jp-Notebook :focus"}
-SETTINGS = {
-    # A saved page keeps its Panels, so that it shows them when it is opened again without its kernel.
-    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
-    "@jupyterlab/shortcuts-extension:shortcuts": {
-        "shortcuts": [{"command": "apputils:run-all-enabled", "args": RUN_AND_SHOW, **KEY}]
-    },
-}
+# tools/overrides.json: a saved page keeps its Panels, so that it shows them when it is opened again without
+# its kernel; Ctrl + Enter runs a cell, then goes down and up again, which brings what it gave into view.
 
 # What `project` hides and stops; in its simple mode JupyterLab shows one notebook and no tabs.
 PROJECTOR_SETTINGS = {
@@ -143,10 +135,11 @@ def configure(environment):
     """Write the settings that the course wants from JupyterLab and its kernels into an environment."""
     jupyter = os.path.join(environment, "etc", "jupyter")
     write(os.path.join(jupyter, "labconfig", "page_config.json"), json.dumps(NO_NEWS))
-    settings = os.path.join(environment, "share", "jupyter", "lab", "settings")
-    write(os.path.join(settings, "overrides.json"), json.dumps(SETTINGS))
     write(os.path.join(environment, "etc", "ipython", "ipython_kernel_config.py"), KERNEL_CONFIG)
-    shutil.copy(os.path.join(ROOT, "tools", "jupyter_server_config.py"), jupyter)
+    settings = os.path.join(environment, "share", "jupyter", "lab", "settings")
+    os.makedirs(settings, exist_ok=True)
+    for name, folder in (("jupyter_server_config.py", jupyter), ("overrides.json", settings)):
+        shutil.copy(os.path.join(ROOT, "tools", name), folder)
 
 
 def check_path():

@@ -92,9 +92,7 @@ def test_settings_stand_where_jupyter_reads_them(tmp_path):
     }
     assert written == {
         "etc/jupyter/labconfig/page_config.json": '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}',
-        "share/jupyter/lab/settings/overrides.json": '{"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": true}, "@jupyterlab/shortcuts-extension:shortcuts": {"shortcuts": '
-        '[{"command": "apputils:run-all-enabled", "args": {"commands": ["notebook:run-cell", "notebook:move-cursor-down", "notebook:move-cursor-up"]}, '
-        '"keys": ["Ctrl Enter"], "selector": "#main .jp-Notebook :focus"}]}}',
+        "share/jupyter/lab/settings/overrides.json": (ROOT / "tools" / "overrides.json").read_text(encoding="utf-8"),
         "etc/ipython/ipython_kernel_config.py": 'from ipykernel.ipkernel import IPythonKernel\n\nIPythonKernel.language_info["version"] = "3"\n',
         "etc/jupyter/jupyter_server_config.py": (ROOT / "tools" / "jupyter_server_config.py").read_text(encoding="utf-8"),
         "projector/@jupyterlab/docmanager-extension/plugin.jupyterlab-settings": '{"autosave": false}',
