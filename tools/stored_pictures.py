@@ -37,22 +37,27 @@ def live_picture(model_id, widgets):
     return next(filter(None, (live_picture(child, widgets) for child in children)), None)
 
 
-def stored_picture(svg):
-    """A live picture as PNG, twice its size for sharpness, and the metadata to show it at its own size."""
+def pixels(svg, zoom=1):
+    """A drawing without the words that only the mouse shows, in the same pixels on every machine."""
     import resvg_py  # here, because the tests with Colab's versions do without it
 
-    root = ElementTree.fromstring(svg)
-    width, height = (int(float(root.get(side))) for side in ("width", "height"))
-    svg = re.sub(r'<text class="tip".*?</text>', "", svg, flags=re.DOTALL)  # words for the mouse
     png = resvg_py.svg_to_bytes(
-        svg_string=WHOLE.format(width=width, height=height + BELOW, svg=svg, line=height + 17),
-        zoom=2,
+        svg_string=re.sub(r'<text class="tip".*?</text>', "", svg, flags=re.DOTALL),
+        zoom=zoom,
         background="#ffffff",
-        skip_system_fonts=True,  # the same bytes on every machine
+        skip_system_fonts=True,
         font_dirs=[str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")],
         font_family="DejaVu Sans",
     )
     with Image.open(io.BytesIO(bytes(png))) as picture:
-        # 256 colours show all of a drawing, in half the bytes.
-        few = picture.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        return picture.convert("RGB")
+
+
+def stored_picture(svg):
+    """A live picture as PNG, twice its size for sharpness, and the metadata to show it at its own size."""
+    root = ElementTree.fromstring(svg)
+    width, height = (int(float(root.get(side))) for side in ("width", "height"))
+    whole = WHOLE.format(width=width, height=height + BELOW, svg=svg, line=height + 17)
+    # 256 colours show all of a drawing, in half the bytes.
+    few = pixels(whole, zoom=2).quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     return as_stored(few), {"alt": root.get("aria-label", ""), "width": width, "height": height + BELOW}

@@ -22,5 +22,5 @@ TEXTS |= {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_foreign_phrase_comes_back(name):
-    matches = [match.group() for phrase in FOREIGN for match in re.finditer(phrase, " ".join(TEXTS[name].split()))]
-    assert not matches
+    text = " ".join(TEXTS[name].split())  # a phrase may go on in the next line
+    assert not [match.group() for phrase in FOREIGN for match in re.finditer(phrase, text)]

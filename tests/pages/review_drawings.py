@@ -5,17 +5,14 @@ python -m tests.pages.review_drawings --keep   # once you have looked: keeps wha
 """
 
 import argparse
-import io
-import re
 import shutil
 import zipfile
-from pathlib import Path
 
-import matplotlib
 from PIL import Image
 
 from tests.pages import drawings
 from tools.notebook import ROOT
+from tools.stored_pictures import pixels
 
 LOOKED_AT = ROOT / "dist" / "drawings"
 GAP = 16  # pixels between before and after
@@ -40,25 +37,11 @@ def differences(kept, today):
     return dict(sorted(said.items()))
 
 
-def pixels(svg):
-    import resvg_py  # here, because the tests with Colab's versions do without it
-
-    svg = re.sub(r'<text class="tip".*?</text>', "", svg, flags=re.DOTALL)  # words for the mouse
-    fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
-    png = resvg_py.svg_to_bytes(
-        svg_string=svg[svg.index("<svg") :].replace('pt"', '"'),  # matplotlib writes a doctype, and points
-        background="#ffffff",
-        skip_system_fonts=True,
-        font_dirs=[str(fonts)],
-        font_family="DejaVu Sans",
-    )
-    with Image.open(io.BytesIO(bytes(png))) as picture:
-        return picture.convert("RGB")
-
-
 def side_by_side(before, after):
     """Picture two drawings, the kept one on the left; grey where there is none."""
-    pictures = [pixels(svg) if svg else Image.new("RGB", (GAP, GAP), "#999999") for svg in (before, after)]
+    # matplotlib writes a doctype, and points
+    drawn = [svg and svg[svg.index("<svg") :].replace('pt"', '"') for svg in (before, after)]
+    pictures = [pixels(svg) if svg else Image.new("RGB", (GAP, GAP), "#999999") for svg in drawn]
     width = sum(picture.width for picture in pictures) + GAP
     whole = Image.new("RGB", (width, max(picture.height for picture in pictures)), "#999999")
     whole.paste(pictures[0], (0, 0))
