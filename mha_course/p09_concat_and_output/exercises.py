@@ -75,6 +75,20 @@ _BLANK_CELL = changes("""
     The keys ask and the queries answer: whose rows must the scores have?
     self.w_o(concat) => concat
     The heads are side by side, but do they mix? One of the layers does nothing yet.
+    self.w_o(concat) => concat @ self.w_o.weight + self.w_o.bias => concat @ self.w_o.weight
+    The weights are right. A Linear keeps its matrix as (out, in): which product does calling it compute?
+    self.w_o(concat) => concat @ self.w_o.weight.T
+    The weights are right. A bias is missing: what does calling self.w_o add?
+    weights @ v => weights.mT @ v
+    The weights are right, but turned on their side before they mix: whose row belongs to which word?
+    self.w_v(x) => x
+    The weights are right, but they mix x itself: which layer makes the values?
+    self.w_k(x) => x
+    The queries meet x itself: which layer makes the keys?
+    self.w_q(x) => x
+    x itself asks: which layer makes the queries?
+    weights = torch.softmax(scores, dim=-1) => weights = torch.softmax(torch.softmax(scores, dim=-1), dim=-1)
+    The weights come out too even: how often does softmax run?
 """)
 
 the_class = ModuleExercise(
