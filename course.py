@@ -6,6 +6,7 @@
     python3 course.py html     make web pages that play without a kernel: dist/html
     python3 course.py teach    make the teacher's folder: dist/teach
     python3 course.py project  open the notebook to project, with nothing round it
+    python3 course.py solved   say which exercises you have solved, as your pages are saved
     python3 course.py collect  say what the checks told a class: collect FOLDER makes dist/collect.html
 
 The first time, each makes the folder .venv with all that the course needs; after that they start at once.
@@ -47,11 +48,10 @@ MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}  # wh
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
-# JupyterLab would ask for leave to fetch news: in class that is a question too many.
-NO_NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-
-# tools/overrides.json: a saved page keeps its Panels, so that it shows them when it is opened again without
-# its kernel; Ctrl + Enter runs a cell, then goes down and up again, which brings what it gave into view.
+# Settings of JupyterLab and its kernels, as in an environment. JupyterLab does not ask whether it may
+# fetch news. A saved page keeps its Panels, so that it shows them when it is opened again without its kernel.
+# Ctrl + Enter runs a cell, then goes down and up, which brings into view what the cell gave.
+SETTINGS = os.path.join(ROOT, "tools", "environment")
 
 # What `project` hides and stops; in its simple mode JupyterLab shows one notebook and no tabs.
 PROJECTOR_SETTINGS = {
@@ -63,19 +63,16 @@ BARS_HIDDEN = {"left": HIDDEN, "right": HIDDEN, "top": {"simpleVisibility": Fals
 PROJECTOR_LAYOUT = {"data": {"layout-restorer:data": BARS_HIDDEN}, "metadata": {"id": "default"}}
 DEFAULT_WORKSPACE = "default-37a8.jupyterlab-workspace"  # JupyterLab's own name of the file
 
-# All kernels name one version of Python, so that a page just opened does not show as changed.
-KERNEL_CONFIG = (
-    'from ipykernel.ipkernel import IPythonKernel\n\nIPythonKernel.language_info["version"] = "3"\n'
-)
-
 
 def main(arguments):
     command, rest = "".join(arguments[:1]), arguments[1:]
     if command in ("lab", "project"):
         install(COURSE)
         return lab(rest) if command == "lab" else project(rest)
-    if command == "collect":
-        return run([sys.executable, COLLECT] + [os.path.abspath(path) for path in rest])
+    if command in ("collect", "solved"):
+        folders = [os.path.abspath(path) for path in rest]
+        mine = ["--solved", *(folders or [os.path.join(ROOT, "notebooks")])]
+        return run([sys.executable, COLLECT, *(mine if command == "solved" else folders)])
     if command in MODULES:
         install(COURSE)
         install(TESTS)  # also what draws stored pictures and writes formulas
@@ -133,13 +130,7 @@ def install(requirements):
 
 def configure(environment):
     """Write the settings that the course wants from JupyterLab and its kernels into an environment."""
-    jupyter = os.path.join(environment, "etc", "jupyter")
-    write(os.path.join(jupyter, "labconfig", "page_config.json"), json.dumps(NO_NEWS))
-    write(os.path.join(environment, "etc", "ipython", "ipython_kernel_config.py"), KERNEL_CONFIG)
-    settings = os.path.join(environment, "share", "jupyter", "lab", "settings")
-    os.makedirs(settings, exist_ok=True)
-    for name, folder in (("jupyter_server_config.py", jupyter), ("overrides.json", settings)):
-        shutil.copy(os.path.join(ROOT, "tools", name), folder)
+    shutil.copytree(SETTINGS, environment, dirs_exist_ok=True)
 
 
 def check_path():

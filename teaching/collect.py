@@ -1,12 +1,15 @@
 """What the checks told a class: read the learners' saved notebooks and write one page, dist/collect.html.
 
     python3 teaching/collect.py FOLDER  # a folder or a ZIP, as a learning platform or a hub's homes give them
+    python3 teaching/collect.py --solved FOLDER  # of one learner: print which exercises are solved
 
 A learner is a folder in FOLDER, or a notebook that lies in it by itself; their names are all that is known of
 them. What a check said is read from the outputs that the notebooks store, so no code of a learner runs here.
-Needs nothing but Python. Nothing leaves the machine.
+It is believed, too: whoever edits a file can store "correct". Needs nothing but Python. Nothing leaves the
+machine.
 """
 
+import csv
 import html
 import io
 import json
@@ -18,8 +21,11 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "dist" / "collect.html"
 # "### Exercise 3.1 ★ · 3 min · Title"; the pages of the folder deeper/ have D4.1
-HEADING = re.compile(r"^#+ Exercise (D?\d+\.\d+)\b.*?([^·\n]+)$", re.MULTILINE)
-SAID = re.compile(r"^Exercise (D?\d+\.\d+): (correct|not yet)\. (.*)$", re.MULTILINE)  # what `check` prints
+HEADING = re.compile(r"^#+ Exercise (D?\d{1,2}\.\d{1,2})\b(.*)$", re.MULTILINE)
+SAID = re.compile(r"^Exercise (D?\d{1,2}\.\d{1,2}): (correct|not yet)\. (.*)$", re.MULTILINE)  # by `check`
+# What Canvas ("doejane_LATE_7_81_03.ipynb", "anon_x9_81_03.ipynb") and Moodle put in front of a file's name.
+UPLOADED = re.compile(r"(?:LATE_)?(anon_[^_]+|.+?_(?:LATE_)?\d+)_(?:\d+|assignsubmission_file)_")
+MOST = 100_000_000  # bytes that are read of one learner: a small ZIP can hold far more
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # What a check says of the other parts of an answer.
 OTHER_PARTS = re.compile(r"^[“…][^:]*[”…]: right\. | Not yet right either: [^:]*\.$")
@@ -44,11 +50,12 @@ li b {{ display: inline-block; min-width: 2.5em }} .who {{ color: #555 }}
 class Class:
     """What a class was told: ``answers[learner][number]`` and ``titles[number]``; what is no notebook."""
 
-    def __init__(self, path):
-        """``path`` is a folder or a ZIP with a folder or a file for each learner."""
+    def __init__(self, path, learner=None):
+        """``path`` is a folder or a ZIP with a folder or a file for each learner, or all of one learner."""
         self.answers, self.titles, self.passed_over = defaultdict(dict), {}, []
+        self._left = defaultdict(lambda: MOST)  # bytes that may still be read of a learner
         for part in (path if path.is_dir() else unpacked(path)).iterdir():
-            self._add(part, part.name, part.name if part.is_dir() else part.stem)
+            self._add(part, part.name, learner or learner_of(part))
         self.answers = dict(sorted(self.answers.items(), key=lambda pair: pair[0].casefold()))
         self.passed_over.sort()
 
@@ -57,17 +64,27 @@ class Class:
         if part.name.startswith((".", "__")) or (isinstance(part, Path) and part.is_symlink()):
             return  # checkpoints, caches, and what lies elsewhere
         try:
-            if part.is_file() and part.suffix == ".zip" and not zipped:  # of a folder 3.11.2 knows no suffix
-                part, zipped = unpacked(io.BytesIO(part.read_bytes())), True
+            kind = part.is_file() and part.suffix.lower()  # of a folder in a ZIP 3.11.2 knows no suffix
+            if kind == ".zip" and not zipped:
+                part, zipped = unpacked(io.BytesIO(self._content(part, learner))), True
             if part.is_dir():
                 for inside in sorted(part.iterdir(), key=lambda inside: inside.name):
                     self._add(inside, f"{name}/{inside.name}", learner, zipped)
-            elif part.suffix == ".ipynb":
-                self._read(json.loads(part.read_bytes()), learner)
+            elif kind == ".ipynb":
+                self._read(json.loads(self._content(part, learner)), learner)
             else:
                 self.passed_over.append(name)
         except Exception:  # locked, broken, or of another form: whatever it is, the others are read
             self.passed_over.append(name)
+
+    def _content(self, part, learner):
+        with part.open("rb") as file:
+            content = file.read(self._left[learner] + 1)
+        too_much = len(content) > self._left[learner]
+        self._left[learner] = 0 if too_much else self._left[learner] - len(content)
+        if too_much:
+            raise ValueError(f"more than {MOST} bytes of a learner")
+        return content
 
     def _read(self, notebook, learner):
         """Read the exercises of a notebook, and the answers to those that were tried."""
@@ -75,8 +92,8 @@ class Class:
         for cell in notebook["cells"]:
             source = "".join(cell["source"])  # stored whole or in lines
             if cell["cell_type"] == "markdown":
-                for above, title in HEADING.findall(source):
-                    self.titles[above] = title.strip()
+                for above, rest in HEADING.findall(source):
+                    self.titles[above] = rest.split("·")[-1].strip()
                 continue
             printed = ""
             for output in cell.get("outputs", []):
@@ -106,6 +123,13 @@ def unpacked(file):
     folder = zipfile.Path(zipfile.ZipFile(file))
     parts = [part for part in folder.iterdir() if part.name != "__MACOSX"]
     return parts[0] if len(parts) == 1 and parts[0].is_dir() else folder
+
+
+def learner_of(part):
+    """Return who handed in a folder or a file; of one that a platform renamed, what it put in front."""
+    uploaded = UPLOADED.match(part.name)
+    own = part.name if part.is_dir() else part.stem
+    return uploaded[1].replace("_LATE_", "_") if uploaded else own
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -160,27 +184,53 @@ def page(the_class):
         rows="".join(row_of(number, the_class) for number in tried),
         untried=f"<p>Nobody tried {untried}.</p>" if untried else "",
         sentences="".join(sentences_of(number, the_class) for number in tried) or "<p>Nothing was wrong.</p>",
-        passed_over=f"<h2>Passed over, being no notebooks</h2><ul>{files}</ul>" if files else "",
+        passed_over=f"<h2>Passed over, being no notebooks or too large</h2><ul>{files}</ul>" if files else "",
     )
 
 
+def rows_of(the_class):
+    """Return the same as rows for a spreadsheet: a learner each, below the numbers of the exercises."""
+    yield ["learner", *the_class.numbers()]
+    for learner, answers in the_class.answers.items():
+        said = [MARKS[answers.get(number, (None,))[0]][1] for number in the_class.numbers()]
+        yield ["'" * learner.startswith(("=", "+", "-", "@")) + learner, *said]  # no formula
+
+
+def print_solved(path):
+    """Print which exercises a learner has solved, page by page."""
+    mine = Class(path, learner="mine")
+    correct = {number: answer.correct for number, answer in mine.answers["mine"].items()}
+    for number in mine.numbers():
+        print(f"{MARKS[correct.get(number)][0]} {number:5} {mine.titles.get(number, '')}")
+    print(f"Solved: {sum(correct.values())} of {len(mine.numbers())}. It counts what is saved.")
+
+
 def main(arguments):
-    if len(arguments) != 1:
+    solved = arguments[:1] == ["--solved"]
+    if len(arguments) != 1 + solved:
         print("Say where the notebooks are: python3 course.py collect FOLDER, a folder or a ZIP.")
         return 2
-    path = Path(arguments[0])
-    if not (path.is_dir() or zipfile.is_zipfile(path)):
+    path = Path(arguments[-1])
+    if not (path.is_dir() or (path.is_file() and zipfile.is_zipfile(path))):
         print(f"{path} is neither a folder nor a ZIP.")
         return 2
+    if solved:
+        return print_solved(path)
     the_class = Class(path)
     for name in the_class.passed_over:
-        print(f"Passed over, being no notebook: {name}")
+        print(f"Passed over, being no notebook or too large: {name}")
     if not the_class.answers:
         print(f"There is no notebook in {path}, or none that you may read.")
         return 1
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(the_class), encoding="utf-8")
-    print(f"{count_of(the_class.answers)}: open {PAGE} in a browser.")
+    try:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(page(the_class), encoding="utf-8")
+        with PAGE.with_suffix(".csv").open("w", encoding="utf-8-sig", newline="") as table:
+            csv.writer(table).writerows(rows_of(the_class))
+    except OSError as error:
+        print(f"{error.filename} cannot be written: {error.strerror}. Is it open elsewhere, or not yours?")
+        return 1
+    print(f"{count_of(the_class.answers)}: open {PAGE} in a browser; collect.csv is the same table.")
     return 0
 
 

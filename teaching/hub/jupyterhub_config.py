@@ -21,7 +21,7 @@ c.JupyterHub.authenticator_class = "shared-password" if PASSWORD else "pam"
 c.SharedPasswordAuthenticator.user_password = PASSWORD
 c.Authenticator.allow_all = True
 if PASSWORD:  # a name becomes that of a folder in /var/lib, where no program keeps one of this form
-    c.Authenticator.username_pattern = "[a-z]{2,20}[0-9]{2}$"
+    c.Authenticator.username_pattern = r"[a-z]{2,20}[0-9]{2}\Z"
     c.JupyterHub.template_vars = {"announcement_login": "Your name: small letters and two digits, as anna07"}
 
 # --- a server for each --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,7 +80,16 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
 
 
 def test_settings_stand_where_jupyter_reads_them(tmp_path):
-    course.configure(str(tmp_path))
+    course.configure(str(tmp_path / "environment"))
+    settings = [
+        path.relative_to(tmp_path / "environment") for path in tmp_path.rglob("*.*") if path.is_file()
+    ]
+    assert sorted(map(Path.as_posix, settings)) == [
+        "etc/ipython/ipython_kernel_config.py",
+        "etc/jupyter/jupyter_server_config.py",
+        "etc/jupyter/labconfig/page_config.json",
+        "share/jupyter/lab/settings/overrides.json",
+    ]
     folder = str(tmp_path / "projector")
     assert course.projector(folder) == [
         f"--LabApp.user_settings_dir={folder}",
@@ -87,14 +97,10 @@ def test_settings_stand_where_jupyter_reads_them(tmp_path):
     ]
     written = {
         path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8")
-        for path in tmp_path.rglob("*.*")
+        for path in tmp_path.rglob("projector/**/*.*")
         if path.is_file()
     }
     assert written == {
-        "etc/jupyter/labconfig/page_config.json": '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}',
-        "share/jupyter/lab/settings/overrides.json": (ROOT / "tools" / "overrides.json").read_text(encoding="utf-8"),
-        "etc/ipython/ipython_kernel_config.py": 'from ipykernel.ipkernel import IPythonKernel\n\nIPythonKernel.language_info["version"] = "3"\n',
-        "etc/jupyter/jupyter_server_config.py": (ROOT / "tools" / "jupyter_server_config.py").read_text(encoding="utf-8"),
         "projector/@jupyterlab/docmanager-extension/plugin.jupyterlab-settings": '{"autosave": false}',
         "projector/@jupyterlab/statusbar-extension/plugin.jupyterlab-settings": '{"visible": false}',
         "projector/default-37a8.jupyterlab-workspace": '{"data": {"layout-restorer:data": {"left": {"visible": false, "collapsed": true, '
@@ -199,8 +205,11 @@ def test_a_failed_pip_says_what_to_do_and_is_asked_again_at_the_next_start(calls
 
 def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    course.main(["collect", "homes"])
-    assert calls == [[sys.executable, course.COLLECT, str(tmp_path / "homes")]]
+    for arguments in (["collect", "homes"], ["solved", "homes"], ["solved"]):
+        course.main(arguments)
+    homes, own = str(tmp_path / "homes"), str(ROOT / "notebooks")
+    assert [call[2:] for call in calls] == [[homes], ["--solved", homes], ["--solved", own]]
+    assert all(call[:2] == [sys.executable, course.COLLECT] for call in calls)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import io
 import os
+import time
 import zipfile
 
 import nbformat
@@ -33,7 +34,7 @@ EXPECTED = """\
 <tr><th>3.1 A first one</th><td class="not-yet" aria-label="not yet" title="That is &lt;three&gt;: which number is asked for?">✗</td><td class="not-yet" aria-label="not yet" title="That is &lt;three&gt;: which number is asked for?">✗</td><td class="not-yet" aria-label="not yet" title="Your answer, 7, is too large.">✗</td><td class="not-yet" aria-label="not yet" title="Your answer, 8.5, is too large.">✗</td><td class="not-yet" aria-label="not yet" title="Your answer, 8.5, is too large.">✗</td><td class="not-yet" aria-label="not yet" title="The cell stops with a NameError before the check.">✗</td><td>0</td><td>6</td><td>0</td></tr><tr><th>3.2 &lt;Two&gt; parts</th><td class="not-tried" aria-label="not tried">–</td><td class="not-yet" aria-label="not yet" title="“row” is one too many. Not yet right either: “column”.">✗</td><td class="not-yet" aria-label="not yet" title="“column”: right. “row” is one too many.">✗</td><td class="not-tried" aria-label="not tried">–</td><td class="correct" aria-label="correct">✓</td><td class="not-tried" aria-label="not tried">–</td><td>1</td><td>2</td><td>3</td></tr><tr><th>10.2 A second one</th><td class="not-tried" aria-label="not tried">–</td><td class="not-tried" aria-label="not tried">–</td><td class="not-tried" aria-label="not tried">–</td><td class="correct" aria-label="correct">✓</td><td class="not-tried" aria-label="not tried">–</td><td class="not-tried" aria-label="not tried">–</td><td>1</td><td>0</td><td>5</td></tr><tr><th>D4.1 A deeper one</th><td class="not-tried" aria-label="not tried">–</td><td class="not-tried" aria-label="not tried">–</td><td class="not-yet" aria-label="not yet" title="The cell stops with a NameError before the check.">✗</td><td class="not-tried" aria-label="not tried">–</td><td class="not-tried" aria-label="not tried">–</td><td class="not-tried" aria-label="not tried">–</td><td>0</td><td>1</td><td>5</td></tr>
 <p>Nobody tried 10.10.</p>
 <h3>3.1 A first one</h3><ul><li><b>3 ×</b>Your answer, 8.5, is too large. <span class="who">(cem, dora, eve)</span></li><li><b>2 ×</b>That is &lt;three&gt;: which number is asked for? <span class="who">(&amp;en, anna)</span></li><li><b>1 ×</b>The cell stops with a NameError before the check. <span class="who">(fay)</span></li></ul><h3>3.2 &lt;Two&gt; parts</h3><ul><li><b>2 ×</b>“row” is one too many. <span class="who">(anna, cem)</span></li></ul><h3>D4.1 A deeper one</h3><ul><li><b>1 ×</b>The cell stops with a NameError before the check. <span class="who">(cem)</span></li></ul>
-<h2>Passed over, being no notebooks</h2><ul><li>&amp;i.txt</li></ul>"""
+<h2>Passed over, being no notebooks or too large</h2><ul><li>&amp;i.txt</li></ul>"""
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def write(folder, files):
 def zipped(files):
     """The content of a ZIP."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
             archive.writestr(name, text)
     return file.getvalue()
@@ -80,8 +81,11 @@ def zipped(files):
         ({"dora.ipynb": 2, "ben.ipynb": 3, "Cem.ipynb": 2, "Anna.ipynb": 2}, {"Anna": True, "ben": False, "Cem": True, "dora": True}),
         ({"anna.ipynb": 2}, {"anna": True}),
         ({"class 3/anna/03.ipynb": 2, "class 3/ben/03.ipynb": 3, "__MACOSX/03.ipynb": 2}, {"anna": True, "ben": False}),
+        ({"doejane_7_81_03.ipynb": 3, "doejane_LATE_7_90_03-1.IPYNB": 2, "doejane_8_82_a_1_2_b.ipynb": 3}, {"doejane_7": True, "doejane_8": False}),
+        ({"anon_x9_81_03_qk.ipynb": 3, "LATE_anon_x9_82_04_a.ipynb": 2, "anon_y_83_1_2.ipynb": 3}, {"anon_x9": True, "anon_y": False}),
+        ({"Jo Ü_5_assignsubmission_file_/03.ipynb": 2, "Al_6_assignsubmission_file_a.ipynb": 3, "Al_6_assignsubmission_file_b.ipynb": 2}, {"Al_6": True, "Jo Ü_5": True}),
     ],
-    ids=["two pages", "homes of a hub", "files", "one file", "a folder round it"],
+    ids=["two pages", "homes of a hub", "files", "one file", "a folder round it", "Canvas", "anonymous", "Moodle"],
 )  # fmt: skip
 def test_folders_and_files_are_learners_in_the_order_of_names(tmp_path, notebook, handed_in, learners):
     files = {name: notebook((FIRST, answer)) for name, answer in handed_in.items()}
@@ -106,7 +110,7 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
     last = {"notebooks/04.ipynb": notebook((SECOND, 3))}  # wherever it stands in a ZIP
     pages = {**last, "notebooks/03.ipynb": notebook((FIRST, 2), (SECOND, 7))}
     inside = {"notes.txt": "hello", "again.zip": zipped(pages), "__pycache__/03.ipynb": notebook((DEEPER, 2))}
-    (tmp_path / "anna.zip").write_bytes(zipped(pages | inside))
+    (tmp_path / "anna.ZIP").write_bytes(zipped(pages | inside))
     if os.name == "posix":  # on Windows not everybody may make one
         elsewhere = write(tmp_path.parent / "elsewhere", pages)
         (tmp_path / "elsewhere").symlink_to(elsewhere, target_is_directory=True)
@@ -115,7 +119,29 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
         "anna": {"3.1", "10.2"}
     }
     assert whole_class.answers["anna"]["10.2"].sentence.startswith("That is <three>")
-    assert whole_class.passed_over == ["anna.zip/again.zip", "anna.zip/notes.txt", *sorted(files)]
+    assert whole_class.passed_over == ["anna.ZIP/again.zip", "anna.ZIP/notes.txt", *sorted(files)]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
+def test_no_file_stops_it(tmp_path, notebook, monkeypatch):
+    """A pipe without a writer, a heading that takes its time, a number beyond Python's, too much in a small ZIP."""
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    os.mkfifo(tmp_path / "pipe.zip")
+    page = notebook((FIRST, 2))
+    slow, odd = (
+        page.replace("A first one", "a" * 200_000 + "·"),
+        page.replace("Exercise 3.1", f"Exercise {'1' * 5000}.1"),
+    )
+    write(tmp_path, {"ben.ipynb": slow, "cem.ipynb": odd})
+    monkeypatch.setattr(collect, "MOST", 1_000_000)
+    (tmp_path / "anna.zip").write_bytes(zipped({"a.ipynb": page, "b.ipynb": " " * 10**7, "c.ipynb": page}))
+    start = time.monotonic()
+    whole_class = collect.Class(tmp_path)
+    assert time.monotonic() - start < 2  # minutes, where a heading is read in quadratic time
+    assert whole_class.numbers() == ["3.1"] and set(whole_class.answers) == {"anna", "ben", "cem"}
+    too_large = ["anna.zip/b.ipynb", "anna.zip/c.ipynb"]
+    assert whole_class.passed_over == [*too_large, "pipe.ipynb", "pipe.zip"]
+    assert collect.main([str(tmp_path / "pipe.zip")]) == 2
 
 
 def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch, capsys):
@@ -135,6 +161,12 @@ def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch,
     assert collect.PAGE.read_text(encoding="utf-8") == EXPECTED
     passed_over, said = capsys.readouterr().out.splitlines()
     assert passed_over.endswith(": &i.txt") and said.startswith(f"6 learners: open {collect.PAGE} ")
+    table = collect.PAGE.with_suffix(".csv").read_text(encoding="utf-8-sig").splitlines()
+    assert table[:2] == [
+        "learner,3.1,3.2,10.2,10.10,D4.1",
+        "&en,not yet,not tried,not tried,not tried,not tried",
+    ]
+    assert table[6].startswith("fay,") and len(table) == 7
     untitled = notebook((FIRST, 2)).replace("### Exercise", "###")
     assert collect.main([str(write(tmp_path / "one", {"anna.ipynb": untitled}))]) == 0
     text = collect.PAGE.read_text(encoding="utf-8")
@@ -142,8 +174,24 @@ def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch,
     assert "1 learner: open" in capsys.readouterr().out
 
 
-def test_the_command_says_what_it_needs(tmp_path, monkeypatch):
+def test_a_learner_sees_what_is_solved_on_all_pages(tmp_path, notebook, capsys):
+    pages = {"03.ipynb": notebook((FIRST, 2), (SECOND, 7)), "deeper/04.ipynb": notebook((DEEPER, ...))}
+    assert not collect.main(["--solved", str(write(tmp_path, pages))])
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert lines == ["✓ 3.1   A first one", "✗ 10.2  A second one", "– D4.1  A deeper one"]
+    assert last.startswith("Solved: 1 of 3.")
+
+
+def test_the_command_says_what_it_needs(tmp_path, monkeypatch, notebook, capsys):
+    monkeypatch.setattr(collect, "PAGE", tmp_path / "a.txt" / "collect.html")
+    learners = write(tmp_path, {"a.txt": "", "=1+1.ipynb": notebook((FIRST, 2))})
+    capsys.readouterr()
+    assert collect.main([str(learners)]) == 1  # its folder is a file
+    assert "a.txt cannot be written" in capsys.readouterr().out
     monkeypatch.setattr(collect, "PAGE", tmp_path / "collect.html")
+    assert collect.main([str(learners)]) == 0
+    assert "\n'=1+1,correct" in (tmp_path / "collect.csv").read_text(encoding="utf-8-sig")
+    collect.PAGE.unlink()
     assert collect.main([]) == 2
     assert collect.main([str(tmp_path / "nowhere")]) == 2
     assert collect.main([str(write(tmp_path / "empty", {"a.txt": ""}))]) == 1

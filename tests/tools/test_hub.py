@@ -38,11 +38,11 @@ def test_every_start_copies_missing_pages_and_leaves_the_others(config, tmp_path
 def test_a_name_cannot_be_that_of_a_folder_of_the_system(config):
     pattern = re.compile(config.Authenticator.username_pattern)
     assert pattern.match("anna07")
-    for name in ("docker", "../anna07", "anna07/x", "root", "07", "anna07\nx"):
+    for name in ("docker", "../anna07", "anna07/x", "root", "07", "anna07\nx", "anna07\n"):
         assert not pattern.match(name), name
 
 
 def test_kubernetes_and_one_server_agree(config):
     values = (HUB / "values.yaml").read_text(encoding="utf-8")
-    assert f'username_pattern: "{config.Authenticator.username_pattern}"' in values
+    assert f"username_pattern: '{config.Authenticator.username_pattern}'" in values
     assert f"limit: {config.Spawner.mem_limit}" in values

@@ -13,7 +13,7 @@ from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 @pytest.fixture
 def config():
     """The configuration, as the server reads it."""
-    config, file = Config(), ROOT / "tools" / "jupyter_server_config.py"
+    config, file = Config(), ROOT / "tools/environment/etc/jupyter/jupyter_server_config.py"
     exec(compile(file.read_text(encoding="utf-8"), file, "exec"), {"get_config": lambda: config})
     return config
 
