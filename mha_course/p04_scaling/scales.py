@@ -5,6 +5,8 @@ from functools import partial
 import torch
 
 from mha_course.exercises import TestExercise
+from mha_course.exercises.compare import as_python
+from mha_course.exercises.engine import CORRECT, Verdict
 from mha_course.exercises.running import run
 
 
@@ -41,8 +43,21 @@ NOT_SCALING = {
 }
 
 
+def _turned(scores, d_k):
+    """The right spread, and other numbers."""
+    return -scores / d_k**0.5
+
+
 class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
+
+    def verdict(self, answer=...):
+        """A test that has the right result in itself is correct, and is told that it could do without."""
+        verdict = super().verdict(answer)
+        if verdict.status == CORRECT and as_python(run(answer, (_turned,)).value) is False:
+            words = "It compares with the right result, which it computes itself: would the spread alone do?"
+            return Verdict(CORRECT, f"{self.praise} {words}")
+        return verdict
 
     def _slip(self, test, verdicts, candidate):
         tried = self._spreads(test)
