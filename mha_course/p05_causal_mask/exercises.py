@@ -8,32 +8,32 @@ from mha_course.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
 
 scores_equal_to_zero = ValueExercise(
     "5.1 ★ · 6 min · A mask applied as scores == 0",
-    right=[0.670, 0.0, 0.330],
-    decimals=3,
+    right=[0.804, 0.0, 0.196],
+    decimals=2,
     says=rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
-    Take the row “fish” of this page: its scaled scores are [1.414, 0, 0.707], the causal mask forbids
-    nothing in it, and its weights should be [0.576, 0.140, 0.284]. Which weights does this code give,
-    to three decimals? You need no exponentials.
+    Take the row “cat” of this page: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
+    and its weights should be [0.768, 0.045, 0.187]. Which weights does this code give, to two decimals
+    at least? You need no exponentials.
     """,
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
-        ([0.576, 0.140, 0.284], "That is the right row, and the code does not find it: which score is 0?"),
+        ([0.768, 0.045, 0.187], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
-        ([1.0, 0.0, 0.0], "“fish” still sees itself: its score is 0.707, not 0."),
-        ([1.414, 0.0, 0.707], "Those are scores: what does softmax make of the two that are left?"),
-        ([1.414, -torch.inf, 0.707], "Those are the scores after the code: what does softmax make of them?"),
-        ([0.670, 0.330], "The two shares are right. Which weight has the hidden word, in its own place?"),
+        ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
+        ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
+        ([2.828, -torch.inf, 1.414], "Those are the scores after the code: what does softmax make of them?"),
+        ([0.804, 0.196], "The two shares are right. Which weight has the hidden word, in its own place?"),
     ],
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
     hints=[
         "The mask multiplies by 1 everywhere in this row. Which score is 0 all the same?",
-        "That word loses its weight. The two others keep their ratio, 0.576 to 0.284, and add up to 1.",
+        "That word loses its weight. The two others keep their ratio, 0.768 to 0.187, and add up to 1.",
     ],
     solution="""
-left = 0.576 + 0.284  # the word whose score is 0 gets −∞, and drops out
-my_row = [0.576 / left, 0, 0.284 / left]
+left = 0.768 + 0.187  # the word whose score is 0 gets −∞, and drops out
+my_row = [0.768 / left, 0, 0.187 / left]
 """,
 )
 
