@@ -19,6 +19,7 @@ scores_equal_to_zero = ValueExercise(
     """,
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
+        ([0.768, 0.0, 0.187], "The hidden word's share is lost: to how much do your weights add up?"),
         ([0.768, 0.045, 0.187], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
