@@ -9,7 +9,7 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from mha_helpers.picture import FONT, Picture, axes_at, drawable, ink_on, pixel_figure
+from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, fallback, ink_on, pixel_figure
 from mha_helpers.style import COLOURS, head_colour, head_label, number, short
 from mha_helpers.tables import checked_labels
 
@@ -230,18 +230,21 @@ def _label(ax, chart, with_rows, with_columns):
     rows, columns = chart.matrix.shape
     cell_width, cell_height = ax.bbox.width / columns, ax.bbox.height / rows
     if with_rows:
-        ax.set_yticks(numpy.arange(rows) + 0.5, drawable(chart.rows), rotation=0)
+        labels = drawable(chart.rows)
+        ax.set_yticks(numpy.arange(rows) + 0.5, labels, rotation=0, **fallback(*labels))
         ax.set_ylabel(chart.axes[0], **_bold(COLOURS.get(chart.axes[0])))
     if with_columns:
         labels = drawable(chart.columns)
         longest = max(len(word) for label in labels for word in label.split(" "))
         turned = longest > 1 and TYPE_WIDTH * longest > cell_width + 1  # a letter stays as it is
         labels = labels if turned else [label.replace(" ", "\n") for label in labels]
-        ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0)
+        ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0, **fallback(*labels))
         ax.set_xlabel(chart.axes[1], **_bold(COLOURS.get(chart.axes[1])))
     size = min(FONT, cell_height + 1)
     ax.tick_params(length=0, pad=4, labelcolor=COLOURS["label"], labelsize=size)
-    ax.set_title(chart.title, loc="left", pad=6, **_bold(chart.title_colour or chart.colour))
+    title = "".join(filter(can_draw, chart.title))
+    style = _bold(chart.title_colour or chart.colour) | fallback(title)
+    ax.set_title(title, loc="left", pad=6, **style)
 
 
 def _draw_scale(ax, chart, scale):

@@ -4,14 +4,16 @@ One point is one pixel here, so sizes of type, widths of lines and places on the
 """
 
 import base64
+import functools
 import io
 import struct
 from math import ceil, floor
 
 import matplotlib.colors
+from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import findfont, get_font
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.transforms import Bbox
 
@@ -19,6 +21,9 @@ from mha_helpers.style import COLOURS, colour_of, short
 
 PIXELS = 72  # to the inch: as many as there are points
 FONT = 12.5
+# Many machines have one of these for Chinese, Japanese and Korean; matplotlib brings none.
+EASTERN = {"Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei", "IPAexGothic"}
+EASTERN |= {"Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Yu Gothic", "Malgun Gothic"}
 
 
 class Picture:
@@ -64,15 +69,36 @@ def axes_at(figure, left, top, width, height, **style):
     return figure.add_axes(box, facecolor="none", **style)
 
 
-def drawable(labels):
-    """Return labels as matplotlib can draw them: a token that its font lacks, as Chinese, is its number.
+def fallback(*texts):
+    """Return the style of texts some of which matplotlib's own font cannot draw, else nothing."""
+    if _signs(*rcParams["font.family"]).issuperset(map(ord, "".join(texts))):
+        return {}
+    return {"family": _all_fonts(), "weight": "normal"}  # a font without a bold one would say so
 
-    >>> drawable(["cat", "猫"])
+
+def can_draw(text):
+    """Return whether the fonts have all signs of a text."""
+    return _signs(*_all_fonts()).issuperset(map(ord, text))
+
+
+def _all_fonts():
+    return [*rcParams["font.family"], *sorted(EASTERN.intersection(fontManager.get_font_names()))]
+
+
+@functools.cache
+def _signs(*names):
+    files = [findfont(FontProperties(family=[name])) for name in names]
+    return set().union(*(get_font(file).get_charmap() for file in files))
+
+
+def drawable(labels):
+    """Return labels as matplotlib can draw them: a token for which no font has the signs is its number.
+
+    >>> drawable(["cat", "ꙮ🐟"])
     ['cat', '2']
     """
-    glyphs = get_font(findfont("DejaVu Sans")).get_charmap()
     return [
-        short(label).replace("$", r"\$") if all(ord(sign) in glyphs for sign in label) else str(position)
+        short(label).replace("$", r"\$") if can_draw(label) else str(position)
         for position, label in enumerate(labels, start=1)
     ]
 
@@ -127,7 +153,7 @@ def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radi
 def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center", **style):
     """Write words; (x, y) is the middle of their height. On a box take "ink", elsewhere "label" or a role."""
     style = {"fontsize": size, "weight": "bold" if bold else "normal", "ha": align, "va": "center", **style}
-    return ax.text(x, y, text, color=colour_of(colour), **style)
+    return ax.text(x, y, text, color=colour_of(colour), **style | fallback(text))
 
 
 def arrow(ax, start, end, **style):

@@ -2,7 +2,7 @@
 
 import numpy
 
-from mha_helpers.picture import Picture, arrow, box, new_figure, words
+from mha_helpers.picture import Picture, arrow, box, drawable, new_figure, words
 from mha_helpers.style import number, vector
 
 WIDE, TALL = 46, 25  # of a number
@@ -22,15 +22,15 @@ def heads_cut(q, tokens, num_heads):
     Framed, “eats”: head 1 gets (3), head 2 gets (4).
     """
     n, d_k = len(tokens), q.shape[1] // num_heads
-    heads = [f"head {head + 1}" for head in range(num_heads)]
+    heads, names = [f"head {head + 1}" for head in range(num_heads)], drawable(tokens)
     high = max(_top(n, num_heads), _top(num_heads, n))
     figure, ax = new_figure(860, TOP + high)
     for left, right, width in ((LEFT[0], LEFT[1], num_heads * d_k), (LEFT[1], LEFT[2], d_k)):
         arrow(ax, (left + width * WIDE + 12, TOP + high / 2 + 8), (right - 64, TOP + high / 2 + 8))
     stages = (  # name, shape, its blocks, the rows of each, where the first block begins
-        ("q", (n, num_heads * d_k), [""], tokens, (high - _top(1, n)) / 2),
-        ("view", (n, num_heads, d_k), tokens, heads, 0),
-        ("transpose", (num_heads, n, d_k), heads, tokens, 0),
+        ("q", (n, num_heads * d_k), [""], names, (high - _top(1, n)) / 2),
+        ("view", (n, num_heads, d_k), names, heads, 0),
+        ("transpose", (num_heads, n, d_k), heads, names, 0),
     )
     for left, (step, shape, blocks, rows, first) in zip(LEFT, stages, strict=True):
         words(ax, left, 10, f"{step} {shape}", bold=True, align="left")

@@ -3,12 +3,17 @@
 import base64
 import io
 import itertools
+import warnings
 
 import pytest
 import torch
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.colors import to_hex
+from matplotlib.font_manager import fontManager
 from PIL import Image
 
+from mha_course.p08_splitting_heads import heads_cut
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import drawable
@@ -68,6 +73,47 @@ def test_the_frame_is_around_what_was_chosen(chosen, frame):
 
 def test_a_token_between_dollars_is_no_formula():
     assert drawable(["$x$", "", "GPT模型", "internationalisation"]) == [r"\$x\$", "", "3", "international…"]
+
+
+@pytest.fixture
+def cat_font(tmp_path, monkeypatch):
+    """A font that has one sign, 猫, as a black square, under the name of one that many machines have."""
+    builder, pen = FontBuilder(1000, isTTF=True), TTGlyphPen(None)
+    for side, corner in enumerate([(0, 0), (0, 800), (800, 800), (800, 0)]):
+        (pen.lineTo if side else pen.moveTo)(corner)
+    pen.closePath()
+    builder.setupGlyphOrder([".notdef", "cat"])
+    builder.setupCharacterMap({ord("猫"): "cat"})
+    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "cat": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (1000, 0), "cat": (1000, 0)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "IPAexGothic", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(tmp_path / "cat.ttf")
+    monkeypatch.setattr(fontManager, "ttflist", [*fontManager.ttflist])
+    fontManager.addfont(tmp_path / "cat.ttf")
+
+
+def chinese():
+    """A heatmap with Chinese in labels and titles; a warning that a sign has no glyph would be an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picture = head_heatmaps(torch.eye(2).expand(1, 2, 2), ["猫", "cat"], ["谁 acts"])
+        assert picture.png() and heads_cut(torch.eye(2), ["猫", "cat"], 2).png()
+        return picture.figure.axes[0]
+
+
+def test_chinese_is_a_number_where_no_font_has_it():
+    ax = chinese()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "cat"]
+    assert ax.get_title(loc="left") == "head 1:  acts"
+
+
+def test_chinese_is_drawn_where_a_font_has_it(cat_font):
+    ax = chinese()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["猫", "cat"]
+    assert ax.get_title(loc="left") == "head 1:  acts"  # of 谁 this font knows nothing
 
 
 def test_words_find_the_largest_number_that_may_be_seen():
