@@ -41,9 +41,12 @@ NOTEBOOK_METADATA = {
 }
 SETUP = """\
 # @title Set-up: run this cell first (Shift + Enter)
-import sys, torch
+import importlib.util, sys, torch
 
 sys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above
+assert importlib.util.find_spec("mha_helpers"), (
+    "The helpers of this page are not here. Open it in the course's folder, by a Colab badge, or as one file."
+)
 import mha_helpers
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -61,7 +64,7 @@ EXERCISES = re.compile(
 def setup_cell(repository: str = "") -> str:
     """The source of the set-up cell; with a repository ("owner/name") Colab installs the helpers from it."""
     install = IN_COLAB.format(repository=repository) if repository else ""
-    return SETUP.replace("import mha_helpers\n", install + "import mha_helpers\n")
+    return SETUP.replace("assert ", install + "assert ", 1)
 
 
 def is_setup_cell(source: str) -> bool:

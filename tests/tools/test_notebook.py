@@ -2,12 +2,15 @@
 
 import base64
 import copy
+import importlib.util
 import io
+import sys
 
 import nbformat
+import pytest
 from PIL import Image
 
-from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise
+from tools.notebook import WIDGET_STATE, WIDGET_VIEW, as_text, normalise, setup_cell
 
 SVG = """<svg width="200" height="20" aria-label="Weights of “a &amp; b”"><rect width="200" height="20"/>
 <text class="tip" x="9" y="15" fill="red">two
@@ -46,6 +49,15 @@ def test_a_page_that_colab_has_saved_is_stored_like_any_other():
     assert drawn == [(16000, (0, 0, 0))]  # twice the size, and no words for the mouse
     colours = [colour for _, colour in sorted(line)]
     assert len(line) > 16 and colours[-1] == (255, 255, 255) and min(colours) == (85, 85, 85)
+
+
+def test_a_page_that_came_alone_says_in_one_sentence_what_to_do(monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(
+        AssertionError, match=r"^The helpers of this page are not here\. Open it .* Colab badge"
+    ):
+        exec(setup_cell(), {})
 
 
 def test_a_widget_without_a_picture_is_left_out():
