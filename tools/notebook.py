@@ -8,7 +8,8 @@ Each notebook runs alone, in its own folder, with one thread. Stored are:
   GitHub and an untrusted JupyterLab do not show: it is drawn as a PNG, and the widget is left out;
 * of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths;
 * the code cells of an exercise with the tags of `EXERCISE_TAGS`, so that a learner's slip there does not stop
-  *Run All*, which would empty the cells below. Stored themselves they raise nothing.
+  *Run All*, which would empty the cells below. Stored themselves they raise nothing;
+* the output of a cell with the tag `answer` folded until it is run, because a question stands above it.
 """
 
 import importlib.util
@@ -32,6 +33,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SETUP_METADATA = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["set-up"]}  # folded
 EXERCISE_TAGS = ["exercise", "raises-exception"]
+FOLDED_OUTPUT = {"collapsed": True, "jupyter": {"outputs_hidden": True}}  # JupyterLab writes both
 KEPT_METADATA = ("cellView", "jupyter", "tags")
 # What JupyterLab writes when it opens a page, so that the page does not show as changed. Kernels of the
 # environment that course.py makes all say that they are version 3.
@@ -207,6 +209,10 @@ def normalise(notebook: NotebookNode, name: str) -> None:
         if cell.cell_type == "code":
             if cell.source in of_exercises:
                 cell.metadata.tags = [*EXERCISE_TAGS]
+            if "answer" in cell.metadata.get("tags", []):
+                cell.metadata.update(nbformat.from_dict(FOLDED_OUTPUT))
+            elif "outputs_hidden" in cell.metadata.get("jupyter", {}):  # folded by hand
+                cell.metadata.pop("jupyter")
             count += 1
             cell.execution_count = count
             CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)

@@ -53,6 +53,7 @@ needs was not installed; in JupyterLab it moves.</p>"""
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
+SAY_YOURS = "Open what this cell gives, after you have said yours"
 HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -196,12 +197,13 @@ def cell_html(cell, panels):
     if all(line.startswith("#") for line in cell.source.splitlines()):
         return folded("Hints, in JupyterLab", code)
     outputs = "".join(f'<div class="scroll output">{output_html(output)}</div>' for output in cell.outputs)
+    is_answer = "answer" in cell.metadata.get("tags", [])
     if not shows_panel(cell):
-        return code + outputs
+        return code + (folded(SAY_YOURS, outputs) if is_answer else outputs)
     played = panels.get(cell.source, "")
     if not played.startswith("<figure"):
         played += f'<div class="still">{outputs}</div>'
-    return folded("The code of this picture", code) + played
+    return folded("The code of this picture", code) + (folded(SAY_YOURS, played) if is_answer else played)
 
 
 def page_html(path, panels):

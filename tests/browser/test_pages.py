@@ -2,14 +2,16 @@
 
 import functools
 
+import nbformat
 import pytest
 
 from tools.lab import WIDGET, error_outputs, open_notebook, run_all
-from tools.notebook import all_pages
+from tools.notebook import ROOT, all_pages
 
 SLIDER = ".widget-slider [role=slider]"
 KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")  # at its end a slider cannot go on; some steps show nothing
 PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a busy machine
+FOLDED = f"() => {WIDGET}.content.widgets.filter(cell => cell.outputHidden).map(cell => cell.model.id)"
 PAGES = all_pages()
 
 
@@ -29,6 +31,7 @@ def opened(request, tab, lab):
     open_notebook(tab, *lab, request.param)
     tab.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
     tab.changed_on_opening = tab.evaluate(f"() => {WIDGET}.context.model.dirty")
+    tab.folded_on_opening = tab.evaluate(FOLDED)
     run_all(tab)
     yield tab
     tab.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
@@ -56,6 +59,13 @@ def changes(panel, action):
 
 def test_a_page_just_opened_does_not_show_as_changed(opened):
     assert not opened.changed_on_opening
+
+
+def test_outputs_that_answer_a_question_are_folded_until_they_are_run(request, opened):
+    cells = nbformat.read(request.node.callspec.params["opened"], as_version=4).cells
+    answers = [cell.id for cell in cells if "answer" in cell.metadata.get("tags", [])]
+    assert opened.folded_on_opening == answers
+    assert opened.evaluate(FOLDED) == []
 
 
 def test_every_cell_runs_without_an_error(opened):
@@ -105,3 +115,17 @@ def test_nothing_is_asked_from_another_machine(opened, lab):
     home = (f"{lab[0]}/", f"{lab[0].replace('http', 'ws')}/", "data:", "blob:", "about:")
     assert opened.asked
     assert [address for address in opened.asked if not address.startswith(home)] == []
+
+
+def test_a_slip_in_every_exercise_takes_no_output_below_away(browser, lab, tmp_path):
+    """Run All goes on, and the sitting, which needs what the learner writes, goes on with its own."""
+    notebook = nbformat.read(ROOT / "notebooks" / "one_sitting.ipynb", as_version=4)
+    for cell in notebook.cells:
+        cell.source = "1 +" if ".check(" in cell.source else cell.source
+    nbformat.write(notebook, tmp_path / "slips.ipynb")
+    page = browser.new_page()  # the other one still has a page open
+    open_notebook(page, *lab, tmp_path / "slips.ipynb")
+    run_all(page)
+    shown = f"() => {WIDGET}.content.widgets.map(cell => (cell.model.outputs?.length ?? 0) > 0)"
+    assert page.evaluate(shown) == [bool(cell.get("outputs")) for cell in notebook.cells]
+    assert [error.split(": ")[1] for error in error_outputs(page)] == ["SyntaxError"] * 2

@@ -7,6 +7,7 @@
 
 import copy
 import dis
+import itertools
 import re
 
 import pytest
@@ -165,6 +166,14 @@ def test_predict_asks_before_it_tells(page):
     question, folded, _ = page.source("Predict", "markdown").partition("<details>")
     assert "?" in question and folded
     assert "<summary>Open the answer after you have said yours</summary>" in page.text
+
+
+@of(PAGES)
+def test_what_answers_a_question_above_is_folded(page):
+    """Right below “say yours” the stored output would answer; explorers are to be seen, and moved."""
+    for asks, cell in itertools.pairwise(page.cells):
+        if "after you have said yours" in asks.source and cell.cell_type == "code" and cell.outputs:
+            assert "answer" in cell.metadata.get("tags", []) or EXPLORER.search(cell.source), cell.id
 
 
 @of(STEPS)
