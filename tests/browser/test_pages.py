@@ -11,6 +11,7 @@ from tools.notebook import ROOT, all_pages
 SLIDER = ".widget-slider [role=slider]"
 KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")  # at its end a slider cannot go on; some steps show nothing
 PATIENCE = 3000  # milliseconds; a change takes about sixty, and longer on a busy machine
+SIZES = "texts => texts.map(text => getComputedStyle(text).fontSize)"
 FOLDED = f"() => {WIDGET}.content.widgets.filter(cell => cell.outputHidden).map(cell => cell.model.id)"
 PAGES = all_pages()
 
@@ -32,6 +33,7 @@ def opened(request, tab, lab):
     tab.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
     tab.changed_on_opening = tab.evaluate(f"() => {WIDGET}.context.model.dirty")
     tab.folded_on_opening = tab.evaluate(FOLDED)
+    tab.first_lines = tab.locator(".jp-OutputPlaceholder .jp-PlaceholderText").evaluate_all(SIZES)
     run_all(tab)
     yield tab
     tab.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
@@ -65,6 +67,7 @@ def test_outputs_that_answer_a_question_are_folded_until_they_are_run(request, o
     cells = nbformat.read(request.node.callspec.params["opened"], as_version=4).cells
     answers = [cell.id for cell in cells if "answer" in cell.metadata.get("tags", [])]
     assert opened.folded_on_opening == answers
+    assert set(opened.first_lines) <= {"0px"}  # JupyterLab would show the first line of what is folded
     assert opened.evaluate(FOLDED) == []
 
 

@@ -86,6 +86,7 @@ def test_settings_stand_where_jupyter_reads_them(tmp_path):
     ]
     assert sorted(map(Path.as_posix, settings)) == [
         "etc/ipython/ipython_kernel_config.py",
+        "etc/jupyter/custom/custom.css",
         "etc/jupyter/jupyter_server_config.py",
         "etc/jupyter/labconfig/page_config.json",
         "share/jupyter/lab/settings/overrides.json",

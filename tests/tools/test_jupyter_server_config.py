@@ -14,7 +14,8 @@ from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 def config():
     """The configuration, as the server reads it."""
     config, file = Config(), ROOT / "tools/environment/etc/jupyter/jupyter_server_config.py"
-    exec(compile(file.read_text(encoding="utf-8"), file, "exec"), {"get_config": lambda: config})
+    names = {"get_config": lambda: config, "__file__": file}
+    exec(compile(file.read_text(encoding="utf-8"), file, "exec"), names)
     return config
 
 

@@ -44,6 +44,8 @@ def keep_widgets(model, path, contents_manager, **_):
 
 warnings.filterwarnings("ignore", "Overriding existing pre_save_hook")  # by itself: it is set more than once
 c.FileContentsManager.pre_save_hook = keep_widgets
+c.LabApp.custom_css = True
+c.ServerApp.tornado_settings = {"static_custom_path": [str(Path(__file__).parent / "custom")]}
 # A page exported as HTML has no kernel: a Panel is there in its words, not as an empty place.
 c.NbConvertBase.display_data_priority = [
     "text/html", "image/svg+xml", "image/png", "image/jpeg", "text/latex", "text/markdown", "text/plain",
