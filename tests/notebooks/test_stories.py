@@ -96,3 +96,51 @@ def test_a_word_padded_in_front_is_nan_by_default_and_zeros_without_weights():
     assert loud[0, 0].isnan().all() and weights[0, 0].isnan().all() and weights[0, 1:].isfinite().all()
     assert torch.equal(silent[0, 0], torch.zeros(6))
     assert printed_below("05_causal_mask", "in_front =").count("nan") == 3
+
+
+def moved_by_the_last(attend):
+    """Which of four outputs, counted from 1, move with the last word."""
+    x = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
+    changed = torch.cat([x[:3], x[3:] + 1])
+    moves = (attend(x[None]) - attend(changed[None]))[0].abs().amax(dim=-1) > 1e-6
+    return [position + 1 for position in range(4) if moves[position]]
+
+
+def test_exhibit_6_one_mask_is_read_in_two_ways():
+    layer, future = nn.MultiheadAttention(4, 1, batch_first=True), ~causal_mask(4)
+    function = F.scaled_dot_product_attention
+    assert moved_by_the_last(lambda x: function(x, x, x, attn_mask=future)) == [1, 2, 3]
+    assert moved_by_the_last(lambda x: layer(x, x, x, attn_mask=future)[0]) == [4]
+    x = torch.randn(1, 4, 4)
+    assert layer(x, x, x, attn_mask=~future)[0][0].isnan().any(dim=-1).tolist() == [False] * 3 + [True]
+    printed = printed_below("12_bugs_in_print", "future =")
+    assert "[1] [1, 2] [1, 2] [1, 2, 3]" in printed and "[1, 2, 3, 4] [2, 3, 4] [3, 4] [4]" in printed
+    assert printed.count("nan") == 4, "the last row of the layer, which no key is left to"
+
+
+def test_exhibit_11_a_hint_is_believed_only_without_weights():
+    layer = nn.MultiheadAttention(4, 1, batch_first=True)
+    hint = {"attn_mask": torch.zeros(4, 4, dtype=torch.bool), "is_causal": True}
+    assert moved_by_the_last(lambda x: layer(x, x, x, **hint)[0]) == [1, 2, 3, 4]
+    assert moved_by_the_last(lambda x: layer(x, x, x, need_weights=False, **hint)[0]) == [4]
+    silent, default = printed_below("12_bugs_in_print", "nothing =").splitlines()
+    assert silent.endswith("move: [4], in PyTorch's layer: [4]")
+    assert default.endswith("move: [1, 2, 3, 4], in PyTorch's layer: [1, 2, 3, 4]")
+
+
+@pytest.mark.parametrize(
+    "hide_rows, low, lost", [(0, -1e9, 0), (0, -torch.inf, 0), (1, -1e9, 0), (1, -torch.inf, 1)]
+)
+def test_exhibit_13_only_a_hidden_row_of_minus_infinity_loses_the_gradient(hide_rows, low, lost):
+    layer = nn.MultiheadAttention(6, 3, batch_first=True)
+    hidden = ~(causal_mask(3) & REAL & (REAL[:, None] if hide_rows else True))
+    output, _ = layer(X, X, X, attn_mask=torch.zeros(3, 3).masked_fill(hidden, low))
+    output[0, :2].square().sum().backward()
+    assert output[0, :2].isfinite().all() and output[0, 2].isnan().all() == lost
+    assert layer.in_proj_weight.grad.isnan().float().mean() == lost
+
+
+def test_page_12_prints_what_the_layer_does():
+    printed = printed_below("12_bugs_in_print", 'masks = {"column only"')
+    assert [line.split()[-1] for line in printed.splitlines()[:4]] == ["0%", "0%", "0%", "100%"]
+    assert printed.count("nan") == 9, "three weights, and the six numbers of the padded row"
