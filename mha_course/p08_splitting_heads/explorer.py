@@ -1,34 +1,36 @@
-"""Where the numbers of a token go when q is cut into heads, rightly and wrongly, for notebook 08."""
+"""Where the numbers of a token go when q is cut into heads, and how heads then attend, for notebook 08."""
 
 import ipywidgets as widgets
 import numpy
 import torch
 
+from mha_helpers.attention import attention_weights, scale_scores
 from mha_helpers.panel import WIDTH, Panel
+from mha_helpers.sentence import fixed_matrix
+from mha_helpers.style import number
 
-WIDE, RIGHT, BELOW = 402, WIDTH - 402, 180  # each of the four tensors; where the next stands
-CELL, GAP, NAMES = (60, 25), 10, 62  # at most; between two blocks; what a row is called
+WIDE, RIGHT, BELOW = 402, WIDTH - 402, 148  # each of the four tensors; where the next stands
+CELL, GAP, NAMES = (60, 22), 10, 62  # at most; between two blocks; what a row is called
+WEIGHTS, WEIGHT = 303, (28, 15)  # where the heatmaps begin; a cell of them, at most
 
 
 def splitting_explorer():
     """Return a ``Panel`` that follows a token, or a head, from q into the heads. Used in notebook 08.
 
     A number is known by its position in q, token · (h · d_k) + feature, counted from 0. ``state()`` holds
-    these positions: q ``(n, h·d_k)``, viewed ``(n, h, d_k)``, right and wrong ``(h, n, d_k)``.
+    these positions: q ``(n, h·d_k)``, viewed ``(n, h, d_k)``, right and wrong ``(h, n, d_k)``; and
+    the weights ``(h, n, n)`` of random queries and keys that are cut in either way.
 
     >>> panel = splitting_explorer()
     >>> panel.set(tokens=2, heads=2, d_k=1)
     >>> panel.state()["right"].tolist(), panel.state()["wrong"].tolist()
     ([[[0], [2]], [[1], [3]]], [[[0], [1]], [[2], [3]]])
     """
-    controls = {
-        "tokens": widgets.IntSlider(3, 1, 4),
-        "heads": widgets.IntSlider(3, 1, 4),
-        "d_k": widgets.IntSlider(2, 1, 3),
-    }
+    sliders = {"tokens": (3, 1, 4), "heads": (3, 1, 4), "d_k": (2, 1, 3)}  # all three in one row
+    controls = {name: widgets.IntSlider(*at, layout={"width": "270px"}) for name, at in sliders.items()}
     more = {"follow": widgets.Dropdown(options=[("token 2", ("token", 1))])}
     title, asks = "A token, or a head, followed from q into the heads", "click a number, then again"
-    return Panel(title, controls, compute, draw, words, more, adjust, click, asks, height=338)
+    return Panel(title, controls, compute, draw, words, more, adjust, click, asks, height=364)
 
 
 def adjust(controls, values):
@@ -46,12 +48,17 @@ def click(values, head, token, feature):
 def compute(tokens, heads, d_k, follow):
     q = torch.arange(tokens * heads * d_k).view(tokens, heads * d_k)
     viewed, wrong = q.view(tokens, heads, d_k), q.view(heads, tokens, d_k)
-    return {"q": q, "viewed": viewed, "right": viewed.transpose(0, 1), "wrong": wrong}
+    state = {"q": q, "viewed": viewed, "right": viewed.transpose(0, 1), "wrong": wrong}
+    asks, answers = (1.5 * fixed_matrix(f"cut {role}", 1, q.numel()).flatten() for role in ("query", "key"))
+    for name in ("right", "wrong"):  # the numbers that stand at these positions
+        scores = asks[state[name]] @ answers[state[name]].mT  # (h, n, d_k) @ (h, d_k, n) -> (h, n, n)
+        state[f"{name} weights"] = attention_weights(scale_scores(scores, d_k))
+    return state
 
 
 def draw(drawing, state):
     n, h, d_k = state["viewed"].shape
-    drawing.readout = (240, BELOW - 14)  # between the arrows, whatever the sizes
+    drawing.readout = (240, BELOW - 2)  # between the arrows, whatever the sizes
     for x, y, blocks, title, block_is, row_is in (
         (0, 0, state["q"][None], f"q = x @ W_Q: ({n}, {h * d_k})", "", "token"),
         (RIGHT, 0, state["viewed"], f"q.view({n}, {h}, {d_k})", "token", "head"),
@@ -60,9 +67,13 @@ def draw(drawing, state):
     ):
         drawing.text(x, y + 14, title, 14, bold=True)
         _draw_blocks(drawing, state, x + NAMES, y + 46, blocks, block_is, row_is)
+    for x, name in ((0, "wrong"), (RIGHT, "right")):
+        drawing.text(x, WEIGHTS - 6, "weights of each head: a row asks, a column answers", 13, colour="label")
+        _draw_weights(drawing, x + NAMES, state[f"{name} weights"])
     drawing.line(WIDE - 150, 9, RIGHT - 12, 9, "label", 2, arrow=True)
-    drawing.line(RIGHT + 30, BELOW - 32, RIGHT + 30, BELOW - 4, "label", 2, arrow=True)
-    drawing.line(30, BELOW - 32, 30, BELOW - 4, "masked", 2, arrow=True, dashed=True)
+    for x, rows, style in ((RIGHT + 30, h, {}), (30, n, {"dashed": True})):
+        colour = "masked" if style else "label"
+        drawing.line(x, 48 + rows * CELL[1], x, BELOW, colour, 2, arrow=True, **style)
 
 
 def _draw_blocks(drawing, state, start, top, blocks, block_is, row_is):
@@ -73,7 +84,7 @@ def _draw_blocks(drawing, state, start, top, blocks, block_is, row_is):
         left = start + block * (columns * wide + GAP)
         x, y = left + column * wide, top + row * CELL[1]
         if block == column == 0:
-            drawing.text(left - 8, y + 17, f"{row_is} {row + 1}", 13, "end")
+            drawing.text(left - 8, y + 16, f"{row_is} {row + 1}", 13, "end")
         if block_is and row == column == 0:
             colour = f"head {block + 1}" if block_is == "head" else "ink"
             drawing.text(left, top - 8, f"{block_is} {block + 1}", 13, colour=colour, bold=True)
@@ -84,8 +95,17 @@ def _draw_blocks(drawing, state, start, top, blocks, block_is, row_is):
         marks = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
         drawing.rect(x + 1, y + 1, wide - 2, CELL[1] - 2, *marks)
         t, f = f"t{token + 1}", f"f{feature + 1}"
-        for name, down in [(f"{t} {f}", 17)] if wide > 44 else [(t, 11), (f, 22)]:
+        for name, down in [(f"{t} {f}", 16)] if wide > 44 else [(t, 10), (f, 19)]:
             drawing.text(x + wide / 2, y + down, name, 11, "middle", "#ffffff" if lit else "ink", lit)
+
+
+def _draw_weights(drawing, start, weights):
+    (h, n, _), height = weights.shape, WEIGHT[1]
+    width = min(WEIGHT[0], (WIDE - NAMES - GAP * (h - 1)) / (h * n))
+    for (head, query, key), weight in numpy.ndenumerate(weights.float().numpy()):
+        x, y = start + head * (n * width + GAP) + key * width, WEIGHTS + query * height
+        hover = f"head {head + 1}: token {query + 1} → token {key + 1}: {number(weight, trim=False)}"
+        drawing.rect(x, y, width - 1, height - 1, f"head {head + 1}", 0.06 + 0.94 * float(weight), hover)
 
 
 def words(state):
@@ -100,8 +120,13 @@ def words(state):
     count = int((state["right"] != wrong).sum())
     if not count:
         return [kept, "With one head, or with one token, the wrong way gives the same: no test can tell."]
-    misplaced = f"Same shape, and {count} of {n * h * d_k} numbers in a wrong place."
-    return [kept, f"The wrong way: {lost}.", misplaced]
+    differ = int(
+        (state["right weights"] - state["wrong weights"]).abs().flatten(1).amax(dim=-1).gt(0.005).sum()
+    )
+    misplaced = (
+        f"Same shape, but {count} of {n * h * d_k} numbers are in the wrong place, and {differ} of {h}"
+    )
+    return [kept, f"The wrong way: {lost}.", f"{misplaced} heads attend differently."]
 
 
 def _listed(name, indices):
