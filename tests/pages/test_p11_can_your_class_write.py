@@ -1,13 +1,20 @@
 """The explorer of page 11 against plain PyTorch: what heads write, heads off, broken lines, what is kept."""
 
+import re
+
 import pytest
 import torch
 
 pytest.importorskip("gguf")
 
+from mha_course.exercises.engine import run_code
 from mha_course.models import heads_off, load_language_model
 from mha_course.p11_can_your_class_write import BREAKS, broken_attention, explorer
+from mha_course.p11_can_your_class_write.broken import ATTENTION, GIVEN
+from tools.notebook import ROOT
+from tools.page import Page
 
+PAGE_11 = ROOT / "notebooks" / "11_can_your_class_write.ipynb"
 SENTENCE, (MARY, JOHN) = explorer.SENTENCES[0], (" Mary", " John")
 
 
@@ -116,3 +123,34 @@ def test_what_does_not_fit_is_said_and_the_picture_stays(panel, values, said):
     panel.set(**values)
     assert said in panel.message().lower()
     assert panel.svg() == before
+
+
+PLANTED = {  # exhibits of page 12, planted in the class of page 11
+    3: {"/ q.shape[-1] ** 0.5": "/ q.shape[-1] ** -0.5"},
+    4: BREAKS["√d_model for √d_k"],
+    7: {"-torch.inf": "-1e-12"},
+    10: BREAKS["no mask"],
+    14: BREAKS["softmax over the queries"],
+    15: {"weights = torch.softmax(scores, dim=-1)": "weights = scores.softmax(-1).softmax(-1)"},
+    16: BREAKS["keys mixed in place of values"],
+    17: {"merge_heads(weights @ v)": "(weights @ v).reshape(x.shape)"},
+}
+
+
+@pytest.mark.parametrize("exhibit", PLANTED)
+def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model, exhibit):
+    cells = [cell.source for cell in Page(ROOT / "notebooks" / "12_bugs_in_print.ipynb").cells]
+    of_exhibit = "".join(cells).split(f"### {exhibit} · ")[1].split("\n### ")[0]
+    loss, words = re.search(r"loss 2\.2 → ([\d.]+)(?:, “(.*?)”)?\n", of_exhibit).groups()
+    story = next(
+        cell for cell in Page(PAGE_11).code if cell.source.startswith("from") and "story =" in cell.source
+    )
+    names = {}
+    exec(story.source.split("\nfor ")[0], names)
+    own = type(model.blocks[0].attention)
+    model.use(run_code("Attention", ATTENTION, PLANTED[exhibit], GIVEN))
+    try:
+        assert f"{model.loss(names['story']):.1f}" == loss
+        assert (words or "") in model.write("Once upon a time there was a little cat who", 10)
+    finally:
+        model.use(own)
