@@ -14,12 +14,12 @@ def _answer_there(d_k, wanted):
 
 
 still_head = ValueExercise(
-    "D4.1 ★★ · 9 min · Where a head falls still",
+    "D4.1 ★★ · 9 min · Where a head stops responding",
     right={"no scale": 5, "÷ √d_k": 22},
     task="""
     A query has learned to equal its key, so that this score is d_k; the score of the only other key is 0.
-    The matching weight α answers its score with α · (1 − α). From which whole d_k on is the answer below
-    0.01, without the scale and with it?
+    The matching weight α answers its score with α · (1 − α). What is the smallest whole d_k at which this
+    answer is below 0.01, without the scale and with it?
     """,
     stub="""
 still_from = {
@@ -29,14 +29,17 @@ still_from = {
 """,
     says=_answer_there,
     mistakes=[
-        ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k has it first?"),
-        ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit has the task?"),
+        (
+            {"no scale": 4.585},
+            "“no scale” is the score that is needed: which whole d_k is the first to reach it?",
+        ),
+        ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit does the task set?"),
         ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
         ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
         ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
         ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
     ],
-    praise="The scale moves the place where a head that knows falls still from 5 to 22: later, not never.",
+    praise="With the scale a head that knows stops responding at d_k = 22, not at 5: later, but not never.",
     hints=[
         "Two keys, scores s and 0: torch.softmax(torch.tensor([s, 0.0]), dim=-1)[0] is α.",
         "Without the scale s is d_k. With it, s is d_k ÷ √d_k.",

@@ -27,7 +27,7 @@ padding_in_front = FunctionExercise(
         >= first_word => > first_word
         You hide the first word of each sentence, too: at which position does it stand?
         n - lengths => n - lengths - 1
-        One place of the padding may be seen: at which position does the first word stand?
+        One position of the padding may be seen: at which position does the first word stand?
         real[:, None, None, :] => real
         Your mask is (b, n), and would be taken for (n, n) where b = n: give it all four axes.
         real[:, None, None, :] => real[:, None, :]
@@ -35,11 +35,11 @@ padding_in_front = FunctionExercise(
         real[:, None, None, :] => real[:, None, :, None]
         Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.
         real[:, None, None, :] => padding_mask(lengths, n).flip(0)
-        You turn round the order of the sentences.
+        You reverse the order of the sentences.
         first_word[:, None] => first_word
-        You compare n places with b lengths: which of the two needs a new axis, so that all pairs meet?
+        You compare n positions with b lengths: which of the two needs a new axis, so that all pairs meet?
         n - lengths => (n - lengths) % n
-        Of the sentence without words all may be seen: [-0:] is [0:], the whole row.
+        All of the sentence without words may be seen: [-0:] is [0:], the whole row.
     """),
     praise="The first word stands at n − length; the two axes of size 1 serve all heads and queries.",
     hints=[

@@ -10,11 +10,13 @@ def _counted(number, right):
     if right != FFN:
         return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
     if abs(number / FFN - 1) < 0.01:
-        return "is near the right count: is something rounded, or are biases in it, which multiply nothing?"
+        return (
+            "is near the right count: is something rounded, or did you count biases, which multiply nothing?"
+        )
     matrices = 2 * float(number) / FFN
     if not matrices.is_integer():
-        return f"is {number / 100:,.10g} for each word: how many numbers has one matrix of 512 by 2048?"
-    return f"is {matrices:g} · one matrix for each of 100 words: how many has the FFN?"
+        return f"is {number / 100:,.10g} for each word: how many numbers does one matrix of 512 by 2048 hold?"
+    return f"is {matrices:g} · one matrix for each of 100 words: how many does the FFN have?"
 
 
 whole_block = ValueExercise(
@@ -22,8 +24,8 @@ whole_block = ValueExercise(
     right={"FFN": FFN, "equal at n": 6 * 512},
     task="""
     The page counts attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take
-    d_model = 512 and d_ff = 2048. How many multiply-adds has the FFN for 100 words? And at how many words
-    do scores and values cost as much as all four projections and the FFN together?
+    d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many
+    words do scores and values cost as much as all four projections and the FFN together?
     """,
     stub="""
 block = {
@@ -34,12 +36,18 @@ block = {
     says=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        ({"FFN": 2 * FFN}, "“FFN” is twice as much: is a multiply-add two, or d_ff taken for d_model?"),
+        (
+            {"FFN": 2 * FFN},
+            "“FFN” is twice too large: did you count a multiply-add as two, or take d_ff for d_model?",
+        ),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
-        ({"equal at n": 6144}, "“equal at n” counts the scores or the values: both need n² · d_model."),
+        (
+            {"equal at n": 6144},
+            "“equal at n” counts only the scores or only the values: each needs n² · d_model.",
+        ),
     ],
     praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",
     hints=[

@@ -9,7 +9,7 @@ _WITHOUT_PADDING = """
     Your scores have a column for each target word: whose words does is_pad mark?
     (target, source, => (source, target,
     is_pad[:, None, :] => is_pad[..., None] => torch.tensor(False)
-    The source asks and the target answers: whose words want something here?
+    The source asks and the target answers: whose words are to collect something here?
     [:, None, :] => [..., None]
     Your mask lies along words that ask, not answer.
     is_pad[:, None, :] => is_pad
@@ -21,7 +21,7 @@ _WITHOUT_PADDING = """
     / q.shape[-1] ** 0.5 => / 1
     The division by √d_k is missing.
     q.shape[-1] => target.shape[-1]
-    You divide by √d_model: how many features have a query and a key?
+    You divide by √d_model: how many features do a query and a key have?
     q.shape[-1] ** 0.5 => v.shape[-1] ** 0.5
     You divide by √d_v: do the values take part in a score?
     q.shape[-1] ** 0.5 => q.shape[-1]

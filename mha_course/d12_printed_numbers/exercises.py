@@ -8,7 +8,7 @@ from mha_course.exercises import ValueExercise
 def _weight_of_cat(a, _):
     """Say which weight a wrong a gives to “cat”, beside two scores of 0."""
     weight = 1 / (1 + 2 * (-a / sqrt(2)).exp())
-    return f"gives “cat” a weight of {weight:.3g}, not 0.8: is it the ratio, the logarithm or the root?"
+    return f"gives “cat” a weight of {weight:.3g}, not 0.8: is the ratio, the logarithm or √d_k wrong?"
 
 
 query_of_eats = ValueExercise(
@@ -24,13 +24,16 @@ query_of_eats = ValueExercise(
     says=_weight_of_cat,
     mistakes=[
         (log(8), "That is the scaled score: what was it before the division by √d_k?"),
-        (log(8) / sqrt(2), "You scale once more; is the raw score larger than the scaled, or smaller?"),
+        (log(8) / sqrt(2), "You scale once more; is the raw score larger than the scaled one, or smaller?"),
         (sqrt(2) * log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
         (2 * log(8), "You undo a division by d_k: what does page 04 divide by?"),
         (log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),
         (4.0, "4 is the ratio of “cat” to all the rest: how many words share the 0.2?"),
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
-        (sqrt(2) * log10(8), "Softmax raises e to the power of a score: of which base is your logarithm?"),
+        (
+            sqrt(2) * log10(8),
+            "Softmax raises e to the power of a score: which base does your logarithm have?",
+        ),
         (sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
         (0.8, "0.8 is a weight; a is a score before scale and softmax."),

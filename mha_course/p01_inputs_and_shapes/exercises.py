@@ -21,8 +21,8 @@ without_positions = ValueExercise(
     stub="same_rows = ...",
     mistakes=[
         ({"b", "d"}, "These pairs can be told apart: which pairs does the task ask for?"),
-        ("b", "In pair b one sentence has the row of “cat” twice: has the other one, too?"),
-        ("d", "In pair d one sentence has a row more. Can two rows be the same as one?"),
+        ("b", "In pair b one sentence has the row of “cat” twice: does the other?"),
+        ("d", "In pair d one sentence has one more row. Can two rows be the same as one?"),
         ("a", f"Pair a {_SAME_WORDS}"),
         ("c", f"Pair c {_SAME_WORDS}"),
     ],
@@ -61,11 +61,11 @@ tokens_to_x = FunctionExercise(
         positions[:n] => positions[-n:]
         You take the last positions. Where does a sentence begin?
         positions[:n] => positions[1 : n + 1]
-        Every position is one too late: which is first?
+        Every position is one too late: which one comes first?
         table[token_ids] + positions[:n] => torch.cat([x := table[token_ids], 0 * x + positions[:n]], -1)
-        Word and position lie side by side: how many numbers has a row, and how do two rows become one?
+        Word and position lie side by side: how many numbers should a row have, and how do two become one?
         positions[:n] => positions[0]
-        All tokens get row 0: which has the second token?
+        All tokens get row 0: which row belongs to the second token?
         shape[-1] => shape[0]
         You take as many positions as there are sentences: which axis counts the tokens of one?
         shape[-1] => shape[0]
@@ -74,7 +74,7 @@ tokens_to_x = FunctionExercise(
         + positions[:n] => + 0
         The words are right. Where is their position?
         table[token_ids] => table[token_ids - 1]
-        You count from 1: which row has number 0?
+        You count from 1: which row has the number 0?
         table[token_ids] + => table[token_ids] *
         You multiply word and position: how does the page join them?
     """),
@@ -94,7 +94,7 @@ def tokens_to_x(token_ids, table, positions):
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
     ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
-    ((5, 5), "is that of one table: for what does her module make a table each?"),
+    ((5, 5), "is the shape of one table: how many tables does her module make, and one for each of what?"),
     ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
@@ -103,7 +103,9 @@ _SHAPES = [
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 5 min · Who looks at whom?",
     right={"shape": (7, 5, 5), "look at each other": "sentences"},
-    says=lambda shape, _: "holds {:g} tables of {:g} × {:g}: how many are there, and of what?".format(*shape),
+    says=lambda shape, _: (
+        "holds {:g} tables of {:g} × {:g}: how many should there be, and what looks at what?".format(*shape)
+    ),
     task="""
     A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. Which
     shape do her weights have? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
@@ -117,9 +119,15 @@ mix_up = {
 """,
     mistakes=[
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
-        ({"shape": (7, 5, 5), "look at each other": "tokens"}, "“tokens” should, but what is there twice?"),
-        ({"look at each other": "heads"}, "“heads”: the module averages them away."),
-        ({"look at each other": "features"}, "“features”: a score adds them up. What is there five times?"),
+        (
+            {"shape": (7, 5, 5), "look at each other": "tokens"},
+            "“tokens” should look at each other: whose number does her shape hold twice?",
+        ),
+        ({"look at each other": "heads"}, "“heads” have been averaged away by the module."),
+        (
+            {"look at each other": "features"},
+            "“features” are added up in each score. What are there five of?",
+        ),
     ],
     praise="The third words of all sentences have looked at each other, and nothing raised an error.",
     hints=[

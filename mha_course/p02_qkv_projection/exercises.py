@@ -9,7 +9,7 @@ moved_verb = ValueExercise(
     says=lambda *_: "is not the sum of the rows of W_Q whose features are 1: which two are they?",
     task="""
     In “cat fish eats” the verb comes third, so its row of x is (0, 1, 0, 0, 0, 1). The matrices stay as they
-    are. Which heads, counted from 1, now get another query from “eats”? And what does it ask in head 3?
+    are. Which heads, counted from 1, now get a different query from “eats”? And what does it ask in head 3?
     Print `example.w_q`: its last two columns belong to head 3.
     """,
     stub="""
@@ -31,7 +31,7 @@ moved = {
         ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
         ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
     ],
-    praise="A query comes from the word's own row: only in head 3 does the 3rd place ask otherwise.",
+    praise="A query comes from the word's own row, and only head 3 asks differently in the 3rd position.",
     hints=[
         "Two features of the new row are 1, so the query is the sum of two rows of W_Q.",
         "The rows “happens” and “2nd” made the old query, “happens” and “3rd” make the new one.",
@@ -53,11 +53,11 @@ def _pair(numbers):
 
 
 def _asks(w_q, _):
-    """Say which place the head reads, or which word asks something else than it should."""
+    """Say which position the head reads, or which word asks for something else than it should."""
     example = golden_example()
     for name, row in zip(example.features[3:], w_q[3:], strict=True):
         if row.any():
-            return f"has {_pair(row)} as its row “{name}”, so the head reads this place: may it do so?"
+            return f"has {_pair(row)} as its row “{name}”, so the head reads this position: is it allowed to?"
     cat, eats, fish = example.x[:, :3].double() @ w_q[:3]
     for word, query in (("cat", cat), ("eats", eats)):
         if query.any():
@@ -76,7 +76,7 @@ own_question = ValueExercise(
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
     that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever
-    the words stand, so it may not read the places. Fill in all six rows of $W_Q$.
+    the words stand, so it must not read positions. Fill in all six rows of $W_Q$.
     """,
     stub="""
 my_w_q = [
@@ -88,9 +88,9 @@ my_w_q = [
     ...,  # 3rd
 ]
 """,
-    praise="A row of W_Q says what one feature asks: “is eaten” is the only one that “fish” alone has.",
+    praise="A row of W_Q says what one feature asks: “is eaten” is the one that only “fish” has.",
     hints=[
-        "Each row of W_Q says what one feature asks. Places left out, which feature has only “fish”?",
+        "Each row of W_Q says what one feature asks. Positions aside, which feature does only “fish” have?",
         "All other rows are [0, 0], so that the other two words ask nothing.",
         "In x this feature of “fish” is 1, and 1 times your row must be (0, 1).",
     ],

@@ -29,7 +29,7 @@ class Design(FunctionExercise):
             return words
         read = [name for name, matrix in zip(("w_q", "w_k"), answer(), strict=True) if matrix[:5].any()]
         rows = f"Rows 0 to 4 of your {' and '.join(read)} are not 0, so the numbers of the words count"
-        return f"{rows}: which rows meet the places?" if read else words
+        return f"{rows}: which rows hold the positions?" if read else words
 
 
 def _winners(words, matrices):
@@ -39,7 +39,9 @@ def _winners(words, matrices):
     for name, matrix in zip(("w_q", "w_k"), matrices, strict=True):
         if not torch.is_tensor(matrix) or matrix.shape != (11, 6) or not matrix.is_floating_point():
             raise AnswerError(f"your {name} is {kind_of(matrix)}; a float tensor (11, 6) is needed.")
-    x = torch.cat([words, torch.eye(6)[: len(words)]], dim=-1)  # a 1 in the column of each word's place
+    x = torch.cat(
+        [words, torch.eye(6)[: len(words)]], dim=-1
+    )  # a 1 in the column of the position of each word
     queries, keys = (x @ matrix.float() for matrix in matrices)
     scores = queries @ keys.T
     best, winners = scores.topk(2)

@@ -116,10 +116,10 @@ next_word = Design(
         case(30 * numbers(5, 5, seed=2), label="with five words of large numbers"),
     ],
     task="""
-    Every row of x has 11 features: five random numbers for the word, then six for its place, with a 1 in the
-    column of that place and 0 elsewhere. Return a `w_q` and a `w_k`, each (11, 6), so that every word scores
-    highest with the word after it, whatever the words are. The check computes `(x @ w_q) @ (x @ w_k).T` for
-    sentences of its own, without their last words.
+    Every row of x has 11 features: five random numbers for the word, then six for its position, a 1 in the
+    column of that position and 0 elsewhere. Return a `w_q` and a `w_k`, each (11, 6), so that every word
+    scores highest with the word after it, whatever the words are. The check computes
+    `(x @ w_q) @ (x @ w_k).T` for sentences of its own, without their last words.
     """,
     mistakes=changes("""
         position + 1] => position]
@@ -128,22 +128,22 @@ next_word = Design(
         position + 1] => position - 1]
         Each word finds the word before it: which way must a query be ahead of its key?
         position + 1] => position - 1]
-        Each word finds the word before it, and the first one that of place 6: which way is ahead?
+        Each word finds the word before it, and the first finds position 6: which way is ahead?
         w_k[5 + position, position] = 1 => w_k[5 + position] = position
         w_q[5 + position, position + 1] => w_q[5 + position]
         Every word finds the last one: the later a word, the higher it scores.
         position + 1] => position + 1 :]
-        Several later words score alike: only one of them is the next.
+        Several later words get the same score: only one of them is the next.
         position < 5 => position < 4
         position + 1] => position + 2]
-        Each word looks two places ahead: how far is a query from the key of its own place?
+        Each word looks two positions ahead: how far is a query from the key of its own position?
         position, position] = 1 => position, position] = 0
         All scores are 0, so no key wins: in which column do a query and a key meet?
     """),
-    praise="“Look one word ahead” means a query that equals the key of the next place.",
+    praise="“Look one word ahead” means a query that equals the key of the next position.",
     hints=[
-        "Rows 0 to 4 of both matrices stay 0, so that the words do not count. Which rows meet the places?",
-        "Let the key of a place be a 1 in the column of that place: w_k[5 + position, position] = 1.",
+        "Rows 0 to 4 of both matrices stay 0, so that the words do not count. Which rows hold the positions?",
+        "Let the key of a position be a 1 in its own column: w_k[5 + position, position] = 1.",
         "A query fits best where it equals the key: which column must hold the 1 of w_q[5 + position]?",
     ],
     solution="""
@@ -152,9 +152,9 @@ def my_matrices():
     w_q = torch.zeros(11, 6)
     w_k = torch.zeros(11, 6)
     for position in range(6):
-        w_k[5 + position, position] = 1  # I am in this place
+        w_k[5 + position, position] = 1  # I stand here
         if position < 5:
-            w_q[5 + position, position + 1] = 1  # I look for the place after mine
+            w_q[5 + position, position + 1] = 1  # I look for the position after mine
     return w_q, w_k
 """,
 )

@@ -8,7 +8,7 @@ def _nudge_for(growth, wanted):
     """Say which nudge of the score would make a wrong growth of its weight."""
     new = growth + (0.880797 if wanted > 0.005 else 1)  # what softmax gives 3 beside 1, and 24 beside 8
     if growth < 0:
-        return "says that a weight falls: whose, or what minus what?"
+        return "says that a weight falls: which weight, or what minus what?"
     if new >= 1:
         return "would lift the weight above 1: how near to it is the old one?"
     return f"is what softmax gives if the scaled score moves by {new.logit() - 2:.2g}: how far does it move?"
@@ -36,7 +36,7 @@ grows_by = {
         ({"scaled": 0.8909}, "“scaled” is the new weight: by how much is it above the old one?"),
         ({"scaled": 0.105}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
         ({"scaled": 0.00307}, "“scaled” divides by d_k, not its root."),
-        ({"scaled": 0.1}, "“scaled” is how far the score moves: what does softmax make of that?"),
+        ({"scaled": 0.1}, "“scaled” is how far the score moves: how far does softmax then move the weight?"),
         ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
         ({"not scaled": 1.0}, "“not scaled” is the weight, or new over old: how much is added?"),
     ],
@@ -73,7 +73,7 @@ wrong_root = ValueExercise(
     task="""
     A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and
     spread 1, so correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of
-    √d_k. Which spread do her scores have, to two decimals at least? And will her rows of weights be
+    √d_k. What spread do her scores have, to at least two decimals? And will her rows of weights be
     `"flatter"` or `"sharper"` than they should be?
     """,
     stub="""
@@ -83,18 +83,21 @@ colleague = {
 }
 """,
     mistakes=[
-        ({"spread": 8**0.5}, "“spread” is above 1: does she divide by more than she should, or by less?"),
-        ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: which spread has a sum of 64 products?"),
+        ({"spread": 8**0.5}, "“spread” is above 1: does she divide by too much, or by too little?"),
+        ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: what spread does a sum of 64 products have?"),
         ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
-        ({"spread": 64}, "“spread” is how many products a score adds up: which spread has their sum?"),
-        ({"spread": 512**-0.5}, "“spread” forgets what is divided: which spread has a sum of 64 products?"),
-        ({"spread": 512**0.5}, "“spread” is her divisor: which spread do the scores have that she divides?"),
+        ({"spread": 64}, "“spread” is how many products a score adds up: what spread does their sum have?"),
+        (
+            {"spread": 512**-0.5},
+            "“spread” forgets what is divided: what spread does a sum of 64 products have?",
+        ),
+        ({"spread": 512**0.5}, "“spread” is her divisor: what spread do the scores have before she divides?"),
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
         ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
     ],
     praise="Her scores come out √8 times too small, so her heads can hardly decide for one word.",
     hints=[
-        "How many products does a score of one head add up, and which spread has that sum?",
+        "How many products does a score of one head add up, and what spread does that sum have?",
         "Divide this spread by √512.",
         "The smaller the spread, the closer the scores: what does softmax make of equal ones?",
     ],
@@ -118,10 +121,10 @@ scale_test = ScaleTest(
     every size of head, else `False`. The check hands your test fourteen scales, two of which are right. A few
     hundred queries and keys are enough.
     """,
-    praise="A divisor that never changes shows only where two sizes are tested.",
+    praise="A divisor that never changes is caught only by a test of two sizes.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
-        "Which spread, .std(), has the result if the scale is right? It is measured, so allow some distance.",
+        "What spread, .std(), should a rightly scaled result have? It is measured, so leave some room.",
         "A divisor that never changes is right for one d_k: test two that lie far apart, not only squares.",
     ],
     solution="""

@@ -63,9 +63,9 @@ class ScaleTest(TestExercise):
         tried = self._spreads(test)
         if not any(verdicts):
             d_k, spread = max(tried.items(), key=lambda each: max(each[1], 1 / (each[1] + 1e-9)))
-            end = "your test says False: what does it measure, and how much room has it?"
+            end = "your test says False: what does it measure, and how much room does it leave?"
             if not 0.6 < spread < 1.6:
-                end = "random queries and keys make 1: how were they made?"
+                end = "random queries and keys give 1: how were yours made?"
             return f"With d_k = {d_k:g}, rightly scaled, your scores have a spread of {spread:.3g}, and {end}"
         if not any(verdicts[: len(SCALING)]):
             passing = [f"“{each.name}”" for each, said in zip(self.candidates, verdicts, strict=True) if said]
@@ -74,7 +74,7 @@ class ScaleTest(TestExercise):
         if not candidate.is_right and len(tried) == 1:
             return f"Handed a right scale, your test tries d_k = {min(tried):g} only: are there others?"
         if not candidate.is_right and all((d_k**0.5).is_integer() for d_k in tried):
-            return f"Your test tries square numbers only, such as d_k = {min(tried):g}: there √d_k is whole."
+            return f"Your test tries square numbers only, such as d_k = {min(tried):g}, where √d_k is whole."
         return None
 
     @staticmethod

@@ -14,22 +14,25 @@ scores_equal_to_zero = ValueExercise(
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
     Take the row “cat” of this page: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
-    and its weights should be [0.768, 0.045, 0.187]. Which weights does this code give, to two decimals
-    at least? You need no exponentials.
+    and its weights should be [0.768, 0.045, 0.187]. Which weights does this code give, to at least
+    two decimals? You need no exponentials.
     """,
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
-        ([0.768, 0.0, 0.187], "The hidden word's share is lost: to how much do your weights add up?"),
+        ([0.768, 0.0, 0.187], "The hidden word's share is lost: what do your weights add up to?"),
         ([0.768, 0.045, 0.187], "That is the right row, and the code does not find it: which score is 0?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
         ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
         ([2.828, -torch.inf, 1.414], "Those are the scores after the code: what does softmax make of them?"),
-        ([0.804, 0.196], "The two shares are right. Which weight has the hidden word, in its own place?"),
+        (
+            [0.804, 0.196],
+            "The two shares are right. What weight does the hidden word get, and where does it stand?",
+        ),
     ],
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
     hints=[
-        "The mask multiplies by 1 everywhere in this row. Which score is 0 all the same?",
+        "The mask multiplies by 1 everywhere in this row. Which score is 0 nevertheless?",
         "That word loses its weight. The two others keep their ratio, 0.768 to 0.187, and add up to 1.",
     ],
     solution="""
@@ -59,7 +62,7 @@ window_mask = FunctionExercise(
         back <= window => torch.stack([torch.isin(position, position[i - window : i + 1]) for i in position])
         In the first rows your window is lost: a slice that starts below 0 counts from the end.
         near | first => near & first
-        Your rules must all hold at once, so a word sees the first at most: which two are a choice?
+        Your rules must all hold at once, so a word sees at most the first one: which two are alternatives?
         (near | first) => near | (position[:, None] == 0)
         You open the first row: which column do the other words need to see the first word?
     """),

@@ -14,7 +14,7 @@ def rule_of_softmax(row, _):
     if row[1]:
         return f"gives “eats” the weight {row[1]:.3g}: what does the code do with its score?"
     if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
-        return f"adds up to {row.sum():.3g}: to how much should the weights of a row?"
+        return f"adds up to {row.sum():.3g}: what should the weights of a row add up to?"
     ratio = f"has a weight of “cat” {row[0] / row[2]:.3g} times that of “fish”"
     return f"{ratio}: which ratio does softmax keep?"
 
@@ -68,7 +68,9 @@ class LeakTest(TestExercise):
             return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
         kept = ", ".join(f"{word + 1}" for word in range(1, len(changed)) if not changed[word])
         if kept and changed.any() and len(alike) == len(inputs) and passes:
-            return f"With a right attend, your test leaves these of {len(changed)} words as they are: {kept}."
+            return (
+                f"Handed a right attend, your test leaves some of its {len(changed)} words unchanged: {kept}."
+            )
         moved = max(torch.dist(now.float(), alike[0].float(), 1) for now in alike)
         if passes and 1 < len(alike) == len(inputs) and moved < 1e-3 and not inputs[0][0].requires_grad:
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"

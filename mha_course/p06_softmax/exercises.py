@@ -18,15 +18,21 @@ row_by_hand = ValueExercise(
     decimals=2,
     task="""
     A mask has hidden the third word, so one row of scores is [1, 0, −∞, 1]. Compute its four weights
-    with a pocket calculator and e ≈ 2.718, to two decimals at least.
+    with a pocket calculator and e ≈ 2.718, to at least two decimals.
     """,
     stub="my_weights = ...  # four numbers, as a list",
     mistakes=[
         (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
-        (_weights(1, 0, 1), "The three shares are right: which weight has the hidden word, in its place?"),
-        ([e, 1, 0, e], "These are the powers of e. What do they add up to, and which share is each?"),
-        ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, so what is e to the power of it?"),
-        ([0.366, 0.134, 0, 0.366], "The hidden word took its share before it was hidden: what is your sum?"),
+        (
+            _weights(1, 0, 1),
+            "The three shares are right: what weight does the hidden word get, and where does it stand?",
+        ),
+        ([e, 1, 0, e], "These are the powers of e. What do they add up to, and what share is each?"),
+        ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
+        (
+            [0.366, 0.134, 0, 0.366],
+            "The hidden word took its share before it was hidden: which powers does your sum hold?",
+        ),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
@@ -63,13 +69,19 @@ how_sharp = ValueExercise(
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
-        (0.9 / 0.881, "That factor makes the new weight of the old one: here the scores are multiplied."),
-        (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores multiply it?"),
+        (
+            0.9 / 0.881,
+            "That factor leads from the old weight to the new one: here the scores are multiplied.",
+        ),
+        (
+            9 / e**2,
+            "The ratio of the weights grows by this factor: does a factor on the scores multiply the ratio?",
+        ),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
-        (log10(9) / 2, "You take a logarithm to the base of 10: which number does softmax raise to a power?"),
+        (log10(9) / 2, "You take a logarithm to base 10: which number does softmax raise to a power?"),
     ],
     praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
     hints=[
@@ -114,31 +126,31 @@ softmax_for_every_row = FunctionExercise(
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)
         A sum or maximum has lost its axis, and meets columns.
         scores - largest => scores / largest
-        You divide by the largest score: which step with it leaves the shares as they are?
+        You divide by the largest score: which operation with it leaves the shares as they are?
         scores - largest => scores.nan_to_num(neginf=0.0) - largest
         You put 0 in place of −∞, and a score of 0 gets a share: what is e to the power of 0?
         scores - largest => scores - scores.mean(dim=-1, keepdim=True)
         ).nan_to_num() => )
-        One score of −∞ makes ∞ or −∞ of what you subtract from its row: which number would do?
+        One score of −∞ turns what you subtract from its row into ∞ or −∞: which number would do?
         .nan_to_num() => .nan_to_num().masked_fill((scores == -torch.inf).any(dim=-1, keepdim=True), 0.0)
-        A row with one score of −∞ loses all its weights: does a 0 or NaN come over the whole row?
+        A row with one score of −∞ loses all its weights: does your 0 or NaN reach the whole row?
         scores - largest => scores
         ).nan_to_num() => )
-        e to the power of a score of 300 is ∞: what may you take from a whole row first?
+        e to the power of a score of 300 is ∞: what may you subtract from a whole row first?
         scores - largest => scores.clamp(max=80)
         ).nan_to_num() => )
         You cut large scores off, so that 300 and 299 get equal weights.
         scores - largest => scores - scores.max()
         ).nan_to_num() => )
-        You take one maximum from all rows, and a row far below it is lost.
+        You subtract one maximum from all rows, and a row far below it is lost.
         ).nan_to_num() => )
         A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?
         .nan_to_num() => .nan_to_num(1 / scores.shape[-1])
-        A row without any key shares out equally: which weights would say that it looks nowhere?
+        A row without any key gets equal shares: which weights would say that it looks nowhere?
     """),
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
     hints=[
-        "Which number can you take from all scores of a row so that none overflows and no weight changes?",
+        "Which number can you subtract from a row of scores so that none overflows and no weight changes?",
         "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
         "In a row without any key this number is −∞, and −∞ − (−∞) is NaN: put 0 in its place there.",
         "Such a row now has powers of 0 and a sum of 0; torch.nan_to_num turns 0/0 into 0.",

@@ -20,14 +20,14 @@ out_of_reach = ValueExercise(
         ("d", "(1, 1) lies inside the triangle: can the three corners be mixed so that they balance there?"),
         ("a", "Point a: draw the triangle. Does its long edge pass above (1, 2.5), or below?"),
         ("b", "Point b: draw the triangle. Is it enough that both numbers lie between 0 and 4?"),
-        ("c", "Point c lies on an edge: which weights would the words have that are not its two ends?"),
-        ("e", "Point e is a corner: which weights would the other three words need?"),
+        ("c", "Point c lies on an edge: what weights would the words get that are not at its ends?"),
+        ("e", "Point e is a corner: what weights would the other three words need?"),
     ],
     praise="With every weight above 0 an output lies inside the hull, never on its edge; (1, 1) is inside.",
     hints=[
         "Draw the four values and join the outer three. Where does (1, 1) lie?",
         "The long edge holds the points whose two numbers add up to 4.",
-        "A point on an edge is a mix of its two ends only. Which weight do the other words have then?",
+        "A point on an edge is a mix of its two ends only. What weight do the other words have then?",
     ],
     solution="""
 my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 0; a corner, which needs three
@@ -66,19 +66,19 @@ hidden_weights = ByItsCall(
         one_for_each_word) => k)
         You mix the keys: which values would leave each weight in a column of its own?
         torch.eye(k.shape[-2]) => torch.arange(0.0, k.shape[-2])[:, None]
-        One number a word gives one sum a query: how many numbers keep all the weights apart?
+        One number per word gives one sum per query: how many numbers keep all the weights apart?
         one_for_each_word) => one_for_each_word, is_causal=True)
         A causal mask hides words that these queries may see.
         one_for_each_word) => one_for_each_word, scale=1)
         You switch the scale off: the call is asked for as it is.
         my_weights(q, k) => my_weights(k, q)
-        Your keys ask and your queries answer: whose are the rows?
+        Your keys ask and your queries answer: whose rows should the result have?
         (q, k, => (q / k.shape[-1] ** 0.5, k,
         You divide by √d_k, and the call does so once more: the weights come out too even.
         one_for_each_word) => q)
-        Your values have a row for each query: which words are mixed, and how many are they?
+        Your values have a row for each query: which words are mixed, and how many of them are there?
         one_for_each_word) => k.mT)
-        Your values have a row for each of d_k numbers: which words are mixed, and how many are they?
+        Your values have a row for each of d_k numbers: which words are mixed, and how many of them are there?
     """),
     praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
     hints=[
@@ -99,7 +99,9 @@ def _parts_of(output, _):
     """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
     if output.shape == (2,):
         old, new = output / torch.tensor([2.0, 4.0])
-        return f"is {old:.3g} · the old output + {new:.3g} · the value: which share of all powers has each?"
+        return (
+            f"is {old:.3g} · the old output + {new:.3g} · the value: what share of all powers does each have?"
+        )
 
 
 one_more_word = FunctionExercise(
@@ -114,8 +116,8 @@ one_more_word = FunctionExercise(
     task="""
     A model has mixed the values of all words so far. It kept two things only: the `output`, and `total`,
     the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
-    (d_v). Return the new output and the new total, as if softmax had seen all words at once. Write over
-    nothing.
+    (d_v). Return the new output and the new total, as if softmax had seen all words at once. Leave the
+    tensors that you are handed as they are.
     """,
     mistakes=changes("""
         power = score.exp() => power = 1
@@ -129,7 +131,7 @@ one_more_word = FunctionExercise(
         power = score.exp() => power = score
         You weigh with the score itself: what does softmax make of a score first?
         (total * output + power * value) / new_total => total * output + power * value
-        That is a sum, not yet a mix: by what must it be divided?
+        That is a sum, not yet a mix: what must it be divided by?
         , new_total => , total
         The output is right; does the total still hold all words?
         , new_total => , total + score

@@ -8,14 +8,14 @@ from mha_helpers.golden import golden_example
 
 
 def _held_there(indices, right):
-    """Say which number of q a wrong place of three indices holds."""
+    """Say which number of q stands at three wrong indices."""
     if len(indices) == 3 and (indices == indices.round()).all():
         head, word, number = map(int, indices)
         if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
-            return "is no place there: there are 3 heads, 6 words and 4 numbers, counted from 0"
+            return "does not exist: there are 3 heads, 6 words and 4 numbers, counted from 0"
         after_transpose, view_only = (word, 4 * head + number), divmod(24 * head + 4 * word + number, 12)
         row, column = after_transpose if right[0] == 2 else view_only
-        return f"is the place of q[{row}, {column}], not of q[1, 9]"
+        return f"is where q[{row}, {column}] stands, not q[1, 9]"
 
 
 where_it_goes = ValueExercise(
@@ -98,7 +98,7 @@ cut_from_slices = FunctionExercise(
     hints=[
         "How wide is a head, and at which column does head i begin?",
         "The three dots stand for all axes in front: q[..., start:stop] cuts columns only.",
-        "Collect the slices in a list. torch.stack(slices, dim=…) makes the new axis: which place has h?",
+        "Collect the slices in a list. torch.stack(slices, dim=…) makes the new axis: where does h belong?",
     ],
     solution="""
 def my_cut(q, num_heads):
@@ -114,7 +114,7 @@ def my_cut(q, num_heads):
 
 
 class ScrambleTest(TestExercise):
-    """Says of a test that takes every split for right whether its input could tell them apart."""
+    """Says of a test that accepts every split whether its input could tell them apart."""
 
     def _slip(self, test, verdicts, candidate):
         handed = []
@@ -135,13 +135,13 @@ scramble_test = ScrambleTest(
     """,
     mistakes=changes("""
         4, 3, 2 => 4, 1, 6
-        A test with a single head judges like this: how many has your input?
+        A test with a single head judges like this: how many does your input have?
         4, 3, 2 => 1, 3, 8
-        A test with a single word judges like this: how many has your input?
+        A test with a single word judges like this: how many does your input have?
         (heads[head], own_columns) => (heads[head].sum(), own_columns.sum())
-        Wrong splits pass that give each head its own numbers: do you look at the place of each?
+        Wrong splits pass if they give each head its own numbers: do you check where each number stands?
         q[:, head * d_k : (head + 1) * d_k] => q.view(num_heads, n, d_k)[head]
-        Your test takes for right what `view` alone makes: which numbers does a head of it hold?
+        Your test accepts what `view` alone gives: which numbers does each of its heads hold?
     """),
     praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
     hints=[

@@ -23,11 +23,11 @@ SCRAMBLING = splits("""
     (n, h, d_k).transpose(0, 1) => (h, n, d_k)
     view only: its shape is right, and its heads hold numbers of several words.
     q.reshape(n, h, d_k).transpose(0, 1) => q.mT.reshape(h, n, d_k)
-    transpose, then view: its heads hold their own numbers, in wrong places unless d_k or n is 1.
+    transpose, then view: its heads hold their own numbers, in wrong positions unless d_k or n is 1.
     (n, h, d_k).transpose(0, 1) => (h, d_k, n).mT
     view (h, d_k, n), then transpose: its heads hold numbers of several words.
     (n, h, d_k).transpose(0, 1) => (h, n, d_k).transpose(0, 1).reshape(h, n, d_k)
-    view (h, n, d_k), then transpose: it is right only where words and heads are as many, or one of either.
+    view (h, n, d_k), then transpose: it is right only with as many words as heads, or with one of either.
     q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)
     d_k heads of h numbers: it is right only where d_k is the number of heads, or one of the two is 1.
     return heads => return torch.cat([heads[:1].roll(1, -2), heads[1:]])

@@ -32,7 +32,7 @@ STEPS = changes("""
 # What can be told with one head and without a mask.
 ONE_HEAD = changes("""
     torch.softmax(scores, dim=-1) => scores
-    Your weights are scores: which step makes shares that add up to 1 of them?
+    Your weights are scores: which step turns them into shares that add up to 1?
     (scores => (scores if mask is not None else scores.masked_fill(~causal_mask(n), -torch.inf)
     Without a mask no word looks at a later one: what does mask=None mean?
     scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
@@ -54,7 +54,7 @@ MASKS = changes("""
     -torch.inf => 0
     A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
     .masked_fill(~mask, -torch.inf) => [:]
-    The mask changes nothing: words look where they may not. Which step uses it, and who its result?
+    The mask changes nothing: words look where they may not. Which step uses it, and which uses the result?
     -torch.inf => torch.inf
     Forbidden scores become the highest, or +∞: which score gives no weight?
 """)

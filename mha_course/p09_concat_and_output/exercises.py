@@ -34,7 +34,7 @@ take_out = Pruning(
         w_o[:start], w_o => w_o[:start], w_o[start:end] * 0, w_o
         The head is silent, and nothing has become smaller: zeros are multiplied just as well.
         torch.cat([w_o[:start], w_o[end:]]) => w_o
-        concat has become narrower, W_O not: which of its rows did the missing numbers meet?
+        concat has become narrower, but W_O has not: which of its rows did the missing numbers meet?
         torch.cat([w_o[:start], w_o[end:]]) => torch.cat([w_o[:, :start], w_o[:, end:]], dim=-1)
         You take columns out of both: which axis of W_O is as long as concat is wide?
         concat.shape[-1] => w_o.shape[1]
@@ -179,13 +179,13 @@ three_bugs = BugHunt(
             (1, 1),
             _NEAR,
             mistakes=MASKS,
-            bug="The mask allows neighbours: who gets the weight, they or the others?",
+            bug="The mask allows neighbours: who gets the weight, the neighbours or the others?",
         ),
         _input((12, 3), _NEAR),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has
-    three bugs. Repair them in place; the check counts those you found.
+    three bugs. Repair them in place; the check counts how many you have found.
     """,
     stub="""
 class Suspect(Layers):

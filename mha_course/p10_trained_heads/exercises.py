@@ -22,7 +22,7 @@ direct_path = FunctionExercise(
         (parts * rows).sum(dim=-1) => parts @ w_guess.T
         You return all 26 logits of each part: at each position one of them is asked for.
         dim=-1 => dim=(0, -1)
-        The parts are added up, so this is the logit itself: who gave how much to it?
+        The parts are added up, so this is the logit itself: how much did each part add to it?
         (parts * rows).sum(dim=-1) => parts * rows
         These are products that nobody has added up: a logit is a sum over d_model.
         (parts * rows).sum(dim=-1) => (parts @ w_guess.T)[..., letters]
@@ -36,7 +36,7 @@ direct_path = FunctionExercise(
         w_guess[letters] => w_guess[letters[0]]
         Every position gets the first of the letters: each has a next letter of its own.
         (parts * rows).sum(dim=-1) => parts @ w_guess[:, letters]
-        `letters` picks features there, of which there are d_model: what has w_guess for each letter?
+        `letters` picks features there, of which there are d_model: what does w_guess hold for each letter?
         w_guess[letters] => w_guess[letters.roll(-1)] => w_guess[letters.roll(1)]
         You shift the letters: for which letter does `letters` stand at each position already?
     """),
@@ -115,7 +115,7 @@ class ShortcutTest(TestExercise):
         names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
         rules = [name for name in names if name.startswith("always")]
         if len(rules) > 1:
-            return f"“{rules[0]}” passes, “{rules[-1]}” too: how much must be right, at how many distances?"
+            return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
 
 
 catch_the_shortcut = ShortcutTest(

@@ -54,9 +54,9 @@ broken_lines = ValueExercise(
     "11.2 ★★★ · 12 min · Which line is broken?",
     right={"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "no_first"},
     task="""
-    `suspects` holds five classes, "A" to "E", each with another broken line that is not in the table above.
+    `suspects` holds five classes, "A" to "E", each with one broken line that is not in the table above.
     Put them into the model, measure, and read. Or build one small layer, `suspects["A"](12, 3, 1)`,
-    change one word of a random x: which rows move? Choose from `"one_ahead"` (a word sees the next one),
+    and change one word of a random x: which rows move? Choose from `"one_ahead"` (a word sees the next one),
     `"window"` (it sees the last four), `"no_first"` (it never sees the first), `"d_k"` (÷ d_k), `"keys_only"`
     (queries are not turned), `"no_mask"`, `"no_w_o"`.
     """,

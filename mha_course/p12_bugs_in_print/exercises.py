@@ -44,7 +44,12 @@ _OUTPUTS = [  # the first, the last, the others, and what is said of a test that
     (1.0, 1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
     (0.0, 0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
     (1.0, 3.0, 3.0, "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
-    (3.0, -1.0, 1.0, "Outputs pass whose first number is 3, the last −1: do you look at each by itself?"),
+    (
+        3.0,
+        -1.0,
+        1.0,
+        "Outputs whose first number is 3 and whose last is −1 pass: do you look at each by itself?",
+    ),
 ]
 
 
@@ -88,8 +93,8 @@ test_with_ones = OnesTest(
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
     average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
-    returns True only if it mixes rightly. Make q, k and v yourself, q and k with as many features; let
-    every token give 1.
+    returns True only if it mixes rightly. Make q, k and v yourself, with the same number of features in q
+    and k, and let every token give 1.
     """,
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
@@ -97,7 +102,7 @@ test_with_ones = OnesTest(
         torch.randn(5, 4), torch.randn => torch.ones(5, 4), torch.ones => torch.randn(5, 4), torch.ones
         Your keys are ones, too: are values mixed, or keys?
         (5, 4) => (1, 4)
-        A test with a single token judges like this: how many has yours?
+        A test with a single token judges like this: how many does yours have?
         torch.ones(5, 4) => torch.randn(5, 4)
         v, atol => scaled_dot_product_attention(q, k, v)[0], atol
         It demands PyTorch's scores: must a head score like that to mix rightly?
@@ -126,9 +131,9 @@ class LineUp(ValueExercise):
         claims = {name: str(answer[name]).strip(" .'\"“”").lower() for name in SUSPECTS}
         for name, claim in claims.items():
             if claim not in SUSPECTS.values():
-                return f"{name} has none of the six words of the task: give every suspect one of them."
+                return f"{name} has none of the task's six words: give every suspect one of them."
             if list(claims.values()).count(claim) > 1:
-                return f"“{claim}” stands more than once: each word is needed once."
+                return f"“{claim}” appears more than once: each word is needed exactly once."
         for name, experiment in itertools.product(claims, EXPERIMENTS):
             if tells_apart(experiment, claims[name], SUSPECTS[name]):
                 verdict = "healthy" if claims[name] == "healthy" else f"guilty in its {claims[name]}"
