@@ -186,7 +186,7 @@ def run(command):
 
 
 def fingerprint(requirements):
-    """What the stamp of an installation says: from which lines, and for which folder, it was made."""
+    """Return what identifies an installation: the lists it was made from, and its folder."""
     names = (requirements, "constraints.txt", "pyproject.toml")
     text = [ROOT, *(read(os.path.join(ROOT, name)) for name in names)]
     return hashlib.sha256("\n".join(text).encode("utf-8")).hexdigest()

@@ -10,8 +10,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, fallback, ink_on, pixel_figure
-from mha_helpers.style import COLOURS, head_colour, head_label, number, short
-from mha_helpers.tables import checked_labels
+from mha_helpers.style import COLOURS, colour_of, head_colour, head_label, number, short
+from mha_helpers.tables import checked_cell, checked_labels, checked_mask
 
 WIDEST, TALLEST = 860, 400  # pixels: what a notebook's column and half a screen hold
 CELL_WIDTH, CELL_HEIGHT = (62, 88), 40  # the width as the labels need it
@@ -61,11 +61,10 @@ class _Map:
         self.rows = checked_labels("rows", self.rows, len(rows)) or rows
         self.columns = checked_labels("columns", self.columns, len(columns)) or columns
         self.matrix, self.allowed = matrix.numpy(), matrix.isfinite().numpy()  # not allowed: it stays empty
-        if self.mask is not None:
-            self.allowed &= torch.as_tensor(self.mask).cpu().bool().broadcast_to(matrix.shape).numpy()
-        self.chosen = self.chosen if isinstance(self.chosen, tuple) else (self.chosen, None)
+        self.allowed &= checked_mask(self.mask, matrix.shape).numpy()
+        self.chosen = checked_cell(self.chosen, matrix.shape)
         default = head_colour(self.head) if self.kind == "weights" else None
-        self.colour = COLOURS.get(self.colour, self.colour) or default
+        self.colour = colour_of(self.colour) if self.colour else default
         self.axes = self.axes or AXES[self.kind]
 
 
@@ -82,7 +81,7 @@ def heatmap(
     weights and scores repeat their rows.
 
     Shape: matrix ``(n_q, n_k)``. Returns a ``Picture``. Used from notebook 01 on.
-    Raises ``ValueError`` where sizes do not fit.
+    Raises ``ValueError`` where sizes do not fit, or a cell or colour does not exist.
 
     >>> heatmap([[0.9, 0.1], [0.2, 0.8]], ["cat", "eats"], title="head 1")
     Heatmap of weights, 2 × 2, and its largest number: head 1, cat → cat (0.90).

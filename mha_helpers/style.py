@@ -1,6 +1,8 @@
 """Colours and the writing of numbers and names: one place for every table, picture and explorer."""
 
+import functools
 import math
+import re
 
 # Query, key and value from Okabe and Ito (2008): they stay apart for the three kinds of colour blindness.
 COLOURS = {
@@ -32,13 +34,19 @@ def head_colour(head):
     return HEAD_COLOURS[head % len(HEAD_COLOURS)]
 
 
+@functools.cache
 def colour_of(name):
     """Return the "#rrggbb" of a key of ``COLOURS``, of "head 1", "head 2" …, or of a colour itself.
+
+    Raises ``ValueError`` for another name.
 
     >>> colour_of("head 9") == colour_of("head 1"), colour_of("#123456")
     (True, '#123456')
     """
-    return head_colour(int(name[5:]) - 1) if name.startswith("head ") else COLOURS.get(name, name)
+    colour = head_colour(int(name[5:]) - 1) if name.startswith("head ") else COLOURS.get(name, name)
+    if not re.fullmatch("#[0-9a-fA-F]{6}", colour):
+        raise ValueError(f"colour must be “#rrggbb” or one of {', '.join(COLOURS)}; got {name!r}.")
+    return colour
 
 
 def head_label(head, names=None):

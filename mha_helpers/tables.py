@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mha_helpers.style import COLOURS, number
+from mha_helpers.style import colour_of, number
 
 GAP = "⋯"  # where rows or columns of a large matrix are left out
 SHOWN = 16  # of these at most so many are shown
@@ -50,7 +50,7 @@ def matrix_table(
     the last are shown.
 
     Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 00 on.
-    Raises ``ValueError`` where sizes do not fit.
+    Raises ``ValueError`` where sizes do not fit, or a cell or colour does not exist.
 
     >>> matrix_table([[2.0, -1.0], [0.5, 4.0]], ["cat", "eats"], name="Q", chosen=(1, 0))
     Q (2, 2)
@@ -60,8 +60,7 @@ def matrix_table(
     matrix = _matrix(name or "the matrix", matrix)
     rows = checked_labels("rows", rows, matrix.shape[0])
     columns = checked_labels("columns", columns, matrix.shape[1])
-    allowed = torch.ones(matrix.shape) if mask is None else torch.as_tensor(mask).broadcast_to(matrix.shape)
-    row, column = chosen if isinstance(chosen, tuple) else (chosen, None)
+    allowed, (row, column) = checked_mask(mask, matrix.shape), checked_cell(chosen, matrix.shape)
     whole = not (matrix[matrix.isfinite()] % 1).any()
 
     def cell(i, j):
@@ -79,7 +78,7 @@ def matrix_table(
     columns = columns and [GAP if j is None else columns[j] for j in kept_columns]
     size = str(tuple(matrix.shape)) if shape else ""
     return Table(
-        _html(grid, rows, columns, name, size, COLOURS.get(colour, colour) or COLOURS["lit"]),
+        _html(grid, rows, columns, name, size, colour_of(colour or "lit")),
         _text(grid, rows, columns, f"{name} {size}".strip()),
     )
 
@@ -140,7 +139,7 @@ def side_by_side(*shown, between=""):
     """Set tables next to each other, or heatmaps on one scale; on a narrow page tables wrap.
 
     ``between`` holds a sign for each gap of tables, as in "·=". Returns a ``Table`` or a ``Picture``. Used
-    from notebook 02 on. Raises ``ValueError`` where signs and gaps do not fit.
+    from notebook 02 on. Raises ``ValueError`` for signs that do not fit, or a table beside a heatmap.
 
     >>> side_by_side(matrix_table([[1, 2]]), matrix_table([[3, 4]]), between="+")
     (1, 2)
@@ -149,6 +148,8 @@ def side_by_side(*shown, between=""):
     (1, 2)
     3  4
     """
+    if len({hasattr(each, "beside") for each in shown}) > 1:
+        raise ValueError("side_by_side takes tables or heatmaps, not both: show them one after the other.")
     if hasattr(shown[0], "beside"):
         return shown[0].beside(*shown[1:])
     signs = ["", *between] if between else [""] * len(shown)
@@ -176,6 +177,24 @@ def checked_labels(name, labels, size):
     if labels is not None and len(labels) != size:
         raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
     return None if labels is None else [str(label) for label in labels]
+
+
+def checked_cell(chosen, shape):
+    """Return the row and column that are chosen, counted from 0, with None where it is all of them."""
+    cell = chosen if isinstance(chosen, tuple) else (chosen, None)
+    for name, index, size in zip(("row", "column"), cell, shape, strict=True):
+        if index is not None and index not in range(size):
+            raise ValueError(f"chosen is {name} {index}, and they are counted from 0 to {size - 1}.")
+    return cell
+
+
+def checked_mask(mask, shape):
+    """Return a mask as wide as the matrix, True = may attend; without one everything is."""
+    mask = torch.as_tensor(True if mask is None else mask).cpu().bool()
+    try:
+        return mask.broadcast_to(shape)
+    except RuntimeError:
+        raise ValueError(f"mask {tuple(mask.shape)} does not fit the matrix {tuple(shape)}.") from None
 
 
 def _kept(size):

@@ -240,7 +240,7 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def remade(notebook: NotebookNode, path: Path) -> str:
-    """Run the page at ``path``, a notebook by now changed, and return it in its stored form."""
+    """Run a changed notebook as the page at ``path``, and return it in its stored form."""
     execute(notebook, path.parent)
     normalise(notebook, path.stem)
     nbformat.validate(notebook)

@@ -134,7 +134,7 @@ def _rounded(values, wanted, asked):
 
 
 def _relation(values, wanted, decimals):
-    """Say by which one operation on all its numbers the right answer becomes this one, None if by none.
+    """Name the one operation that turns the right answer into this one, number by number, or return None.
 
     Each needs several sizes of number, so that it cannot fit by chance. Small whole numbers fit too easily
     to what changes every number by itself: that is said of fractions only.

@@ -96,7 +96,7 @@ def run(call, args):
 
 
 def agree(outcome, other):
-    """Tell whether a call came to what another came to: a value as good as the other's, or one error."""
+    """Tell whether two calls ended alike: with values as good as each other, or with the same error."""
     if outcome.error or other.error:
         return type(outcome.error) is type(other.error) and str(outcome.error) == str(other.error)
     return difference(outcome.value, other.value, Asked(of_function=True)) is None

@@ -183,7 +183,7 @@ def new_model(seed):
 def train(model, distances, steps, seed):
     """Train in place, and yield ``(step, accuracy on this batch)`` before each step and after the last.
 
-    Whoever stops asking for the next step has a model trained so far. Page 10.
+    A caller that stops early keeps the model as it is trained by then. Page 10.
     """
     optimiser = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     generator = torch.Generator().manual_seed(seed)

@@ -35,7 +35,7 @@ fish_gets = ValueExercise(
     task="""
     In head 1 the row of “fish” is 0.576, 0.140, 0.284. The values are those of the table above: (2, 2)
     from “cat”, (0, −1) from “eats” and (−1, 1) from “fish” itself. Which two numbers does “fish” get,
-    to two decimals at least? Put them in place of the dots, as in `[1.23, 4.56]`, and run the cell.
+    to at least two decimals? Put them in place of the dots, as in `[1.23, 4.56]`, and run the cell.
     If you are stuck, remove a `#` in the cell below.
     """,
     stub="fish_gets = ...  # two numbers, as a list",

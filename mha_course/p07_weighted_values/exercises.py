@@ -1,9 +1,11 @@
 """The exercises of page 07: what no mix can reach, weights made visible, one more word for a mix."""
 
 import torch
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_course.exercises.running import Calls
+from mha_course.exercises.running import AnswerError, Calls
 
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can collect",
@@ -35,8 +37,25 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 )
 
 
+class _AValueForEachKey(TorchFunctionMode):
+    """Stops a call with more or fewer values than keys: whether PyTorch does depends on its version."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        named = dict(zip(("query", "key", "value"), args, strict=False)) | (kwargs or {})
+        if func is F.scaled_dot_product_attention and {"key", "value"} <= named.keys():
+            keys, values = named["key"].shape[-2], named["value"].shape[-2]
+            if keys != values:
+                counted = f"{values} rows of values meet {keys} keys"
+                raise AnswerError(f"{counted}: which words are mixed, and how many of them are there?")
+        return func(*args, **(kwargs or {}))
+
+
 class ByItsCall(FunctionExercise):
     """A right result is not enough: it must come out of PyTorch's function."""
+
+    def _run(self, answer, case):
+        with _AValueForEachKey():
+            return super()._run(answer, case)
 
     def _broken_rule(self, answer, cases, outcomes):
         with Calls() as calls:
@@ -75,10 +94,6 @@ hidden_weights = ByItsCall(
         Your keys ask and your queries answer: whose rows should the result have?
         (q, k, => (q / k.shape[-1] ** 0.5, k,
         You divide by √d_k, and the call does so once more: the weights come out too even.
-        one_for_each_word) => q)
-        Your values have a row for each query: which words are mixed, and how many of them are there?
-        one_for_each_word) => k.mT)
-        Your values have a row for each of d_k numbers: which words are mixed, and how many of them are there?
     """),
     praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
     hints=[

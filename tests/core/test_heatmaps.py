@@ -19,7 +19,7 @@ from mha_helpers.masks import causal_mask
 from mha_helpers.picture import drawable
 from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS
-from mha_helpers.tables import side_by_side
+from mha_helpers.tables import matrix_table, side_by_side
 
 TOKENS = ["cat", "eats", "fish"]
 SCORES = torch.tensor([[4.0, 0, 2], [4, -1, 0], [2, 0, 1]])
@@ -148,6 +148,19 @@ def test_sizes_that_do_not_fit_are_named():
         heatmap(SCORES, ["cat", "eats"], kind="scores")
     with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
         head_heatmaps(SCORES)
+
+
+@pytest.mark.parametrize("draw", [heatmap, matrix_table])
+def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
+    for chosen, words in ((-1, "row -1"), (5, "row 5"), ((0, 3), r"column 3, .* from 0 to 2")):
+        with pytest.raises(ValueError, match=rf"chosen is {words}"):
+            draw(SCORES, chosen=chosen)
+    with pytest.raises(ValueError, match=r"colour must be “#rrggbb” or one of query, .*got 'red'"):
+        draw(SCORES, colour="red")
+    with pytest.raises(ValueError, match=r"mask \(2,\) does not fit the matrix \(3, 3\)"):
+        draw(SCORES, mask=[True, False])
+    with pytest.raises(ValueError, match="tables or heatmaps, not both"):
+        side_by_side(draw(SCORES), heatmap(SCORES), matrix_table(SCORES))
 
 
 def test_the_map_of_the_way_names_the_step_of_a_page_or_none():

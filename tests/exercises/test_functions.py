@@ -59,7 +59,7 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
         ("mine = torch.ones(2, 3).softmax(-1)", "hand over the function: check(mine)"),
     ],
 )
-def test_what_a_function_does_wrong_is_reply(code, words):
+def test_what_a_function_does_wrong_is_named(code, words):
     exercise = function()
     answer = exercise.made_by(code)
     if "set-up" in words:

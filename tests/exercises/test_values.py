@@ -76,7 +76,7 @@ def test_the_sentence_says_how_the_numbers_differ(answer, words):
         *((524288, wrong, "Your answer") for wrong in (524287, 524289, 524288.5, True, "524288")),
     ],
 )
-def test_what_is_missing_or_in_another_form_is_reply(right, answer, words):
+def test_what_is_missing_or_in_another_form_is_named(right, answer, words):
     assert words in reply(value(right), answer)
 
 

@@ -10,7 +10,9 @@ from tools.page import stored_pages
 FOREIGN = [
     r"(bring|take|carr[yi]e?|brought|took|taken|carried)s? home", "all alike", "six numbers a word", r"asks? softly",
     "each whole in itself", "lie on top of each other", r"shall (bring|fetch|come)", r"\w, less (acts|happens|is eaten|stands)",
-    "a happening", "is a good start", "makes every sum with it NaN", "asks nowhere",
+    "a happening", "is a good start", "makes every sum with it NaN", "asks nowhere", "in a wrong place",
+    r"[Ww]hich (spread|share|weight|shape|numbers?) ha(s|ve) (the|your|a|each)", r"how many ha(s|ve) (the|your)", "decimals at least",
+    "rooms of the house", "stand(ing)? still on GitHub", "other(s)? than in training", r"by which one\b", "a way that is",
 ]  # fmt: skip
 TEXTS = {page.path.relative_to(ROOT).as_posix(): page.text for page in stored_pages()}
 TEXTS |= {

@@ -1,4 +1,4 @@
-"""Everything that the course draws, as SVG: each Panel at nine settings, each picture that stands still.
+"""Everything that the course draws, as SVG: each Panel at nine settings, each static picture.
 
 The tests compare it with what is kept, so that no drawing changes unseen; review_drawings.py keeps it.
 """
@@ -67,8 +67,8 @@ def with_words(panel):
 
 
 @torch.no_grad()
-def still_pictures():
-    """Every picture that stands still, by its name."""
+def static_pictures():
+    """Every static picture, by its name."""
     example = golden_example()
     trace = example.attention().trace(example.x)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
@@ -86,10 +86,10 @@ def still_pictures():
     }
 
 
-def still_drawings():
-    """Yield the name and SVG of every picture that stands still."""
+def static_drawings():
+    """Yield the name and SVG of every static picture."""
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
-        for name, picture in still_pictures().items():
+        for name, picture in static_pictures().items():
             file = io.StringIO()
             picture.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
             yield name, file.getvalue()

@@ -20,7 +20,7 @@ GAP = 16  # pixels between before and after
 
 def todays_drawings():
     """Everything that the course draws today, by its name."""
-    today = dict(drawings.still_drawings())
+    today = dict(drawings.static_drawings())
     for name in drawings.explorers().keys() - {drawings.NEEDS_A_MODEL}:
         today |= drawings.panel_drawings(name)
     return today

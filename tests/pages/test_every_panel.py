@@ -1,4 +1,4 @@
-"""What holds of every Panel, and what is drawn today: in Panels and in pictures that stand still."""
+"""What holds of every Panel, and what is drawn today: in Panels and in static pictures."""
 
 import io
 import zipfile
@@ -128,12 +128,12 @@ def test_a_panel_draws_what_it_drew(name):
     f"matplotlib=={matplotlib.__version__}\n" not in (ROOT / "constraints.txt").read_text(),
     reason="each version of matplotlib lays out its text a little otherwise",
 )
-def test_the_pictures_that_stand_still_are_what_they_were():
-    compare(drawings.still_drawings())
+def test_static_pictures_are_what_they_were():
+    compare(drawings.static_drawings())
 
 
 def test_nothing_is_kept_that_nobody_draws():
-    still = drawings.still_pictures()
+    still = drawings.static_pictures()
     assert {name.split()[0] for name in KEPT} == {*NAMES, *still}
     for name, picture in still.items():  # nothing is cut off: the outermost pixels are empty
         image = Image.open(io.BytesIO(picture.png()))
