@@ -14,6 +14,9 @@ def check_tensors(**named):
         if not isinstance(value, torch.Tensor):
             advice = _how_to_get_a_tensor(name, value)
             raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}.{advice}")
+        if value.is_nested:
+            padded = f"torch.nested.to_padded_tensor({name}, 0.0), with padding_mask(lengths, n)"
+            raise TypeError(f"{name} is a nested tensor, whose sentences differ in length. Take {padded}.")
         axes = shape.count(",")
         if value.dim() < axes:
             has = f"It has {value.dim()}: {tuple(value.shape)}."

@@ -109,6 +109,8 @@ def check_mask(mask, scores_shape):
 
 
 def _how_to_get_a_bool(mask):
+    if mask.is_meta:  # it holds no numbers to judge by
+        return 'causal_mask and padding_mask make one, with device="meta", too.'
     others = (mask != 0) & (mask != 1) & (mask > -1e4)  # what bool() would lose
     if mask.requires_grad or others.any():
         return "It is like a bias that is added to the scores (ALiBi, T5): see deeper/09_in_your_own_model."

@@ -29,10 +29,7 @@ still_from = {
 """,
     says=_answer_there,
     mistakes=[
-        (
-            {"no scale": 4.585},
-            "“no scale” is the score that is needed: which whole d_k is the first to reach it?",
-        ),
+        ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
         ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit does the task set?"),
         ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
         ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),

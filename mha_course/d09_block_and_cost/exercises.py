@@ -36,18 +36,12 @@ block = {
     says=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        (
-            {"FFN": 2 * FFN},
-            "“FFN” is twice too large: did you count a multiply-add as two, or take d_ff for d_model?",
-        ),
+        ({"FFN": 2 * FFN}, "“FFN” is twice too large: is a multiply-add counted as two, or d_ff as d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
-        (
-            {"equal at n": 6144},
-            "“equal at n” counts only the scores or only the values: each needs n² · d_model.",
-        ),
+        ({"equal at n": 6144}, "“equal at n” counts scores or values alone: each needs n² · d_model."),
     ],
     praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",
     hints=[

@@ -121,13 +121,10 @@ mix_up = {
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (
             {"shape": (7, 5, 5), "look at each other": "tokens"},
-            "“tokens” should look at each other: whose number does her shape hold twice?",
+            "“tokens” should: what is counted twice in her shape?",
         ),
         ({"look at each other": "heads"}, "“heads” have been averaged away by the module."),
-        (
-            {"look at each other": "features"},
-            "“features” are added up in each score. What are there five of?",
-        ),
+        ({"look at each other": "features"}, "“features” are added up in each score. What are there 5 of?"),
     ],
     praise="The third words of all sentences have looked at each other, and nothing raised an error.",
     hints=[

@@ -89,7 +89,7 @@ colleague = {
         ({"spread": 64}, "“spread” is how many products a score adds up: what spread does their sum have?"),
         (
             {"spread": 512**-0.5},
-            "“spread” forgets what is divided: what spread does a sum of 64 products have?",
+            "“spread” forgets what is divided: how far does a sum of 64 products spread?",
         ),
         ({"spread": 512**0.5}, "“spread” is her divisor: what spread do the scores have before she divides?"),
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),

@@ -25,10 +25,7 @@ scores_equal_to_zero = ValueExercise(
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
         ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
         ([2.828, -torch.inf, 1.414], "Those are the scores after the code: what does softmax make of them?"),
-        (
-            [0.804, 0.196],
-            "The two shares are right. What weight does the hidden word get, and where does it stand?",
-        ),
+        ([0.804, 0.196], "Both shares are right. What weight does the hidden word get, and where?"),
     ],
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
     hints=[

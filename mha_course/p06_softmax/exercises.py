@@ -23,16 +23,10 @@ row_by_hand = ValueExercise(
     stub="my_weights = ...  # four numbers, as a list",
     mistakes=[
         (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
-        (
-            _weights(1, 0, 1),
-            "The three shares are right: what weight does the hidden word get, and where does it stand?",
-        ),
+        (_weights(1, 0, 1), "The three shares are right: what does the hidden word get, and where?"),
         ([e, 1, 0, e], "These are the powers of e. What do they add up to, and what share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
-        (
-            [0.366, 0.134, 0, 0.366],
-            "The hidden word took its share before it was hidden: which powers does your sum hold?",
-        ),
+        ([0.366, 0.134, 0, 0.366], "The hidden word still took a share: which powers does your sum hold?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
@@ -69,14 +63,8 @@ how_sharp = ValueExercise(
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
-        (
-            0.9 / 0.881,
-            "That factor leads from the old weight to the new one: here the scores are multiplied.",
-        ),
-        (
-            9 / e**2,
-            "The ratio of the weights grows by this factor: does a factor on the scores multiply the ratio?",
-        ),
+        (0.9 / 0.881, "That factor turns the old weight into the new one: here scores are multiplied."),
+        (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores do that?"),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),

@@ -74,18 +74,9 @@ broken = {
         ({"A": "no_mask"}, "A: change the last word of six. Do all earlier rows move, or one?"),
         ({"A": "window"}, "A: change the first word of eight. Does the last row still move?"),
         ({"B": "no_first"}, "B: change the second word of eight. Does the last row move?"),
-        (
-            {"B": "d_k"},
-            "B: change the first word of eight, and then the fifth: which moves the last row?",
-        ),
-        (
-            {"B": "keys_only"},
-            "B: change the first word of eight, and then the fifth: which moves the last row?",
-        ),
-        (
-            {"C": "keys_only"},
-            "C: build a class of your own whose queries are not turned. Are the outputs equal?",
-        ),
+        ({"B": "d_k"}, "B: change the first word of eight, then the fifth: which moves the last row?"),
+        ({"B": "keys_only"}, "B: change the first word of eight, then the fifth: which moves the last row?"),
+        ({"C": "keys_only"}, "C: build a class whose queries are not turned. Are the outputs equal?"),
         ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
         ({"D": "d_k"}, "D: build a class of your own that divides by d_k. Are the outputs equal?"),
         ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
@@ -122,10 +113,7 @@ moved = {
 """,
     given="from mha_course.models import heads_off, load_language_model",
     mistakes=[
-        (
-            {"lowers most": (23, 3)},
-            "“lowers most”: (23, 3) leaves 0.87. Does another one leave less?",
-        ),
+        ({"lowers most": (23, 3)}, "“lowers most”: (23, 3) leaves 0.87. Does another one leave less?"),
         ({"lowers most": (29, 1)}, "“lowers most”: (29, 1) leaves 0.72. Does another one leave less?"),
         ({"lowers most": (24, 4)}, "“lowers most”: without (24, 4) the name is likelier than before."),
         ({"lowers most": (20, 0)}, "“lowers most”: (20, 0) leaves 0.83. Does another one leave less?"),

@@ -64,8 +64,5 @@ c.JupyterHub.load_roles = [
     }
 ]
 c.JupyterHub.services = [
-    {
-        "name": "idle-culler",
-        "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"],
-    }
+    {"name": "idle-culler", "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"]}
 ]

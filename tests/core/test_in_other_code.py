@@ -144,6 +144,16 @@ def test_no_tokens_at_all():
     assert attention_weights(weights).shape == weights.shape == (2, 5, 0)
 
 
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_tensor_is_told_to_be_padded(layout):
+    nested = torch.nested.nested_tensor([torch.zeros(3, 12), torch.zeros(5, 12)], layout=layout)
+    with pytest.raises(TypeError, match=r"x is a nested tensor.*to_padded_tensor\(x, 0\.0\)"):
+        layer()(nested)
+    padded = torch.nested.to_padded_tensor(nested, 0.0)
+    assert layer()(padded, padding_mask([3, 5], 5))[0].isfinite().all()
+
+
 def test_a_layer_and_its_masks_on_another_device():
     attention, x = layer().to("meta"), batch().to("meta")
     masks = [causal_mask(5, device="meta"), sliding_window_mask(5, 1, device="meta")]
@@ -153,6 +163,8 @@ def test_a_layer_and_its_masks_on_another_device():
         for need_weights in (True, False):
             assert attention(x, mask, need_weights=need_weights)[0].shape == x.shape
     assert attention.trace(x, masks[0]).weights.device.type == "meta"
+    with pytest.raises(TypeError, match=r"mask must be bool, got torch\.float32.*padding_mask make one"):
+        attention(x, masks[0].float())
     with pytest.raises(TypeError, match=r"x is torch\.float64"):
         attention(x.double())
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta

@@ -71,11 +71,7 @@ def test_what_the_heads_write_is_what_is_missing_where_their_output_does_not_rea
 
 def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
     layer = [(20, head) for head in range(9)]
-    for off, heads in {
-        "this head": layer[:1],
-        "its layer": layer,
-        "its neighbours": layer[1:],
-    }.items():
+    for off, heads in {"this head": layer[:1], "its layer": layer, "its neighbours": layer[1:]}.items():
         panel.set(layer=20, head=0, off=off)
         with heads_off(model, *heads):
             expected = logits(model).softmax(dim=-1)
@@ -113,10 +109,7 @@ def test_the_weights_are_those_of_plain_torch(model, panel):
 
 @pytest.mark.parametrize(
     ("values", "said"),
-    [
-        ({"sentence": "cat " * 30}, "24 fit in the picture"),
-        ({"sentence": ""}, "the sentence is empty"),
-    ],
+    [({"sentence": "cat " * 30}, "24 fit in the picture"), ({"sentence": ""}, "the sentence is empty")],
 )
 def test_what_does_not_fit_is_said_and_the_picture_stays(panel, values, said):
     before = panel.svg()
