@@ -12,6 +12,7 @@ import ast
 import functools
 import html
 import multiprocessing
+import os
 import re
 import shutil
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -161,8 +162,10 @@ def played(source):
 
 def all_played(paths):
     """Return a dict from each cell that shows a Panel to what ``played`` makes of it, on all cores."""
-    cells = [cell for path in paths for cell in nbformat.read(path, as_version=4).cells if shows_panel(cell)]
-    panels = {}
+    # Page 11's takes longest, so it begins among the first; each process has a core, and one thread on it.
+    pages = [nbformat.read(path, as_version=4) for path in reversed(paths)]
+    cells, panels = [cell for page in pages for cell in page.cells if shows_panel(cell)], {}
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     with POOL() as pool:
         tasks = {pool.submit(played, source): source for source in dict.fromkeys(c.source for c in cells)}
         for task in as_completed(tasks):

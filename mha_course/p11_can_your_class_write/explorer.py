@@ -157,8 +157,8 @@ def _written(heads, direction, name):
     """Return what each head adds to the difference. Shape: heads ``(layers, h, d_v)`` -> ``(layers, h)``."""
     if name == "no W_O":
         return heads.flatten(1).mul(direction).view(heads.shape).sum(dim=-1)
-    w_o = torch.stack([block.attention.w_o.weight for block in blocks_with(name)])  # (layers, d_model, h·d_v)
-    towards = (direction @ w_o).view(heads.shape)  # (d_model) @ … -> (layers, h·d_v) -> (layers, h, d_v)
+    towards = torch.stack([direction @ block.attention.w_o.weight for block in blocks_with(name)])
+    towards = towards.view(heads.shape)  # layers of (d_model) @ (d_model, h·d_v) -> (layers, h, d_v)
     return (heads * towards).sum(dim=-1)
 
 
