@@ -65,6 +65,8 @@ cross_attention = FunctionExercise(
         Your mask is causal, too: is a later source word in the target's future?
         -math.inf => 0
         You hide with a score of 0: what does softmax make of it?
+        .masked_fill(is_pad[:, None, :], -math.inf) => + is_pad[:, None, :] => + ~is_pad[:, None, :]
+        The mask is added, so True adds 1 to a score: what makes a weight exactly 0?
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         weights @ => (weights * ~is_pad[:, None, :]) @
         You hide after softmax, or set the values of padding to 0: who gets the share that is lost?
