@@ -118,5 +118,6 @@ const reach = () => document.querySelectorAll(".scroll, .highlight").forEach(box
   else box.removeAttribute("tabindex");
 });
 addEventListener("resize", reach);
+matchMedia("print").addEventListener("change", reach); // on paper nothing scrolls, afterwards it does again
 addEventListener("toggle", reach, { capture: true }); // what was folded scrolls, too
 reach();

@@ -1,27 +1,30 @@
 """The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
 
+import torch
+
 from mha_course.exercises import ValueExercise
 from mha_course.p04_scaling.scales import NOT_SCALING, SCALING, ScaleTest
 
 
 def _nudge_for(growth, wanted):
     """Say which nudge of the score would make a wrong growth of its weight."""
-    new = growth + (0.880797 if wanted > 0.005 else 1)  # what softmax gives 3 beside 1, and 24 beside 8
+    before = 1 if wanted > 0.005 else 8  # how far the score lies above the other one
+    new = growth + torch.tensor(before).double().sigmoid()
     if growth < 0:
         return "says that a weight falls: which weight, or what minus what?"
     if new >= 1:
         return "would lift the weight above 1: how near to it is the old one?"
-    return f"is what softmax gives if the scaled score moves by {new.logit() - 2:.2g}: how far does it move?"
+    return f"is what softmax gives if the score moves by {new.logit() - before:.2g}: how far does it move?"
 
 
 stands_still = ValueExercise(
     "4.1 ★ · 5 min · A row that stands still",
-    right={"scaled": 0.01011, "not scaled": 6.2e-8},
-    decimals=3,
+    right={"scaled": 0.019201, "not scaled": 0.000185},
+    decimals=4,
     says=_nudge_for,
     task="""
-    In a head with d_k = 64 a query scores 24 with one word and 8 with another, before any scale. Training
-    nudges the first score up, from 24 to 24.8. By how much does the weight of the first word grow, to three
+    In a head with d_k = 64 a query scores 16 with one word and 8 with another, before any scale. Training
+    nudges the first score up, from 16 to 16.8. By how much does the weight of the first word grow, to four
     decimals, if the scores are scaled, and if they are not? `torch.softmax` may help.
     """,
     stub="""
@@ -31,18 +34,20 @@ grows_by = {
 }
 """,
     mistakes=[
-        ({"scaled": 0.0, "not scaled": 0.01011}, "The two may have changed places."),
-        ({"scaled": 0.01148}, "“scaled” fits new over old − 1, or 0.1 · slope: what is new minus old?"),
-        ({"scaled": 0.8909}, "“scaled” is the new weight: by how much is it above the old one?"),
-        ({"scaled": 0.105}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
-        ({"scaled": 0.00307}, "“scaled” divides by d_k, not its root."),
+        ({"scaled": 0.0002, "not scaled": 0.0192}, "The two may have changed places."),
+        ({"scaled": 0.0263}, "“scaled” fits new over old − 1: what is new minus old?"),
+        ({"scaled": 0.0197}, "“scaled” fits 0.1 · slope, but the slope falls: subtract the two weights."),
+        ({"scaled": 0.7503}, "“scaled” is the new weight: by how much is it above the old one?"),
+        ({"scaled": 0.1966}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
+        ({"scaled": 0.0031}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: how far does softmax then move the weight?"),
-        ({"scaled": 0.0}, "“scaled” does move a little: what are 24, 24.8 and 8 after the division?"),
-        ({"not scaled": 1.0}, "“not scaled” is the weight, or new over old: how much is added?"),
+        ({"scaled": 0.0}, "“scaled” does move: what are 16, 16.8 and 8 after the division?"),
+        ({"not scaled": 0.9998}, "“not scaled” is the weight, or new over old: how much is added?"),
+        ({"not scaled": 0.0}, "“not scaled” is small, but not 0: how much is left in four decimals?"),
     ],
-    praise="Not scaled, the row is saturated: the same nudge changes nothing, so training gets no answer.",
+    praise="Not scaled, the row is nearly saturated: the same nudge moves its weight a hundred times less.",
     hints=[
-        "Scaled means divided by √64 = 8: the scores are 3 and 1, and after the nudge 3.1 and 1.",
+        "Scaled means divided by √64 = 8: the scores are 2 and 1, and after the nudge 2.1 and 1.",
         "Take the softmax of both rows, before and after, and subtract the first weights.",
     ],
     solution="""
@@ -51,8 +56,8 @@ def weight(first, second):
 
 
 grows_by = {
-    "scaled": weight(24.8 / 8, 8 / 8) - weight(24 / 8, 8 / 8),  # √64 = 8
-    "not scaled": weight(24.8, 8.0) - weight(24.0, 8.0),
+    "scaled": weight(16.8 / 8, 8 / 8) - weight(16 / 8, 8 / 8),  # √64 = 8
+    "not scaled": weight(16.8, 8.0) - weight(16.0, 8.0),
 }
 """,
 )
