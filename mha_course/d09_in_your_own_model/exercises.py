@@ -26,6 +26,8 @@ _WITHOUT_PADDING = """
     You divide by √d_v: do the values take part in a score?
     q.shape[-1] ** 0.5 => q.shape[-1]
     You divide by d_k: how does the spread of a score grow with it?
+    ** 0.5 => ** -0.5
+    You multiply by √d_k: are the scores to grow, or to shrink?
     torch.softmax(scores, dim=-1) => scores
     The softmax is missing: what should each row add up to?
 """

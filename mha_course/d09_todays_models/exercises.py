@@ -71,6 +71,8 @@ without_copies = WithoutCopies(
         Neighbouring query heads read different keys: which comes first, h_kv or the group?
         (weights @ v).flatten(1, 2) => weights @ v
         Your heads are still in groups: the output has one axis for all of them.
+        0.5 => -0.5
+        You multiply by √d_k: are the scores to grow, or to shrink?
         0.5 => 0
         The division by √d_k is missing.
         dim=-1 => dim=-2

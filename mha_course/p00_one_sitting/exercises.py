@@ -15,7 +15,7 @@ def _one_head():
 
 
 def _several_heads(*front):
-    return numbers(*front, 3, 4, seed=3), numbers(*front, 5, 4, seed=4), numbers(*front, 5, 2, seed=5)
+    return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 2, seed=5)
 
 
 _MASKS = changes("""
@@ -34,6 +34,11 @@ _MASKS = changes("""
     A hidden score becomes +∞: which score gives a weight of 0?
 """)
 
+_ROOTS = changes("""
+    q.shape[-1] ** 0.5 => 2 => (q.shape[-1] / 2)
+    You divide by 2 or by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
+""")
+
 write_attention = FunctionExercise(
     "0.2 ★★ · 8 min · Write attention",
     axes=("query", "number"),
@@ -41,7 +46,7 @@ write_attention = FunctionExercise(
     cases=lambda: [
         case(*_one_head(), label="with one head, without a mask"),
         case(*_one_head(), _SOME_KEYS, label="with a mask", mistakes=_MASKS),
-        case(*_several_heads(6), label="with six heads in front"),
+        case(*_several_heads(6), label="with six heads in front", mistakes=_ROOTS),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
