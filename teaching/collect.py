@@ -46,6 +46,8 @@ li b {{ display: inline-block; min-width: 2.5em }} .who {{ color: #555 }}
 <h2>What they were told</h2>{sentences}{passed_over}</html>
 """
 
+SKIPPED = "<h2>Skipped, because they are not notebooks or are too large</h2><ul>{}</ul>"
+
 
 class Class:
     """What a class was told: ``answers[learner][number]`` and ``titles[number]``; what is no notebook."""
@@ -184,7 +186,7 @@ def page(the_class):
         rows="".join(row_of(number, the_class) for number in tried),
         untried=f"<p>Nobody tried {untried}.</p>" if untried else "",
         sentences="".join(sentences_of(number, the_class) for number in tried) or "<p>Nothing was wrong.</p>",
-        passed_over=f"<h2>Passed over, being no notebooks or too large</h2><ul>{files}</ul>" if files else "",
+        passed_over=SKIPPED.format(files) if files else "",
     )
 
 
@@ -202,7 +204,9 @@ def print_solved(path):
     correct = {number: answer.correct for number, answer in mine.answers["mine"].items()}
     for number in mine.numbers():
         print(f"{MARKS[correct.get(number)][0]} {number:5} {mine.titles.get(number, '')}")
-    print(f"Solved: {sum(correct.values())} of {len(mine.numbers())}. It counts what is saved.")
+    print(
+        f"Solved: {sum(correct.values())} of {len(mine.numbers())}. Only what is saved is counted."
+    )
 
 
 def main(arguments):
@@ -218,7 +222,7 @@ def main(arguments):
         return print_solved(path)
     the_class = Class(path)
     for name in the_class.passed_over:
-        print(f"Passed over, being no notebook or too large: {name}")
+        print(f"Skipped, because it is not a notebook or is too large: {name}")
     if not the_class.answers:
         print(f"There is no notebook in {path}, or none that you may read.")
         return 1

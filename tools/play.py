@@ -37,7 +37,7 @@ TITLE = "Multi-head attention, step by step"
 # The roads through the course: title, what it is, and the names of its pages.
 ROADS = (
     ("Twenty minutes", "One whole attention, computed by hand.", r"00"),
-    ("One sitting", "From three words to the class, in about an hour.", r"(?!deeper)\D"),
+    ("One sitting", "From three words to the class, in 75 minutes.", r"(?!deeper)\D"),
     ("The course", "Every step, built so that you could have invented it.", r"0[1-9]"),
     ("After it", "What heads learn, and where printed code went wrong.", r"[1-9]"),
     ("Deeper", "For those who want more.", r"deeper"),
@@ -49,12 +49,12 @@ CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also a
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination of settings is kept here; a line says so where one is left out."
-STILL = """<p class="note"><b>This picture stands still here.</b> Where this page was made, something it \
+STILL = """<p class="note"><b>This picture does not move here.</b> Where this page was made, something it \
 needs was not installed; in JupyterLab it moves.</p>"""
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
-SAY_YOURS = "Open what this cell gives, after you have said yours"
+SAY_YOURS = "Open the output of this cell after you have said yours"
 HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -65,7 +65,7 @@ NOTE = """<nav><a href="index.html">All pages</a></nav>
 <p class="note">Here you can point at the pictures, move their sliders and read the code. The address of the
 page names the settings you chose last, so a link to it shows the same picture. To run the code, and to have
 your exercises checked, open the same page in JupyterLab.</p>
-<noscript><p><b>Scripts are switched off in this browser, so the pictures stand still.</b></p></noscript>
+<noscript><p><b>Scripts are switched off in this browser, so the pictures do not move.</b></p></noscript>
 """
 
 
@@ -156,7 +156,7 @@ def played(source):
     try:
         return panel_html(functools.partial(panel_of, source))
     except ImportError as missing:
-        print(f"One picture will stand still: {missing}", flush=True)
+        print(f"One picture will not move: {missing}", flush=True)
         return STILL
 
 

@@ -88,6 +88,6 @@ def words(state):
         steps = "the mask forbids this cell → weight 0"
     largest, alike = number(weights.max()), int(weights.isclose(weights.max()).sum())
     where = f"most at “{tokens[weights.argmax()]}” ({largest})"
-    where = f"at {alike} words alike ({largest} each)" if alike > 1 else where
+    where = f"equally at {alike} words ({largest} each)" if alike > 1 else where
     asks, answers = tokens[row], tokens[column]
     return [f"{name}. “{asks}” looks {where}.", f"“{asks}” asks, “{answers}” answers: {steps}."]

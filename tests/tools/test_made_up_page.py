@@ -292,4 +292,4 @@ def test_pages_that_play_and_their_list_to_the_letter(path, tmp_path, monkeypatc
     play.main([str(paths[1]), "--out", str(out)])
     written = (out / "05_b.html").read_text(encoding="utf-8")
     assert play.STILL in written and 'alt="Panel: &lt;b&gt;"' in written and "<figure>" not in written
-    assert "One picture will stand still: needs ähm" in capsys.readouterr().out
+    assert "One picture will not move: needs ähm" in capsys.readouterr().out
