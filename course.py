@@ -148,11 +148,12 @@ def check_path():
 
 
 def make_environment():
-    """Make the folder .venv, or make it again where it has no working pip."""
+    """Make the folder .venv, or make it again where it has no working pip or came from another folder."""
     try:
         works = subprocess.call([PYTHON, "-P", "-c", "import pip"], stderr=subprocess.DEVNULL) == 0
     except OSError:
         works = False
+    works = works and VENV in read(os.path.join(VENV, "pyvenv.cfg"))  # else its scripts name the old folder
     if not works and subprocess.call([sys.executable, "-P", "-m", "venv", "--clear", VENV]):
         sys.exit("Python could not make the folder %s: it says above why." % VENV)
 

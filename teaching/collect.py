@@ -204,9 +204,7 @@ def print_solved(path):
     correct = {number: answer.correct for number, answer in mine.answers["mine"].items()}
     for number in mine.numbers():
         print(f"{MARKS[correct.get(number)][0]} {number:5} {mine.titles.get(number, '')}")
-    print(
-        f"Solved: {sum(correct.values())} of {len(mine.numbers())}. Only what is saved is counted."
-    )
+    print(f"Solved: {sum(correct.values())} of {len(mine.numbers())}. Only what is saved is counted.")
 
 
 def main(arguments):

@@ -123,6 +123,10 @@ def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, answer, made):
     monkeypatch.setattr(course.subprocess, "call", call)
     course.make_environment()
     assert started[1:] == [[sys.executable, "-P", "-m", "venv", "--clear", course.VENV]] * made
+    with monkeypatch.context() as moved:
+        moved.setattr(course, "VENV", f"{course.VENV}/of_another_folder")
+        course.make_environment()
+        assert "venv" in started[-1]
     monkeypatch.setattr(course.subprocess, "call", lambda command, **_: 1)
     with pytest.raises(SystemExit, match="could not make"):
         course.make_environment()
