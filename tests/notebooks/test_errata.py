@@ -55,6 +55,8 @@ CLAIMS = [
     ("S4", "LayerNorm(X + MultiHead(X))", "Replaced, or added?", []),
     ("S4", "h orthogonal subspaces", "At right angles?", ["head 1 and 2: 0° 0°", "head 1 and 3: 90° 90°", "fresh W_Q 448 angles, smallest 48°, mean 72°", "random numbers 448 angles, smallest 48°, mean 72°"]),
     ("S4", "heads learn independently", "The price of heads", []),
+    ("S4", "heads attend to local and to global patterns", "The price of heads", []),
+    ("S4", "subspaces of lower dimension are easier to learn", "The price of heads", []),
 ]  # fmt: skip
 
 
