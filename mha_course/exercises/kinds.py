@@ -124,7 +124,8 @@ class FunctionExercise(Exercise):
             with Calls() as calls:
                 self._run(answer, case)
             if used := sorted(self.without & calls.names):
-                return f"your code calls {used[0]}, and this task does without it."
+                name = "pow, which is **" if used[0].endswith("pow") else used[0]
+                return f"your code calls {name}, and this task does without it."
         return None
 
     def _difference(self, outcome, right):
