@@ -11,11 +11,11 @@ _SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).b
 
 
 def _one_head():
-    return numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 2, seed=2)
+    return numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
 
 
 def _several_heads(*front):
-    return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 2, seed=5)
+    return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 9, seed=5)
 
 
 _MASKS = changes("""
@@ -34,6 +34,16 @@ _MASKS = changes("""
     A hidden score becomes +∞: which score gives a weight of 0?
 """)
 
+_WITHOUT_A_MASK = changes("""
+    q.shape[-1] ** 0.5 => 2 ** 0.5
+    You divide by √2, which is √d_k in the example only: where does q say how many numbers a query has?
+    scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
+    You divide weights by √d_k, not scores: what must each row of weights add up to?
+    torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
+    Each weight is made by itself: what do the weights of a row add up to?
+    scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
+    Without a mask you hide words all the same: what does mask=None mean?
+""")
 _ROOTS = changes("""
     q.shape[-1] ** 0.5 => 2 => (q.shape[-1] / 2)
     You divide by 2 or by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
@@ -44,7 +54,7 @@ write_attention = FunctionExercise(
     axes=("query", "number"),
     without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
     cases=lambda: [
-        case(*_one_head(), label="with one head, without a mask"),
+        case(*_one_head(), label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
         case(*_one_head(), _SOME_KEYS, label="with a mask", mistakes=_MASKS),
         case(*_several_heads(6), label="with six heads in front", mistakes=_ROOTS),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
@@ -104,6 +114,18 @@ def _input(sizes, *mask, n=5, **rest):
     return case(numbers(3, n, sizes[0], seed=sizes[0]), *mask, build=sizes, **rest)
 
 
+_ONE_HEAD = changes("""
+    self.num_heads) => 3)
+    You cut into three heads, whatever num_heads is.
+    self.num_heads) => x.shape[-1])
+    You cut into d_model heads of one number each: how many heads are asked for?
+    attention(q, k, v => attention(q, v, k
+    The values answer and the keys are mixed: in which order does `attention` take them?
+    return self.w_o(merge(heads)) => return x + self.w_o(merge(heads))
+    x is added to the output: that is the step after this class.
+""")
+
+
 class ForwardExercise(ModuleExercise):
     """A class that is handed out with its ``__init__``: only ``forward`` is to be written."""
 
@@ -115,7 +137,7 @@ write_forward = ForwardExercise(
     "0.3 ★★ · 9 min · Write forward",
     axes=("sentence", "word", "feature"),
     cases=lambda: [
-        _input((6, 1), label="with one head, without a mask"),
+        _input((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
         _input((12, 3), n=4, label="with three heads, without a mask"),
         _input(
             (8, 2),
@@ -189,7 +211,7 @@ def merge(heads):
         merge(heads) => heads
         With one head it is right; with three, one head does it all: which function cuts q, k and v?
         self.w_o(merge(heads)) => merge(self.w_o(heads))
-        W_O meets one head at a time: which comes first, the mixing or the joining?
+        A layer meets one head, d_k numbers for d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)
         W_O is handed the heads one by one: what puts them side by side first?
     """),
