@@ -14,12 +14,20 @@ What follows `lab` and `project` is handed to JupyterLab (lab --no-browser --por
 `test` to pytest (test -k softmax).
 """
 
+from __future__ import print_function
+
 import os
 import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 if __name__ == "__main__":  # a learner's own random.py or json.py may lie in this folder: Python's come first
     sys.path[:] = [folder for folder in sys.path if folder != ROOT]
+
+if sys.version_info < (3, 11):  # so nothing in this file may be written as only Python 3 can read it
+    sys.exit(
+        "This course needs Python 3.11 or newer, and this is Python %d.%d: get a newer one from"
+        " https://www.python.org/downloads/ and run this command with it." % sys.version_info[:2]
+    )
 
 import hashlib
 import json
@@ -28,12 +36,6 @@ import signal
 import subprocess
 import tempfile
 import urllib.request
-
-if sys.version_info < (3, 11):  # nothing above or here may be newer than Python 3.6
-    sys.exit(
-        "This course needs Python 3.11 or newer, and this is Python %d.%d: get a newer one from"
-        " https://www.python.org/downloads/ and run this command with it." % sys.version_info[:2]
-    )
 
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
@@ -71,12 +73,12 @@ def main(arguments):
         return lab(rest) if command == "lab" else project(rest)
     if command in ("collect", "solved"):
         folders = [os.path.abspath(path) for path in rest]
-        mine = ["--solved", *(folders or [os.path.join(ROOT, "notebooks")])]
-        return run([sys.executable, COLLECT, *(mine if command == "solved" else folders)])
+        mine = ["--solved"] + (folders or [os.path.join(ROOT, "notebooks")])
+        return run([sys.executable, COLLECT] + (mine if command == "solved" else folders))
     if command in MODULES:
         install(COURSE)
         install(TESTS)  # also what draws stored pictures and writes formulas
-        return run([PYTHON, "-m", MODULES[command], *rest])
+        return run([PYTHON, "-m", MODULES[command]] + rest)
     print(__doc__)
     return 0 if command in ("-h", "--help") else 2
 
@@ -87,7 +89,7 @@ def lab(arguments, page="/lab/tree/" + FIRST_PAGE):
     options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=" + page]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
-    return run([PYTHON, "-P", "-m", "jupyterlab", *options, *arguments])
+    return run([PYTHON, "-P", "-m", "jupyterlab"] + options + arguments)
 
 
 def project(arguments):
@@ -172,10 +174,8 @@ def install_cpu_torch():
 
 
 def pip(arguments):
-    quiet = [] if sys.stdout.isatty() else ["--quiet"]
-    return run(
-        [PYTHON, "-P", "-m", "pip", "install", "--no-user", "--disable-pip-version-check", *quiet, *arguments]
-    )
+    options = ["--no-user", "--disable-pip-version-check"] + ([] if sys.stdout.isatty() else ["--quiet"])
+    return run([PYTHON, "-P", "-m", "pip", "install"] + options + arguments)
 
 
 def run(command):
@@ -189,7 +189,7 @@ def run(command):
 def fingerprint(requirements):
     """Return what identifies an installation: the lists it was made from, and its folder."""
     names = (requirements, "constraints.txt", "pyproject.toml")
-    text = [ROOT, *(read(os.path.join(ROOT, name)) for name in names)]
+    text = [ROOT] + [read(os.path.join(ROOT, name)) for name in names]
     return hashlib.sha256("\n".join(text).encode("utf-8")).hexdigest()
 
 
