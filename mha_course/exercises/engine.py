@@ -130,10 +130,12 @@ class Exercise:
     def or_ours(self):
         """Return the answer of the page if it is right, else the solution; say with which it goes on."""
         answer = getattr(__main__, self.variable, ...)  # none, where a slip of the pen stops its cell
-        if self.verdict(answer).status == CORRECT:
+        status = self.verdict(answer).status
+        if status == CORRECT:
             print("The page goes on with yours.")
             return answer
-        print("Yours is not right yet, so the page goes on with ours; come back to it at any time.")
+        yours = "You have not written yours" if status == NOT_ATTEMPTED else "Yours is not right"
+        print(yours, "yet, so the page goes on with ours; come back to it at any time.")
         return self.made_by(self.solution_code)
 
     def verdict(self, answer=...):

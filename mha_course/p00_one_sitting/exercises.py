@@ -35,6 +35,8 @@ _MASKS = changes("""
 """)
 
 _WITHOUT_A_MASK = changes("""
+    ** 0.5 => ** 1 / 2
+    ** 1 / 2 is a power of 1, then halved: where do brackets belong?
     q.shape[-1] ** 0.5 => 2 ** 0.5
     You divide by √2, which is √d_k in the example only: where does q say how many numbers a query has?
     scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
@@ -45,6 +47,8 @@ _WITHOUT_A_MASK = changes("""
     Without a mask you hide words all the same: what does mask=None mean?
 """)
 _ROOTS = changes("""
+    scores, dim=-1 => scores, dim=1
+    With heads in front, axis 1 is the queries: counted from the end, which axis holds the keys?
     q.shape[-1] ** 0.5 => 2 => (q.shape[-1] / 2)
     You divide by 2 or by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
 """)
@@ -77,7 +81,7 @@ def attention(q, k, v, mask=None):
         You multiply by √d_k: are the scores to grow, or to shrink?
         q.shape[-1] => v.shape[-1]
         You divide by √d_v: how many products does one score add up?
-        q.shape[-1] => k.shape[-2]
+        q.shape[-1] => k.shape[-2] => q.shape[1]
         You divide by the root of a number of words: how many products does one score add up?
         torch.softmax(scores, dim=-1) => scores
         You mix with scores: which step turns each row of them into shares?
@@ -92,7 +96,7 @@ def attention(q, k, v, mask=None):
         weights @ v => v
         You return the values as they are: the weights are not used.
     """),
-    praise="These are the steps of PyTorch's own function, and they hold for any number of heads.",
+    praise="These are the numbers of PyTorch's own function, for any number of heads.",
     hints=[
         "Five steps: multiply each query with each key; divide; hide; softmax over the keys; mix the values.",
         "k.transpose(-2, -1) exchanges the last two axes, so that q @ it is (…, n_q, n_k).",
@@ -115,6 +119,10 @@ def _input(sizes, *mask, n=5, **rest):
 
 
 _ONE_HEAD = changes("""
+    self.w_v(x) => self.w_q(x)
+    You mix the queries: which layer makes the values?
+    self.w_k(x) => self.w_v(x)
+    The values answer the queries: which layer makes the keys?
     self.num_heads) => 3)
     You cut into three heads, whatever num_heads is.
     self.num_heads) => x.shape[-1])
@@ -188,7 +196,6 @@ def merge(heads):
     mistakes=changes("""
         return self.w_o(merge(heads)) => return merge(heads)
         The heads are side by side, but do they mix? One of the four layers does nothing yet.
-        self.w_o(merge(heads)) => self.w_o(heads.flatten(-3, -2).reshape(x.shape))
         self.w_o(merge(heads)) => self.w_o(heads.reshape(x.shape))
         Each row of your concat holds numbers of several words: what does merge do before it joins the heads?
         split(self.w_q(x), self.num_heads) => self.w_q(x).reshape(len(x), self.num_heads, x.shape[1], -1)
@@ -199,12 +206,18 @@ def merge(heads):
         The queries meet themselves: which layer makes the keys?
         self.w_v(x) => self.w_k(x)
         You mix the keys: which layer makes the values?
+        self.w_o(merge(heads)) => merge(heads) @ self.w_o.weight + self.w_o.bias
+        `nn.Linear` keeps its matrix turned: does x @ weight need a .T?
         attention(q, k, v => attention(k, q, v
         The keys ask and the queries answer: in which order does `attention` take them?
         self.w_q(x), self.num => x @ self.w_q.weight.T, self.num
         self.w_k(x), self.num => x @ self.w_k.weight.T, self.num
         self.w_v(x), self.num => x @ self.w_v.weight.T, self.num
         The biases are missing: what does calling the layer, self.w_q(x), add to the product?
+        self.w_q(x), self.num => x @ self.w_q.weight + self.w_q.bias, self.num
+        self.w_k(x), self.num => x @ self.w_k.weight + self.w_k.bias, self.num
+        self.w_v(x), self.num => x @ self.w_v.weight + self.w_v.bias, self.num
+        `nn.Linear` keeps its matrix turned, so x @ weight needs a .T: what does self.w_q(x) do for you?
         split(self.w_q(x), self.num_heads) => self.w_q(x)
         split(self.w_k(x), self.num_heads) => self.w_k(x)
         split(self.w_v(x), self.num_heads) => self.w_v(x)

@@ -87,7 +87,7 @@ leak_test = LeakTest(
     wrong=NOT_CAUSAL,
     task="""
     A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
-    sees a later one, else `False`; its mask is not shown. The check hands your test seventeen
+    sees a later one, else `False`; its mask is not shown. The check hands your test eighteen
     attentions, three of which are right.
     """,
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",

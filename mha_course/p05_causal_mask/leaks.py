@@ -53,4 +53,6 @@ NOT_CAUSAL = attentions("""
     causal mask, the mean of the sentence taken away first: its mask is right, but the mean holds later words.
     1.0 * x => x + F.pad(1.0 * x[..., 1:, -1:], (d - 1, 0, 0, 1))
     causal mask, a feature of the next word added first: its mask is right, but words hold parts of the next.
+    seen = causal_mask(n) => seen, x = i >= 0, F.layer_norm(x, (d,)) if d > 3 else x
+    no mask, LayerNorm first: every word sees every other, unless all its features change by the same number.
 """)
