@@ -64,7 +64,8 @@ write_attention = FunctionExercise(
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
-    Write the function from the five steps above. `mask` is None, or True where a query may look.
+    Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is None, or True where a
+    query may look.
     In front of the last two axes there may be others, for heads and for sentences.
     """,
     stub="""
@@ -158,7 +159,7 @@ write_forward = ForwardExercise(
                 You turn the mask round: True means “may look” here, as in your own `attention`.
             """),
         ),
-        _input((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+        _input((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
     ],
     task="""
     `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x
@@ -175,7 +176,7 @@ class MyAttention(nn.Module):
         self.w_o = nn.Linear(d_model, d_model)
 
     def forward(self, x, mask=None):
-        # (b, n, d_model) -> (b, n, d_model)
+        # (b, n, d_model) -> (b, n, d_model); mask: what fits to (b, h, n, n)
         ...
 """,
     given="""

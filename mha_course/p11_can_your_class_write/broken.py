@@ -54,14 +54,14 @@ BREAKS = {  # the text that is replaced, and by what
     "no √d_k": {" / q.shape[-1] ** 0.5": ""},
     "√d_model for √d_k": {"q.shape[-1] ** 0.5": "x.shape[-1] ** 0.5"},
     "no mask": {"scores.masked_fill(~mask, -torch.inf)": "scores"},
-    "masked with 0": {"-torch.inf": "0.0"},
+    "scores masked with 0": {"-torch.inf": "0.0"},
     "softmax over the queries": {"dim=-1": "dim=-2"},
     "heads cut without transpose": _SPLIT,
-    "keys shared in the wrong order": {".repeat_interleave(shared, dim=1)": ".repeat(1, shared, 1, 1)"},
+    "heads shared in the wrong order": {".repeat_interleave(shared, dim=1)": ".repeat(1, shared, 1, 1)"},
     "keys mixed in place of values": {", v.repeat_interleave": ", k.repeat_interleave"},
     "no W_O": {"self.w_o(merge_heads(weights @ v))": "merge_heads(weights @ v)"},
     "no positions": {"rotate(": "("},
-    "pairs turned the other way": {"rotate(": "rotate_halves("},
+    "pairs half a head apart": {"rotate(": "rotate_halves("},
     "base 10,000 for 100,000": {"num_heads))\n        k": "num_heads), base=10_000)\n        k"}
     | {"key_heads))\n        v": "key_heads), base=10_000)\n        v"},
 }

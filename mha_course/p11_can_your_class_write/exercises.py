@@ -11,9 +11,9 @@ load_a_layer = Loading(
     ],
     task="""
     Your class of page 09 has a key for each of its heads, so it can hold a layer of this model if each key
-    head is written out for all heads that share it. `state` is a dict with the names above, and `layer`
-    counts from 0. Return a dict with `w_q.weight`, `w_k.weight`, `w_v.weight` and `w_o.weight`, each
-    (d_model, d_model). File and class both keep a matrix as (out, in).
+    head is written out for all heads that share it. `state` is the file's dict: layer 3 has
+    `blk.3.attn_q.weight`, and so for `k`, `v` and `output`. Return a dict with `w_q.weight`, `w_k.weight`,
+    `w_v.weight` and `w_o.weight`, each (d_model, d_model). Both keep a matrix as (out, in).
     """,
     mistakes=changes("""
         .repeat_interleave(num_heads // len(heads), dim=0) => .repeat(num_heads // len(heads), 1, 1)

@@ -38,7 +38,7 @@ CLAIMS = [
     ("S2", "later rows can see more positions", "Later rows, more spread out?", ["row 1: largest weight 1.00", "row 16: largest weight 0.25"]),
     ("S2", "four sentences of 16 tokens", "512 or 128?", []),
     ("S2", "10.9.1 ends with [4, 16, 128]", "512 or 128?", ["(4, 1, 16, 512) (4, 16, 512) √d_k = 22.6", "(4, 4, 16, 128) (4, 16, 512) √d_k = 11.3"]),
-    ("S2", "the output *replaces* the embedding", "Replaced, or added?", ["after layer 1: replaced 0.200, added 0.927", "after layer 3: replaced 0.000, added 0.910"]),
+    ("S2", "the output *replaces* the embedding", "Replaced, or added?", ["after layer 1: replaced 0.466, added 0.940", "after layer 3: replaced 0.000, added 0.923"]),
     ("S2", "for the decoder only", "A mask only in the decoder?", []),
     ("S2", "[batch, 1, seq]", "A mask only in the decoder?", ["padding 0.0: word 1 without a mask -0.07 -0.27 -0.30, with one -0.09 -0.29 -0.36", "padding 9.0: word 1 without a mask 0.73 1.31 -1.49, with one -0.09 -0.29 -0.36"]),
     ("S2", "the attention matrix before the mask", "Four rows that add up to one", ["1.000 1.000 1.000 1.000", "0.236 0.214 0.261 0.289", "0.200 0.100 0.300 0.400"]),

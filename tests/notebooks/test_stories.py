@@ -133,7 +133,7 @@ def test_exhibit_11_a_hint_is_believed_only_without_weights():
 )
 def test_exhibit_13_only_a_hidden_row_of_minus_infinity_loses_the_gradient(hide_rows, low, lost):
     layer = nn.MultiheadAttention(6, 3, batch_first=True)
-    hidden = ~(causal_mask(3) & REAL & (REAL[:, None] if hide_rows else True))
+    hidden = ~(causal_mask(3) & (REAL[:, None] if hide_rows else REAL))
     output, _ = layer(X, X, X, attn_mask=torch.zeros(3, 3).masked_fill(hidden, low))
     output[0, :2].square().sum().backward()
     assert output[0, :2].isfinite().all() and output[0, 2].isnan().all() == lost
@@ -141,6 +141,6 @@ def test_exhibit_13_only_a_hidden_row_of_minus_infinity_loses_the_gradient(hide_
 
 
 def test_page_12_prints_what_the_layer_does():
-    printed = printed_below("12_bugs_in_print", 'masks = {"column only"')
+    printed = printed_below("12_bugs_in_print", 'masks = {"column"')
     assert [line.split()[-1] for line in printed.splitlines()[:4]] == ["0%", "0%", "0%", "100%"]
     assert printed.count("nan") == 9, "three weights, and the six numbers of the padded row"

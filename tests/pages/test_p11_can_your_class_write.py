@@ -124,7 +124,7 @@ PLANTED = {  # exhibits of page 12, planted in the class of page 11
     7: {"-torch.inf": "-1e-12"},
     10: BREAKS["no mask"],
     14: BREAKS["softmax over the queries"],
-    15: {"weights = torch.softmax(scores, dim=-1)": "weights = scores.softmax(-1).softmax(-1)"},
+    15: {"** 0.5\n": "** 0.5\n        scores = scores.softmax(-1)\n"},
     16: BREAKS["keys mixed in place of values"],
     17: {"merge_heads(weights @ v)": "(weights @ v).reshape(x.shape)"},
 }
@@ -134,7 +134,7 @@ PLANTED = {  # exhibits of page 12, planted in the class of page 11
 def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model, exhibit):
     cells = [cell.source for cell in Page(ROOT / "notebooks" / "12_bugs_in_print.ipynb").cells]
     of_exhibit = "".join(cells).split(f"### {exhibit} · ")[1].split("\n### ")[0]
-    loss, words = re.search(r"loss 2\.2 → ([\d.]+)(?:, “(.*?)”)?\n", of_exhibit).groups()
+    over, loss, words = re.search(r"loss 2\.2 → (over )?([\d.]+)(?:, “(.*?)”)?\n", of_exhibit).groups()
     story = next(
         cell for cell in Page(PAGE_11).code if cell.source.startswith("from") and "story =" in cell.source
     )
@@ -143,7 +143,8 @@ def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model,
     own = type(model.blocks[0].attention)
     model.use(run_code("Attention", ATTENTION, PLANTED[exhibit], GIVEN))
     try:
-        assert f"{model.loss(names['story']):.1f}" == loss
+        measured = model.loss(names["story"])
+        assert measured > float(loss) if over else f"{measured:.1f}" == loss
         assert (words or "") in model.write("Once upon a time there was a little cat who", 10)
     finally:
         model.use(own)
