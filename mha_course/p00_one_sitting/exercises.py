@@ -43,6 +43,12 @@ _WITHOUT_A_MASK = changes("""
     You divide weights by √d_k, not scores: what must each row of weights add up to?
     torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
     Each weight is made by itself: what do the weights of a row add up to?
+    ** 0.5 => ** 0.25
+    You divide by the root of √d_k: how often do you take a root?
+    (scores => (-scores
+    The sign is turned: which keys should get the most, those that fit or those that clash?
+    k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
+    reshape breaks the rows elsewhere and exchanges no axes: what does?
     scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
     Without a mask you hide words all the same: what does mask=None mean?
 """)
@@ -124,6 +130,17 @@ _ONE_HEAD = changes("""
     You mix the queries: which layer makes the values?
     self.w_k(x) => self.w_v(x)
     The values answer the queries: which layer makes the keys?
+    self.w_q(x) => x
+    x itself asks: which layer makes the queries?
+    self.w_k(x) => x
+    The queries meet x itself: which layer makes the keys?
+    self.w_v(x) => x
+    You mix x itself: which layer makes the values?
+    self.w_k(x) => self.w_q(x)
+    self.w_v(x) => self.w_q(x)
+    One layer makes queries, keys and values: `__init__` has one for each.
+    self.w_o(merge(heads)) => self.w_o(self.w_o(merge(heads)))
+    W_O is used twice.
     self.num_heads) => 3)
     You cut into three heads, whatever num_heads is.
     self.num_heads) => x.shape[-1])

@@ -40,8 +40,26 @@ _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 7 min · From token numbers to x",
     cases=lambda: [
-        case(torch.tensor([3, 0, 3]), *_TABLES, label="with more positions in the table than tokens"),
-        case(torch.tensor([[4, 1], [0, 2], [1, 1]]), *_TABLES, label="with three sentences of two tokens"),
+        case(
+            torch.tensor([3, 0, 3]),
+            *_TABLES,
+            label="with more positions in the table than tokens",
+            mistakes=changes("""
+                positions[:n] => positions[-n:] => positions[:n].flip(0)
+                You take positions from the end: with which of them does a sentence begin?
+                ] + => ] * => ] - => ] + positions[:n] +
+                You multiply the two, subtract one, or add it twice: how does the page join them?
+            """),
+        ),
+        case(
+            torch.tensor([[4, 1], [0, 2], [1, 1]]),
+            *_TABLES,
+            label="with three sentences of two tokens",
+            mistakes=changes("""
+                positions[:n] => positions[:3]
+                You take three positions: how many tokens has a sentence?
+            """),
+        ),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
     ],
     task="""
@@ -58,8 +76,6 @@ tokens_to_x = FunctionExercise(
         You take the first rows of `table`: which rows do the token numbers name?
         positions[:n] => positions
         You add all rows: how many does a sentence need?
-        positions[:n] => positions[-n:]
-        You take the last positions. Where does a sentence begin?
         positions[:n] => positions[1 : n + 1]
         Every position is one too late: which one comes first?
         table[token_ids] + positions[:n] => torch.cat([x := table[token_ids], 0 * x + positions[:n]], -1)
@@ -75,8 +91,6 @@ tokens_to_x = FunctionExercise(
         The words are right. Where is their position?
         table[token_ids] => table[token_ids - 1]
         You count from 1: which row has the number 0?
-        table[token_ids] + => table[token_ids] *
-        You multiply word and position: how does the page join them?
     """),
     praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
     hints=[

@@ -41,6 +41,7 @@ grows_by = {
         ({"scaled": 0.1966}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
         ({"scaled": 0.0031}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: how far does softmax then move the weight?"),
+        ({"scaled": 0.0002}, "“scaled” is what the other would be: are 16, 16.8 and 8 divided first?"),
         ({"scaled": 0.0}, "“scaled” does move: what are 16, 16.8 and 8 after the division?"),
         ({"not scaled": 0.9998}, "“not scaled” is the weight, or new over old: how much is added?"),
         ({"not scaled": 0.0}, "“not scaled” is small, but not 0: how much is left in four decimals?"),

@@ -21,6 +21,8 @@ scores_equal_to_zero = ValueExercise(
     mistakes=[
         ([0.768, 0.0, 0.187], "The hidden word's share is lost: what do your weights add up to?"),
         ([0.768, 0.045, 0.187], "That is the right row, and the code does not find it: which score is 0?"),
+        ([0.7905, 0.0, 0.2095], "You share 0.045 out equally: does softmax keep differences, or ratios?"),
+        ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
         ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
@@ -87,7 +89,7 @@ leak_test = LeakTest(
     wrong=NOT_CAUSAL,
     task="""
     A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
-    sees a later one, else `False`; its mask is not shown. The check hands your test eighteen
+    sees a later one, else `False`; its mask is not shown. The check hands your test many
     attentions, three of which are right.
     """,
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",

@@ -1,5 +1,7 @@
 """Which rule a row (5.1) or a mask (5.2) breaks, and probes that tell the slip of a leak test (5.3)."""
 
+import itertools
+
 import torch
 
 from mha_course.exercises import TestExercise, changes
@@ -7,6 +9,7 @@ from mha_course.exercises.compare import as_python
 from mha_course.exercises.engine import run_code
 from mha_course.exercises.running import run
 from mha_course.p05_causal_mask.leaks import ATTEND, CAUSAL
+from mha_helpers.masks import causal_mask
 
 
 def rule_of_softmax(row, _):
@@ -16,7 +19,7 @@ def rule_of_softmax(row, _):
     if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
         return f"adds up to {row.sum():.3g}: what should the weights of a row add up to?"
     ratio = f"has a weight of “cat” {row[0] / row[2]:.3g} times that of “fish”"
-    return f"{ratio}: which ratio does softmax keep?"
+    return f"{ratio}: does hiding “eats” change the ratio of the others?"
 
 
 def rules_of_the_window(seen, wanted):
@@ -53,6 +56,20 @@ _ALWAYS_FALSE = "Your test says False even where no output changes: what lets it
 
 class LeakTest(TestExercise):
     """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
+
+    def _small_faults(self, test):
+        """One word sees one later word, each pair in turn, and all words seen get the same share."""
+        n = max(len(x) for x, _ in self._inputs(test))
+        pairs = list(itertools.combinations(range(n), 2))
+        for early, late in pairs[:: 1 + len(pairs) // 60]:
+
+            def attend(x, early=early, late=late):
+                seen = causal_mask(x.shape[-2]).to(x.dtype)
+                seen[early : early + 1, late : late + 1] = 1
+                return seen / seen.sum(-1, keepdim=True) @ x
+
+            pair = f"word {early + 1} sees word {late + 1}"
+            yield attend, f"An attention passes your test in which {pair}: does any change show it?"
 
     def _slip(self, test, verdicts, candidate):
         of_all, passes = len(set(verdicts)) == 1, not candidate.is_right

@@ -35,20 +35,14 @@ NOT_CAUSAL = attentions("""
     one word ahead: each word sees the next.
     causal_mask(n) => causal_mask(n) | (j == i + 2)
     two words ahead, not one: each word sees the next but one, and not the next.
-    causal_mask(n) => causal_mask(n) | (i == 0) & (j == 1)
-    the first word sees the second: a single cell of its mask is wrong, in the first row.
     causal_mask(n) => causal_mask(n) | (i % 2 == 1)
     every second word sees all: the second, the fourth, … word see all, and the others nothing later.
     causal_mask(n) => j < max(n - 1, 1)
     the last word hidden, no other: nobody sees the last word, and words between are seen too early.
-    causal_mask(n) => causal_mask(n) | (i == 2) & (j == 3)
-    the third word sees the fourth: a single cell of its mask is wrong, in the third row.
-    causal_mask(n) => causal_mask(n) | (i == n - 2) & (j == n - 1)
-    the last word but one sees the last: a single cell of its mask is wrong, in the last row but one.
     weights @ x => torch.where(torch.arange(d) < d // 2, weights @ x, scores.softmax(-1) @ x)
     causal in half of the features: the second half of each output's features follows all words.
-    weights @ x => weights @ x + scores.softmax(-1) @ (x - (d > 1) * x.mean(-1, keepdim=True))
-    a leak that leaves the mean of each output: its numbers follow later words, their sum and gradient do not.
+    weights @ x => weights @ x + (x - (d > 1) * x.mean(-1, keepdim=True)).mean(-2, keepdim=True)
+    a leak that leaves the mean of each output: it follows how the features of later words differ.
     1.0 * x => 1.0 * x - (1.0 * x).mean(-2, keepdim=True)
     causal mask, the mean of the sentence taken away first: its mask is right, but the mean holds later words.
     1.0 * x => x + F.pad(1.0 * x[..., 1:, -1:], (d - 1, 0, 0, 1))

@@ -143,6 +143,8 @@ one_more_word = FunctionExercise(
         The new word gets the share of all earlier ones, and they get its share.
         (total * output + power * value) / new_total => output + power / new_total * value
         The new word gets a share: have the others shrunk?
+        power = score.exp() => power = 2**score => power = 10**score
+        You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
         You weigh with the score itself: what does softmax make of a score first?
         (total * output + power * value) / new_total => total * output + power * value

@@ -1,5 +1,7 @@
 """The exercises of page 08: which number goes where, a cut from slices, a test that catches a scramble."""
 
+import torch
+
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
 from mha_course.exercises.running import run
 from mha_course.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
@@ -114,13 +116,36 @@ def my_cut(q, num_heads):
 
 
 class ScrambleTest(TestExercise):
-    """Says of a test that accepts every split whether its input could tell them apart."""
+    """Says whether its input could tell splits apart, and which number a test does not look at."""
+
+    def _small_faults(self, test):
+        """One number is that of the next word, each in turn."""
+        handed = self._handed(test)
+        shape = split_heads(*handed[0]).shape
+        for number in range(min(shape.numel(), 200)):
+
+            def split(q, num_heads, number=number):
+                heads = split_heads(q, num_heads)
+                flat, wrong = heads.flatten(), number % heads.numel()
+                flat[wrong] = heads.flatten()[(wrong + heads.shape[-1]) % heads.numel()]
+                if torch.equal(flat.view_as(heads), heads):
+                    raise ValueError("nothing has changed")
+                return flat.view_as(heads)
+
+            head, word, _ = (index + 1 for index in torch.unravel_index(torch.tensor(number), shape))
+            one = f"one number of word {word} in head {head} belongs to another word"
+            yield split, f"A split passes your test in which {one}: do you compare all of them?"
 
     def _slip(self, test, verdicts, candidate):
-        handed = []
-        run(test, (lambda q, num_heads: handed.append(q) or split_heads(q, num_heads),))
-        if all(verdicts) and all(len(q.unique()) == 1 for q in handed):
+        if all(verdicts) and all(len(q.unique()) == 1 for q, _ in self._handed(test)):
             return "All numbers of your q are the same: could you see two of them change places?"
+
+    @staticmethod
+    def _handed(test):
+        """Return what a test hands to a right split."""
+        handed = []
+        run(test, (lambda *given: handed.append(given) or split_heads(*given),))
+        return handed
 
 
 scramble_test = ScrambleTest(
@@ -131,7 +156,7 @@ scramble_test = ScrambleTest(
     task="""
     Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,
     and return `True` if every number is where it belongs, else `False`. The check hands your test
-    fifteen such functions, two of which are right.
+    many such functions, two of which are right.
     """,
     mistakes=changes("""
         4, 3, 2 => 4, 1, 6

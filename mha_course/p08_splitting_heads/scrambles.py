@@ -30,18 +30,8 @@ SCRAMBLING = splits("""
     view (h, n, d_k), then transpose: it is right only with as many words as heads, or with one of either.
     q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)
     d_k heads of h numbers: it is right only where d_k is the number of heads, or one of the two is 1.
-    return heads => return torch.cat([heads[:1].roll(1, -2), heads[1:]])
-    first head one word late: only one of its heads is scrambled.
-    return heads => return torch.cat([heads[:-1], heads[-1:].roll(1, -2)])
-    last head one word late: only one of its heads is scrambled.
-    return heads => return torch.cat([heads[: h > 1], heads[h > 1 :][:1].roll(1, -2), heads[2:]])
-    second head one word late: only one of its heads is scrambled.
     return heads => return heads.flip(1)
     words in reverse order: each row is right, the last first.
-    return heads => return torch.cat([heads[:, :-2], heads[:, -2:].flip(1)], 1)
-    last two words swapped: two words have changed places, and the others are right.
-    return heads => return torch.cat([heads[..., :-1], heads[..., -1:].roll(1, -2)], -1)
-    last number of each head one word late: the last number of every row comes from another word.
     return heads => return heads.flip(-1)
     numbers of each head in reverse order: each row of a head holds the right numbers, the last one first.
     return heads => return heads.flip(0)

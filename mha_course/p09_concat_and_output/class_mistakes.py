@@ -45,6 +45,25 @@ ONE_HEAD = changes("""
     The weights are right, and x is added to the output: that is the step after this class.
 """)
 
+LAST_LINES = changes("""
+    q @ k.transpose => k @ q.transpose
+    The keys ask and the queries answer: whose rows must the scores have?
+    (scores => (-scores
+    The sign of the scores is turned: which keys should get the most?
+    scores, dim=-1) => torch.softmax(scores, dim=-1), dim=-1)
+    The weights come out too even: how often does softmax run?
+    weights @ v => weights.mT @ v
+    The weights are right, but turned on their side before they mix: whose row belongs to which word?
+    self.w_o(concat) => concat
+    The heads are side by side, but do they mix? One of the layers does nothing yet.
+    self.w_o(concat) => concat @ self.w_o.weight + self.w_o.bias => concat @ self.w_o.weight
+    The weights are right. A Linear keeps its matrix as (out, in): which product does calling it compute?
+    self.w_o(concat) => concat @ self.w_o.weight.T
+    The weights are right. A bias is missing: what does calling self.w_o add?
+    self.w_o(concat) => self.w_o(self.w_o(concat))
+    The weights are right, and W_O is used twice.
+""")
+
 MASKS = changes("""
     .masked_fill(~mask, -torch.inf) => [:]
     scores, dim=-1) => scores, dim=-1) * (1 if mask is None else mask)

@@ -2,7 +2,7 @@
 
 import mha_helpers
 from mha_course.exercises import case, changes, numbers
-from mha_course.p09_concat_and_output.class_mistakes import MASKS, ONE_HEAD, STEPS
+from mha_course.p09_concat_and_output.class_mistakes import LAST_LINES, MASKS, ONE_HEAD, STEPS
 from mha_course.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
@@ -71,24 +71,15 @@ _BLANK_CELL = changes("""
     The weights are too sharp: what happens to the scores first?
     w_k(x) => w_q(x)
     The queries meet themselves: which of the three projections answers them?
-    q @ k.transpose => k @ q.transpose
-    The keys ask and the queries answer: whose rows must the scores have?
-    self.w_o(concat) => concat
-    The heads are side by side, but do they mix? One of the layers does nothing yet.
-    self.w_o(concat) => concat @ self.w_o.weight + self.w_o.bias => concat @ self.w_o.weight
-    The weights are right. A Linear keeps its matrix as (out, in): which product does calling it compute?
-    self.w_o(concat) => concat @ self.w_o.weight.T
-    The weights are right. A bias is missing: what does calling self.w_o add?
-    weights @ v => weights.mT @ v
-    The weights are right, but turned on their side before they mix: whose row belongs to which word?
     self.w_v(x) => x
     The weights are right, but they mix x itself: which layer makes the values?
     self.w_k(x) => x
     The queries meet x itself: which layer makes the keys?
     self.w_q(x) => x
     x itself asks: which layer makes the queries?
-    weights = torch.softmax(scores, dim=-1) => weights = torch.softmax(torch.softmax(scores, dim=-1), dim=-1)
-    The weights come out too even: how often does softmax run?
+    w_k(x) => w_q(x)
+    w_v(x) => w_q(x)
+    One layer makes queries, keys and values: which three are there?
 """)
 
 the_class = ModuleExercise(
@@ -96,7 +87,7 @@ the_class = ModuleExercise(
     axes=_AXES,
     without=[*mha_helpers.__all__, "forward", "multi_head_attention_forward"],
     cases=lambda: [
-        _input((6, 1), label="with one head, without a mask", mistakes=[*ONE_HEAD, *_BLANK_CELL]),
+        _input((6, 1), label="with one head, without a mask", mistakes=ONE_HEAD + LAST_LINES + _BLANK_CELL),
         _input((3, 3), n=4, label="with d_k = 1, without a mask"),
         _input((12, 3), label="with three heads, without a mask"),
         _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=MASKS),
@@ -171,7 +162,7 @@ three_bugs = BugHunt(
     cases=lambda: [
         _input(
             (6, 1),
-            mistakes=ONE_HEAD,
+            mistakes=ONE_HEAD + LAST_LINES,
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
         _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),

@@ -18,8 +18,9 @@ load_a_layer = Loading(
     mistakes=changes("""
         .repeat_interleave(num_heads // len(heads), dim=0) => .repeat(num_heads // len(heads), 1, 1)
         The key heads are written out in turn, 1, 2, 1, 2: heads that share one stand side by side.
-        .repeat_interleave(num_heads // len(heads), dim=0) => [:]
-        The keys or values have fewer rows than the class wants: how many heads share each of them?
+        heads.repeat_interleave => heads.flatten(0, 1).unflatten(0, (-1, 1)).repeat_interleave
+        // len(heads) => * d_k // (len(heads) * d_k)
+        Each row is written out by itself: how many rows belong to one head?
         blk.{layer}. => blk.{layer + 1}.
         Those are the matrices of the next layer: `layer` counts from 0, as the file does.
         "w_o": "attn_output" => "w_o": "attn_q"
@@ -71,18 +72,19 @@ broken = {
 """,
     given="from mha_course.p11_can_your_class_write import suspects",
     mistakes=[
-        ({"A": "no_mask"}, "A: change the last word of six. Do all earlier rows move, or one?"),
-        ({"A": "window"}, "A: change the first word of eight. Does the last row still move?"),
-        ({"B": "no_first"}, "B: change the second word of eight. Does the last row move?"),
-        ({"B": "d_k"}, "B: change the first word of eight, then the fifth: which moves the last row?"),
-        ({"B": "keys_only"}, "B: change the first word of eight, then the fifth: which moves the last row?"),
-        ({"C": "keys_only"}, "C: build a class whose queries are not turned. Are the outputs equal?"),
+        ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
+        ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
         ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
-        ({"D": "d_k"}, "D: build a class of your own that divides by d_k. Are the outputs equal?"),
+        (
+            {"C": ...},
+            "C: no wrong row moves. Build each break that is left: whose outputs are these?",
+        ),
         ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
-        ({"E": "window"}, "E: change the second word of eight. Does the last row still move?"),
-        ({"E": "no_mask"}, "E: change the last word. Does any earlier row move?"),
-        ({"E": "d_k"}, "E: change the first word of eight. Does any later row move?"),
+        (
+            {"D": ...},
+            "D: no wrong row moves. Build each break that is left: whose outputs are these?",
+        ),
+        ({"E": ...}, "E: change the first word of eight, then the second. Which of them moves later rows?"),
     ],
     praise="What is changed, and what moves: that test needs no trained model, and no error message.",
     hints=[
@@ -113,15 +115,12 @@ moved = {
 """,
     given="from mha_course.models import heads_off, load_language_model",
     mistakes=[
-        ({"lowers most": (23, 3)}, "“lowers most”: (23, 3) leaves 0.87. Does another one leave less?"),
-        ({"lowers most": (29, 1)}, "“lowers most”: (29, 1) leaves 0.72. Does another one leave less?"),
-        ({"lowers most": (24, 4)}, "“lowers most”: without (24, 4) the name is likelier than before."),
-        ({"lowers most": (20, 0)}, "“lowers most”: (20, 0) leaves 0.83. Does another one leave less?"),
         ({"lowers most": (5, 1)}, "“lowers most”: layer comes first, then head."),
+        ({"lowers most": ...}, "“lowers most” is not that head: which of the five leaves the least?"),
         ({"to": 0.92}, "“to” is the probability with all heads: is yours taken inside the `with`?"),
         ({"to": 0.27}, "“to” asks how much is left, and you give how much is lost."),
         ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
-        ({"raises": (1, 5)}, "“raises”: without (1, 5) the name is less likely than before."),
+        ({"raises": ...}, "“raises” is not that head: is the name likelier without it than with all heads?"),
     ],
     praise="By zeros a head of layer 1 moves it most. Is it about names? deeper/11 takes a mean instead.",
     hints=[

@@ -29,6 +29,8 @@ class Loading(FunctionExercise):
         (state, *rest), got = cases[first].args, outcomes[first].value
         rights = self.reference(state, *rest).items() if isinstance(got, dict) else ()
         wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
+        if wrong and getattr(got[wrong[0]], "shape", None) == state[f"blk.{rest[0]}.attn_k.weight"].shape:
+            return f"“{wrong[0]}” has the rows of the key heads alone: how many heads share each of them?"
         for name, tensor in state.items() if wrong else ():
             if not compare.difference(got[wrong[0]], tensor):
                 return f"For layer {rest[0]}, “{wrong[0]}” holds {name}: is that the tensor it needs?"

@@ -40,14 +40,26 @@ _NOT_MIXING = heads("""
     weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
     last feature of the keys: its last feature mixes keys.
 """)
-_OUTPUTS = [  # the first, the last, the others, and what is said of a test that misjudges them
-    (1.0, 1.0, 1.0, "Your test says False where all outputs are 1: what should a mix of ones be?"),
-    (0.0, 0.0, 0.0, "Outputs of 0 pass: how far from 1 may each be for your test?"),
-    (1.0, 3.0, 3.0, "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
+
+
+def _head_with(changed, others=1.0):
+    """Return a head whose outputs are all ``others`` but for those changed, by their index when flat."""
+
+    def attend(q, k, v):
+        outputs = torch.full((*q.shape[:-1], v.shape[-1]), others)
+        for index, number in changed.items():
+            outputs.view(-1)[index] = number
+        return outputs
+
+    return attend
+
+
+_WRONG_OUTPUTS = [
+    (_head_with({}, 0.0), "Outputs of 0 pass: how far from 1 may each be for your test?"),
+    (_head_with({}, 1.3), "Outputs of 1.3 pass: how far from 1 may each be for your test?"),
+    (_head_with({0: 1.0}, 3.0), "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
     (
-        3.0,
-        -1.0,
-        1.0,
+        _head_with({0: 3.0, -1: -1.0}),
         "Outputs whose first number is 3 and whose last is −1 pass: do you look at each by itself?",
     ),
 ]
@@ -60,7 +72,9 @@ class OnesTest(TestExercise):
         return super()._judge(answer) or self._not_ones(answer)
 
     def _slip(self, test, *_):
-        return self._not_ones(test) or self._misjudged_outputs(test)
+        if as_python(run(test, (_head_with({}),)).value) is False and not self._not_ones(test):
+            return "Your test says False where all outputs are 1: what should a mix of ones be?"
+        return self._not_ones(test) or self._accepts(test)
 
     def _not_ones(self, test):
         """Say so if a test never hands over values of 1 only."""
@@ -74,16 +88,21 @@ class OnesTest(TestExercise):
         ones = [torch.is_tensor(v) and bool((v == 1).all()) for v in values]
         return None if any(ones) or not ones else "Your values are not 1: what should every token give?"
 
-    def _misjudged_outputs(self, test):
-        for first, last, others, sentence in _OUTPUTS:
+    def _small_faults(self, test):
+        """After the wrong outputs of the list, all are 1 but for a single 2, each in turn."""
+        yield from _WRONG_OUTPUTS
+        ones = []
 
-            def attend(q, k, v, first=first, last=last, others=others):
-                outputs = torch.full((*q.shape[:-1], v.shape[-1]), others)
-                outputs.view(-1)[0], outputs.view(-1)[-1] = first, last
-                return outputs
+        def attend(q, k, v):
+            ones.append(torch.ones(*q.shape[:-1], v.shape[-1]))
+            return ones[-1]
 
-            if as_python(run(test, (attend,)).value) is ((first, last) != (1, 1)):
-                return sentence
+        run(test, (attend,))
+        smallest = min(ones, key=torch.numel)
+        for number in range(min(smallest.numel(), 200)):
+            row = number // smallest.shape[-1] % smallest.shape[-2] + 1
+            words = f"Outputs of 1 pass your test although a number of row {row} is 2: do you look at all?"
+            yield _head_with({number: 2.0}), words
 
 
 test_with_ones = OnesTest(
@@ -98,7 +117,7 @@ test_with_ones = OnesTest(
     """,
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
-        A wrong axis passes: do your queries make uneven weights, and how loose is your limit?
+        A wrong axis passes: are your weights uneven, your limit tight, and each output looked at by itself?
         torch.randn(5, 4), torch.randn => torch.ones(5, 4), torch.ones => torch.randn(5, 4), torch.ones
         Your keys are ones, too: are values mixed, or keys?
         (5, 4) => (1, 4)

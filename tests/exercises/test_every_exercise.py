@@ -75,6 +75,8 @@ def as_an_answer(wrong, right):
     right = right() if isinstance(wrong, dict) and callable(right) else right
     if isinstance(wrong, dict):
         return right | {name: as_an_answer(part, right[name]) for name, part in wrong.items()}
+    if wrong is ...:  # anything else of its kind
+        return "no_mask" if isinstance(right, str) else (29, 1)
     return right ^ {wrong} if isinstance(right, set) and not isinstance(wrong, set) else wrong
 
 
