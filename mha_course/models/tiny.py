@@ -190,13 +190,12 @@ def train(model, distances, steps, seed):
     for step in range(steps + 1):
         letters, distance = repeated_sequences(BATCH, distances, generator)
         logits, _ = model(letters)
-        counted = predictable(letters, distance)
-        guessed, right = logits[:, :-1][counted], letters[:, 1:][counted]
-        yield step, (guessed.argmax(dim=-1) == right).float().mean().item()
+        yield step, share_right(logits, letters, distance)
         if step < steps:
             for group in optimiser.param_groups:  # smaller and smaller steps, down to none
                 group["lr"] = LEARNING_RATE * (1 - step / steps)
-            loss = F.cross_entropy(guessed, right)
+            counted = predictable(letters, distance)
+            loss = F.cross_entropy(logits[:, :-1][counted], letters[:, 1:][counted])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -211,11 +210,7 @@ def _kept(run):
 
 
 def checkpoint_steps(run="varying"):
-    """Return the training steps after which a shipped model was kept, as a tuple; the last is the end.
-
-    >>> checkpoint_steps()[0], checkpoint_steps()[-1]
-    (0, 1000)
-    """
+    """Return the training steps after which a shipped model was kept, as a tuple; the last is the end."""
     return tuple(_kept(run)["steps"].tolist())
 
 

@@ -99,7 +99,7 @@ def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, t
         without.setattr(language, "find_spec", lambda name: None)
         load_language_model.__wrapped__()
     with monkeypatch.context() as without, pytest.raises(ModelMissing, match="%pip install --no-deps gguf"):
-        without.setattr(language, "PACKAGE", "no-such-package")
+        without.setattr(language, "PACKAGE", "no_such_package")
         load_language_model.__wrapped__()
     with monkeypatch.context() as other, pytest.raises(ModelMissing, match="install it again"):
         other.setattr(language, "SHA256", hashlib.sha256(b"another").hexdigest())

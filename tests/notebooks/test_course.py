@@ -51,9 +51,9 @@ LAB = ["-P", "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
     [
         ("lab --port 9000", [*LAB, "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "--allow-root", "--port", "9000"]),
         ("project -x", [*LAB, "--LabApp.default_url=/doc/tree/notebooks/one_sitting.ipynb", "--allow-root", "--as-on-a-projector", "-x"]),
-        ("html --out x", ["-m", "tools.play", "--out", "x"]),
-        ("teach", ["-m", "tools.teach"]),
-        ("test -k softmax", ["-m", "pytest", "-k", "softmax"]),
+        ("html --out x", ["-c", course.START % (str(ROOT), "tools.play"), "--out", "x"]),
+        ("teach", ["-c", course.START % (str(ROOT), "tools.teach")]),
+        ("test -k softmax", ["-c", course.START % (str(ROOT), "pytest"), "-k", "softmax"]),
     ],
     ids=lambda arguments: str(arguments).split()[0],
 )  # fmt: skip
@@ -167,12 +167,14 @@ def test_files_of_the_learners_own_in_the_folder_stop_nothing(tmp_path):
     copy.write_text((ROOT / "course.py").read_text(encoding="utf-8"), encoding="utf-8")
     run = [sys.executable, str(copy), "--help"]
     assert subprocess.run(run, cwd=tmp_path, capture_output=True, check=True).stdout
+    (tmp_path / "a_tool.py").write_text("import random, string, json, tempfile", encoding="utf-8")
+    run = [sys.executable, "-c", course.START % (str(tmp_path), "a_tool")]
+    subprocess.run(run, cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": "1"}, check=True)
 
 
 def test_a_program_runs_in_the_course_with_its_own_packages_and_answers_ctrl_c_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    seen = "import os, sys, tools; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] + os.environ['PATH'] != sys.argv[1])"
+    seen = "import os, sys; sys.exit(os.getcwd() + os.environ['PYTHONUTF8'] + os.environ['PYTHONNOUSERSITE'] + os.environ['PATH'] != sys.argv[1])"
     before = signal.getsignal(signal.SIGINT)
     try:
         assert course.run([sys.executable, "-c", seen, f"{ROOT}11{os.environ['PATH']}"]) == 0
