@@ -1,49 +1,64 @@
-"""The exercises of page 02: a word that moves, a question of your own design, three matrices in one."""
+"""The exercises of page 02: a matrix in a layer, a question of your own design, three matrices in one."""
+
+import torch
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.compare import kind_of
+from mha_course.exercises.running import AnswerError, run
 from mha_helpers.golden import golden_example
 
-moved_verb = ValueExercise(
-    "2.1 ★ · 4 min · The verb moves",
-    right={"heads": {3}, "query": [0, 2]},
-    says=lambda *_: "is not the sum of the rows of W_Q whose features are 1: which two are they?",
-    task="""
-    In “cat fish eats” the verb comes third, so its row of x is (0, 1, 0, 0, 0, 1). The matrices stay as they
-    are. Which heads, counted from 1, now get a different query from “eats”? And what does it ask in head 3?
-    Print `example.w_q`: its last two columns belong to head 3.
-    """,
-    stub="""
-moved = {
-    "heads": ...,  # a set, such as {1, 2}
-    "query": ...,  # two numbers, as a list
-}
-""",
-    given="example = golden_example()",
-    mistakes=[
-        ({"query": [2, 0]}, "“query” is that of the second position: where does the verb stand now?"),
-        ({"query": [-1, -1]}, "“query” is what the word offers there: which matrix makes queries?"),
-        ({"query": [0, 0]}, "“query” is what “happens” makes alone: which other feature is not zero?"),
-        ({"query": [2, -1]}, "“query” is what head 1 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [1, -1]}, "“query” is what head 2 asks: which columns of W_Q belong to head 3?"),
-        ({"query": [0, 1]}, "“query” has the 1 of x: which number stands in the row “3rd” of W_Q?"),
-        ({"heads": {2}}, "“heads”: head 2 asks the same at 2nd and 3rd. Did you count from 0?"),
-        ({"heads": 1}, "“heads” has head 1: are its columns of W_Q zero in the rows 2nd and 3rd?"),
-        ({"heads": 2}, "“heads” has head 2: are its columns of W_Q zero in the rows 2nd and 3rd?"),
-        ({"heads": 3}, "“heads”: one is missing. Whose columns of W_Q read the positions 2nd and 3rd?"),
+
+class LayerExercise(FunctionExercise):
+    """The answer is a function that makes a layer of a matrix; the layer is tried on x."""
+
+    def _run(self, answer, case):
+        x, w_q = case.args
+        return run(lambda matrix: self._applied(answer(matrix), x), (w_q,))
+
+    @staticmethod
+    def _applied(layer, x):
+        if not isinstance(layer, torch.nn.Linear):
+            raise AnswerError(f"your function returns {kind_of(layer)}; a torch.nn.Linear is needed.")
+        if layer.bias is not None and layer.bias.any():
+            raise AnswerError("your layer adds a bias, random at first: does x @ w_q add anything?")
+        return layer(x)
+
+
+into_a_layer = LayerExercise(
+    "2.1 ★ · 4 min · A paper's matrix in nn.Linear",
+    axes=("token", "column"),
+    cases=lambda: [
+        case(numbers(3, 5), numbers(5, 5, seed=1), label="with a square matrix"),
+        case(numbers(4, 6, seed=2), numbers(6, 2, seed=3), label="with a matrix (6, 2)"),
+        case(numbers(2, 3, seed=4), numbers(3, 7, seed=5), label="with a matrix (3, 7)"),
     ],
-    praise="A query comes from the word's own row, and only head 3 asks differently in the 3rd position.",
+    task="""
+    A paper prints its $W_Q$, (d_model, d_k), and computes x @ w_q. Put it into PyTorch: return a
+    `torch.nn.Linear` whose call, `layer(x)`, gives the same numbers, for a matrix of any shape.
+    """,
+    mistakes=changes("""
+        copy_(w_q.T) => copy_(w_q)
+        You copy the matrix as it is printed: what does a layer do to its weight before it multiplies?
+        Linear(d_model, d_k => Linear(d_k, d_model
+        copy_(w_q.T) => copy_(w_q)
+        In a Linear the first size is what goes in: how wide is a row of x?
+        copy_(w_q.T) => copy_(w_q.reshape(d_k, d_model))
+        reshape finds the shape and loses the places: how do rows become columns?
+    """),
+    praise="Now the paper's matrix works in PyTorch, whose layers keep it as (d_out, d_in).",
     hints=[
-        "Two features of the new row are 1, so the query is the sum of two rows of W_Q.",
-        "The rows “happens” and “2nd” made the old query, “happens” and “3rd” make the new one.",
-        "Compare the rows “2nd” and “3rd” of W_Q: in which columns do they differ?",
+        "nn.Linear(d_in, d_out) computes x @ weight.T, so what must its weight be?",
+        "It also adds a bias, unless you say bias=False.",
+        "with torch.no_grad(): layer.weight.copy_(…) writes numbers into it.",
     ],
     solution="""
-new_row = torch.tensor([0.0, 1, 0, 0, 0, 1])
-all_heads = new_row @ example.w_q  # compare with example.x[1] @ example.w_q
-moved = {
-    "heads": {3},
-    "query": all_heads[4:6].tolist(),
-}
+def as_layer(w_q):
+    # (d_model, d_k) -> an nn.Linear, so that layer(x) is x @ w_q
+    d_model, d_k = w_q.shape
+    layer = torch.nn.Linear(d_model, d_k, bias=False)
+    with torch.no_grad():
+        layer.weight.copy_(w_q.T)  # (d_model, d_k) -> (d_k, d_model)
+    return layer
 """,
 )
 
