@@ -8,14 +8,30 @@ padding_in_front = FunctionExercise(
     "D5.1 ★★ · 6 min · Padding in front, and causal",
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
-        case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5"),
+        case(
+            torch.tensor([2, 5]),
+            5,
+            label="with lengths 2 and 5, padded to 5",
+            mistakes=changes("""
+                first_word[:, None] => first_word
+                You compare n positions with b lengths: which needs a new axis, so that all pairs meet?
+            """),
+        ),
         case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
-        case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word"),
+        case(
+            torch.tensor([3, 0, 1, 2]),
+            3,
+            label="with a sentence without any word",
+            mistakes=changes("""
+                n - lengths => (n - lengths) % n
+                All of the sentence without words may be seen: [-0:] is [0:], the whole row.
+            """),
+        ),
     ],
     task="""
     A model that goes on writing needs the last word of every sentence at the end, so sentences are
     padded in front. Make their causal mask for `F.scaled_dot_product_attention` from the numbers of real
-    words: `lengths` (b) and n → bool, (b, 1, n, n). Rows of padding may be left without any key.
+    words: `lengths` (b) and n → bool, (b, 1, n, n).
     """,
     mistakes=changes("""
         >= first_word[:, None] => < lengths[:, None]
@@ -40,10 +56,6 @@ padding_in_front = FunctionExercise(
         Your triangle lies the other way round: a row is a query, so which of its keys are later?
         real[:, None, None, :] => real[:, None, :, None]
         Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.
-        first_word[:, None] => first_word
-        You compare n positions with b lengths: which of the two needs a new axis, so that all pairs meet?
-        n - lengths => (n - lengths) % n
-        All of the sentence without words may be seen: [-0:] is [0:], the whole row.
     """),
     praise="A key must be a word and not be later; the axis of size 1 serves all heads.",
     hints=[
