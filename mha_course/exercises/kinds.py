@@ -11,7 +11,7 @@ import torch
 from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
 from mha_course.exercises.engine import Exercise
 from mha_course.exercises.relations import ROUNDED, Asked, close
-from mha_course.exercises.running import Calls, agree, explain, run
+from mha_course.exercises.running import Calls, agree, explain, page_variable, run
 
 Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
 
@@ -120,6 +120,8 @@ class FunctionExercise(Exercise):
         failing = [index for index, sentence in enumerate(sentences) if sentence]
         named = self._mistake(cases, outcomes, failing)
         named = named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
+        if (inspect.isfunction(answer) or isinstance(answer, type)) and (name := page_variable(answer)):
+            named += f" Your {self.kind} reads “{name}” of the page, which is none of its arguments."
         also = f" Your {self.kind} also writes into its argument: below that line it holds other numbers."
         return named + also * outcomes[failing[0]].changed
 

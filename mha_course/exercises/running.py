@@ -40,7 +40,13 @@ _CAUSES = (
     ("not callable", "A value is called like a function: are there brackets too many, or a name used twice?"),
     ("'torch' is not defined", "Run the set-up cell at the top of the page first: it imports torch."),
     ("return_types", "With dim, max and min return values and indices: take .values, or use amax, amin."),
+    ("'(math|np|numpy|F|nn)' is not defined", "It is imported first, in a cell or a line: import math."),
     ("not defined", "Is the name spelt as above, and did its cell run? In a class, is self. missing?"),
+    (
+        r"'(My\w*|Suspect)' object has no attr",
+        "Does __init__ make it? A function of the page goes without self.",
+    ),
+    ("must be Tensor, not (int|float)", "A size is a plain number, whose root is ** 0.5."),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
@@ -113,6 +119,17 @@ def explain(error, line=""):
     cause = next((f" {cause}" for words, cause in _CAUSES if re.search(words, whole)), "")
     where = f" The line: {line}" if line else ""
     return f"it raises {type(error).__name__}{': ' * (len(message) > 1)}{message}{cause}{where}"
+
+
+def page_variable(code):
+    """Return the name of a number or tensor that a function or class reads from the page, None without."""
+    functions = [code] if inspect.isfunction(code) else filter(inspect.isfunction, vars(code).values())
+    for function in functions:
+        for step in dis.get_instructions(function):
+            value = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+            if isinstance(value, torch.Tensor | int | float):
+                return step.argval
+    return None
 
 
 def is_stub(code):

@@ -49,6 +49,10 @@ _WITHOUT_A_MASK = changes("""
     The sign is turned: which keys should get the most, those that fit or those that clash?
     k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
     reshape breaks the rows elsewhere and exchanges no axes: what does?
+    q.shape[-1] => q.shape[0]
+    You divide by the root of the number of queries: how many products does one score add up?
+    torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
+    All weights together add up to 1: what must each row add up to?
     scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
     Without a mask you hide words all the same: what does mask=None mean?
 """)
@@ -60,7 +64,7 @@ _ROOTS = changes("""
 """)
 
 write_attention = FunctionExercise(
-    "0.2 ★★ · 8 min · Write attention",
+    "0.2 ★★ · 11 min · Write attention",
     axes=("query", "number"),
     without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
     cases=lambda: [
@@ -141,6 +145,12 @@ _ONE_HEAD = changes("""
     One layer makes queries, keys and values: `__init__` has one for each.
     self.w_o(merge(heads)) => self.w_o(self.w_o(merge(heads)))
     W_O is used twice.
+    self.w_o(merge(heads)) => self.w_o(x)
+    W_O is handed x: what should it mix?
+    self.w_q(x), self.num => x @ self.w_q.weight, self.num
+    self.w_k(x), self.num => x @ self.w_k.weight, self.num
+    self.w_v(x), self.num => x @ self.w_v.weight, self.num
+    `nn.Linear` keeps its matrix turned and adds a bias: what does calling it, self.w_q(x), do for you?
     self.num_heads) => 3)
     You cut into three heads, whatever num_heads is.
     self.num_heads) => x.shape[-1])
@@ -160,7 +170,7 @@ class ForwardExercise(ModuleExercise):
 
 
 write_forward = ForwardExercise(
-    "0.3 ★★ · 9 min · Write forward",
+    "0.3 ★★ · 10 min · Write forward",
     axes=("sentence", "word", "feature"),
     cases=lambda: [
         _input((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
