@@ -130,7 +130,7 @@ def check_layer_arguments(x, mask, others, options):
         else next(_INSTEAD[part] for part in _INSTEAD if re.search(part, name))
         for name, value in options.items()
     }
-    if others or mask is x or _is_second_text(x, mask) or _TWO_INPUTS in advice.values():
+    if others or (mask is x and x is not None) or _is_second_text(x, mask) or _TWO_INPUTS in advice.values():
         raise TypeError(_TWO_INPUTS)
     for name, words in advice.items():
         raise TypeError(f"this layer has no {name}: {words.format(name=name)}.")

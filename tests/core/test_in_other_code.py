@@ -226,6 +226,7 @@ def test_a_bias_that_is_added_is_never_told_to_become_a_mask(bias):
         *((lambda mha, x, name=name: mha(x, **{name: x}), "For two inputs") for name in
           ("context", "memory", "encoder_hidden_states", "kv", "source", "key_value_states", "cross_x", "cond")),
         (lambda mha, x: mha(x, None, False), "need_weights is named"),
+        (lambda mha, x: mha(None), "Is a `return` missing"),
         (lambda mha, x: mha(x, average_attn_weights=False, is_causal=False), "has no average_attn_weights: leave it out"),
         (lambda mha, x: mha(x, context=None), "has no context: leave it out"),
         (lambda mha, x: mha(x, position_bias=x), "no position_bias: it is added to the scores"),
