@@ -14,18 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from mha_helpers.checks import (
-    check_count,
-    check_divisible,
-    check_floats,
-    check_layer_arguments,
-    check_layer_input,
-    check_projections,
-    check_queries_and_keys,
-    check_switches,
-    check_tensors,
-    check_weights_and_values,
-)
+from mha_helpers import checks
 from mha_helpers.masks import check_mask
 
 
@@ -42,7 +31,7 @@ def project_qkv(x, w_q, w_k, w_v):
     >>> project_qkv(x, w, 2 * w, -w)
     (tensor([[1., 6.]]), tensor([[ 2., 12.]]), tensor([[-1., -6.]]))
     """
-    check_projections(x, w_q=w_q, w_k=w_k, w_v=w_v)
+    checks.check_projections(x, w_q=w_q, w_k=w_k, w_v=w_v)
     return x @ w_q, x @ w_k, x @ w_v
 
 
@@ -56,7 +45,7 @@ def attention_scores(q, k):
     >>> attention_scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 1.0], [0.0, -1.0]]))
     tensor([[ 5., -2.]])
     """
-    check_queries_and_keys(q, k)
+    checks.check_queries_and_keys(q, k)
     return q @ k.transpose(-2, -1)  # (…, n_q, d_k) @ (…, d_k, n_k) -> (…, n_q, n_k)
 
 
@@ -70,8 +59,8 @@ def scale_scores(scores, d_k):
     >>> scale_scores(torch.tensor([[8.0, 2.0]]), d_k=4)
     tensor([[4., 1.]])
     """
-    check_tensors(scores=(scores, "(…, n_q, n_k)"))
-    check_count("d_k", d_k)
+    checks.check_tensors(scores=(scores, "(…, n_q, n_k)"))
+    checks.check_count("d_k", d_k)
     return scores / math.sqrt(d_k)
 
 
@@ -87,7 +76,7 @@ def mask_scores(scores, mask):
     >>> mask_scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[True, False]]))
     tensor([[1., -inf]])
     """
-    check_floats(scores=(scores, "(…, n_q, n_k)"))
+    checks.check_floats(scores=(scores, "(…, n_q, n_k)"))
     check_mask(mask, scores.shape)
     return torch.where(mask, scores, -math.inf)  # scores.masked_fill(~mask, -math.inf) in half the time
 
@@ -106,7 +95,7 @@ def attention_weights(scores):
             [1.0000, 0.0000],
             [0.0000, 0.0000]])
     """
-    check_floats(scores=(scores, "(…, n_q, n_k)"))
+    checks.check_floats(scores=(scores, "(…, n_q, n_k)"))
     if scores.shape[-1] == 0:
         return scores  # of no keys none is largest
     largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
@@ -126,7 +115,7 @@ def weighted_values(weights, v):
     >>> weighted_values(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
     tensor([[3., 2.]])
     """
-    check_weights_and_values(weights, v)
+    checks.check_weights_and_values(weights, v)
     return weights @ v  # (…, n_q, n_k) @ (…, n_k, d_v) -> (…, n_q, d_v)
 
 
@@ -174,8 +163,8 @@ def split_heads(x, num_heads):
             [[3, 4],
              [7, 8]]])
     """
-    check_tensors(x=(x, "(…, n, h·d)"))
-    check_divisible("the last axis of x", x.shape[-1], num_heads)
+    checks.check_tensors(x=(x, "(…, n, h·d)"))
+    checks.check_divisible("the last axis of x", x.shape[-1], num_heads)
     # unflatten names the axis it cuts, so tokens stay whole: (…, n, h·d) -> (…, n, h, d)
     return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  # (…, n, h, d) -> (…, h, n, d)
 
@@ -191,7 +180,7 @@ def merge_heads(x):
     tensor([[1, 2, 3, 4],
             [5, 6, 7, 8]])
     """
-    check_tensors(x=(x, "(…, h, n, d)"))
+    checks.check_tensors(x=(x, "(…, h, n, d)"))
     return x.transpose(-3, -2).flatten(-2)  # (…, h, n, d) -> (…, n, h, d) -> (…, n, h·d)
 
 
@@ -231,13 +220,13 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model, num_heads, *, bias=True, qkv_bias=None):
         super().__init__()
-        check_count("d_model", d_model)
-        check_divisible("d_model", d_model, num_heads)
+        checks.check_count("d_model", d_model)
+        checks.check_divisible("d_model", d_model, num_heads)
         self.d_model = d_model
         self.num_heads = num_heads
         self.d_k = d_model // num_heads
         qkv_bias = bias if qkv_bias is None else qkv_bias
-        check_switches(bias=bias, qkv_bias=qkv_bias)
+        checks.check_switches(bias=bias, qkv_bias=qkv_bias)
         self.w_q = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_k = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_v = nn.Linear(d_model, d_model, bias=qkv_bias)
@@ -248,7 +237,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x, mask=None, *others, need_weights=True, **options):
         """Return ``(output, weights)``; with ``need_weights=False`` ``(output, None)``, which is faster."""
-        check_layer_arguments(x, mask, others, options)  # what only PyTorch's layer takes: an error says so
+        checks.check_layer_arguments(x, mask, others, options)  # PyTorch's other arguments: an error says so
         q, k, v = self._project_and_split(x)
         if need_weights:
             heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -271,11 +260,9 @@ class MultiHeadAttention(nn.Module):
         return AttentionTrace(x, q, k, v, scores, scaled, masked, weights, heads, concat, output)
 
     def _project_and_split(self, x):
-        check_layer_input(x, self.w_q, self.d_model)
-        q = split_heads(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
-        k = split_heads(self.w_k(x), self.num_heads)
-        v = split_heads(self.w_v(x), self.num_heads)
-        return q, k, v
+        checks.check_layer_input(x, self.w_q, self.d_model)
+        # (b, n, d_model) -> (b, h, n, d_k), three times
+        return [split_heads(layer(x), self.num_heads) for layer in (self.w_q, self.w_k, self.w_v)]
 
     @classmethod
     def from_torch(cls, module):

@@ -53,9 +53,8 @@ def attention_view(weights, queries, keys=None, names=None):
         head, query, key = state["chosen"]
         row, name = state["weights"][head, query], head_label(head, names)
         name = f"Layer {state['layer']}, {name}" if layers > 1 else name.capitalize()
-        asks, answers, most = (
-            f"“{short(token, 20)}”" for token in (queries[query], keys[key], keys[_strongest(row)])
-        )
+        tokens = (queries[query], keys[key], keys[_strongest(row)])
+        asks, answers, most = (f"“{short(token, 20)}”" for token in tokens)
         lines = [
             f"{name}. {asks} looks most at {most} ({number(row[_strongest(row)], trim=False)}).",
             f"{asks} asks, {answers} answers: weight {number(row[key], trim=False)}.",
@@ -109,9 +108,8 @@ def _as_tokens(queries, keys, n_q, n_k):
         for tokens in (queries, queries if keys is None else keys)
     )
     if (len(queries), len(keys)) == (n_k, n_q) != (n_q, n_k):
-        raise ValueError(
-            f"each row is a query ({n_q}), each column a key ({n_k}): you named them the other way round."
-        )
+        sizes = f"each row is a query ({n_q}), each column a key ({n_k})"
+        raise ValueError(f"{sizes}: you named them the other way round.")
     for name, tokens, size in (("queries", queries, n_q), ("keys", keys, n_k)):
         if len(tokens) != size:
             advice = "A tokenizer cuts words, and adds tokens such as [CLS]: name its tokens."

@@ -45,15 +45,11 @@ def check_floats(**named):
     for name, (tensor, _) in named.items():
         if not tensor.is_floating_point():
             real = f"{name}.real or {name}.abs()" if tensor.is_complex() else f"{name}.float()"
-            kind = f"got {tensor.dtype}. Try {real}"
-            raise TypeError(f"{name} must hold floating-point numbers, {kind}.")
-        if tensor.dtype != first.dtype and not _is_autocast(tensor):
+            raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}. Try {real}.")
+        is_other = tensor.dtype != first.dtype  # which autocast would bring together by itself
+        if is_other and (tensor.is_meta or not torch.is_autocast_enabled(tensor.device.type)):
             kinds = f"{first_name} is {first.dtype}, {name} is {tensor.dtype}. Try {name}.to({first.dtype})"
             raise TypeError(f"numbers of two kinds cannot be multiplied: {kinds}.")
-
-
-def _is_autocast(tensor):  # it brings numbers of two kinds together by itself
-    return not tensor.is_meta and torch.is_autocast_enabled(tensor.device.type)
 
 
 def check_projections(x, **matrices):
@@ -82,9 +78,8 @@ def check_weights_and_values(weights, v):
 
 
 def _check_leading_axes(**tensors):
-    a, b = (tensor.shape[:-2] for tensor in tensors.values())
-    pairs = [(a[-axis], b[-axis]) for axis in range(1, min(len(a), len(b)) + 1)]  # from the last backwards
-    if any(size != other and 1 not in (size, other) for size, other in pairs):
+    a, b = (reversed(tensor.shape[:-2]) for tensor in tensors.values())
+    if any(size != other and 1 not in (size, other) for size, other in zip(a, b, strict=False)):
         raise ValueError(f"the axes before the last two must match: {_show(**tensors)}.")
 
 
@@ -153,9 +148,8 @@ def check_divisible(name, features, num_heads):
     check_count("num_heads", num_heads)
     if features % num_heads:
         fitting = ", ".join(str(h) for h in range(1, features + 1) if features % h == 0)
-        raise ValueError(
-            f"{name} ({features}) is not divisible by num_heads ({num_heads}). Try one of {fitting}."
-        )
+        problem = f"{name} ({features}) is not divisible by num_heads ({num_heads})"
+        raise ValueError(f"{problem}. Try one of {fitting}.")
 
 
 def check_count(name, value, smallest=1, largest=math.inf):

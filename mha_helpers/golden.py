@@ -7,17 +7,25 @@ import torch
 from mha_helpers.attention import MultiHeadAttention
 
 
-@dataclass(frozen=True, eq=False)  # == of tensors is no single True or False
+@dataclass(frozen=True, eq=False, kw_only=True)  # == of tensors is no single True or False
 class GoldenExample:
     """ "cat eats fish" with three heads, in integers small enough for paper. See ``golden_example``."""
 
     tokens: tuple[str, ...]
-    features: tuple[str, ...]
-    head_names: tuple[str, ...]
-    key_names: tuple[tuple[str, str], ...]  # for each head, what its two columns of keys say, and queries ask
-    value_names: tuple[tuple[str, str], ...]  # for each head, what the two numbers of a value say
-    num_heads: int
-    d_k: int
+    features: tuple[str, ...] = ("acts", "happens", "is eaten", "1st", "2nd", "3rd")
+    head_names: tuple[str, ...] = ("who acts", "what is eaten", "previous word")
+    key_names: tuple[tuple[str, str], ...] = (  # of each head: what its columns of keys say, and queries ask
+        ("acts", "happens + is eaten"),
+        ("2 · is eaten − acts", "2 · happens"),
+        ("2 · 1st − 3rd", "2 · 2nd − 3rd"),
+    )
+    value_names: tuple[tuple[str, str], ...] = (  # of each head: what the two numbers of a value say
+        ("acts − is eaten", "acts − happens"),
+        ("is eaten − happens", "acts"),
+        ("1st − 2nd", "2nd − 3rd"),
+    )
+    num_heads: int = 3
+    d_k: int = 2
     x: torch.Tensor  # (n, d_model)
     w_q: torch.Tensor  # (d_model, h·d_k); head i owns the columns 2i and 2i + 1
     w_k: torch.Tensor  # (d_model, h·d_k)
@@ -28,11 +36,9 @@ class GoldenExample:
         """Return a ``MultiHeadAttention`` without bias that holds these weights."""
         with torch.random.fork_rng(devices=[]):  # the learner's own random numbers stay as they are
             attention = MultiHeadAttention(self.x.shape[-1], self.num_heads, bias=False).to(self.x)
-        weights = {"w_q": self.w_q, "w_k": self.w_k, "w_v": self.w_v, "w_o": self.w_o}
-        with torch.no_grad():
-            for name, weight in weights.items():
-                # nn.Linear stores its matrix the other way round: it computes x @ weight.T
-                getattr(attention, name).weight.copy_(weight.T)
+        # nn.Linear stores its matrix the other way round: it computes x @ weight.T
+        names = ("w_q", "w_k", "w_v", "w_o")
+        attention.load_state_dict({f"{name}.weight": getattr(self, name).T for name in names})
         return attention
 
     def trace(self, mask=None):
@@ -112,21 +118,6 @@ def golden_example(sentence="cat eats fish"):
         [0, 0, 0, 0, 1, -1],  # "2nd − 3rd"
     ]
     matrices = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o}
-    return GoldenExample(
-        tokens=tokens,
-        features=("acts", "happens", "is eaten", "1st", "2nd", "3rd"),
-        head_names=("who acts", "what is eaten", "previous word"),
-        key_names=(
-            ("acts", "happens + is eaten"),
-            ("2 · is eaten − acts", "2 · happens"),
-            ("2 · 1st − 3rd", "2 · 2nd − 3rd"),
-        ),
-        value_names=(
-            ("acts − is eaten", "acts − happens"),
-            ("is eaten − happens", "acts"),
-            ("1st − 2nd", "2nd − 3rd"),
-        ),
-        num_heads=3,
-        d_k=2,
-        **{name: torch.tensor(rows, dtype=torch.get_default_dtype()) for name, rows in matrices.items()},
-    )
+    dtype = torch.get_default_dtype()
+    tensors = {name: torch.tensor(rows, dtype=dtype) for name, rows in matrices.items()}
+    return GoldenExample(tokens=tokens, **tensors)

@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, fallback, ink_on, pixel_figure
-from mha_helpers.style import COLOURS, colour_of, head_colour, head_label, number, short
+from mha_helpers.style import COLOURS, colour_of, head_label, number, short
 from mha_helpers.tables import checked_cell, checked_labels, checked_mask
 
 WIDEST, TALLEST = 860, 400  # pixels: what a notebook's column and half a screen hold
@@ -63,8 +63,8 @@ class _Map:
         self.matrix, self.allowed = matrix.numpy(), matrix.isfinite().numpy()  # not allowed: it stays empty
         self.allowed &= checked_mask(self.mask, matrix.shape).numpy()
         self.chosen = checked_cell(self.chosen, matrix.shape)
-        default = head_colour(self.head) if self.kind == "weights" else None
-        self.colour = colour_of(self.colour) if self.colour else default
+        colour = self.colour or (f"head {self.head + 1}" if self.kind == "weights" else None)
+        self.colour = colour and colour_of(colour)
         self.axes = self.axes or AXES[self.kind]
 
 
@@ -107,7 +107,7 @@ head 2, framed eats → eats (1.00).'
         raise ValueError(f"weights must have shape (h, n_q, n_k), got {tuple(weights.shape)}.")
     maps = []
     for head, chart in enumerate(weights):
-        style = {"title": head_label(head, names), "title_colour": head_colour(head)}
+        style = {"title": head_label(head, names), "title_colour": colour_of(f"head {head + 1}")}
         maps.append(_Map(chart, tokens, keys, kind, chosen=chosen, head=head, **style))
     return Heatmaps(maps)
 

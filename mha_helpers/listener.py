@@ -9,7 +9,7 @@ try:
 except ImportError:  # without it a click does nothing; hovering, sliders and menus work as before
     anywidget = None
 
-CLICKS, Listener = anywidget is not None, None  # whether a click can be answered, and by what
+Listener = None  # what answers a click, where anything can
 _LISTEN = """
 function render({ model, el }) {
   el.style.display = "none";
@@ -45,7 +45,7 @@ export default { render };
 """
 
 
-if CLICKS:
+if anywidget is not None:
 
     class Listener(anywidget.AnyWidget):
         """Tells the kernel that it listens, then which ``data-cell`` is clicked."""

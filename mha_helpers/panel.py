@@ -8,7 +8,7 @@ import html
 import ipywidgets as widgets
 from traitlets import TraitError
 
-from mha_helpers.listener import CLICKS, Listener
+from mha_helpers.listener import Listener
 from mha_helpers.style import short
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_marks import STYLE
@@ -67,8 +67,7 @@ class Panel(widgets.VBox):
         self, title, controls, compute, draw, words, more=None, adjust=None, click=None, asks="", height=340
     ):
         self._title = f"{title}: {asks}" if asks else title
-        self._head_line = title  # no title asks for a click before a front end listens
-        self._is_heard = False
+        self._head_line, self._role = title, 'role="status"'  # until a front end listens
         self._compute, self._draw, self._words = compute, draw, words
         self._adjust, self._click, self._height = adjust, click or ("head", "query", "key"), height
         self.controls = {**controls, **(more or {})}
@@ -86,7 +85,7 @@ class Panel(widgets.VBox):
             buttons.append(_button_for(folded[0]))
         title = _row([self._head, *buttons]) if buttons else self._head
         parts = [title, _rows(controls), *folded, self._picture, self._words_box]
-        if CLICKS:
+        if Listener is not None:
             parts.append(Listener(self.click, self._front_end_listens))
         super().__init__(parts, layout=widgets.Layout(max_width="100%", overflow="visible"))
         self.add_class("mha-panel")
@@ -144,9 +143,9 @@ class Panel(widgets.VBox):
 
     def _front_end_listens(self):
         """Let the title ask for a click; from now on the box of the words is what a screen reader follows."""
-        self._head_line, self._is_heard = self._title, True
+        self._head_line, self._role = self._title, ""
         self._head.value = _head_html(self._head_line, self._message)
-        self._words_box.value = _words_html(self._lines, "")
+        self._words_box.value = _words_html(self._lines, self._role)
 
     def _changed(self, change):
         if not self._busy:
@@ -170,7 +169,7 @@ class Panel(widgets.VBox):
         drawing.label = " ".join(self._lines)
         self._svg = drawing.svg()
         self._picture.value = self._svg  # first: the eye waits for it
-        self._words_box.value = _words_html(self._lines, "" if self._is_heard else 'role="status"')
+        self._words_box.value = _words_html(self._lines, self._role)
         self._head.value = _head_html(self._head_line)
 
     def _values(self):
@@ -194,7 +193,7 @@ class IndexMenu(widgets.Dropdown):
 
     def __init__(self, description, start=0, names=()):
         super().__init__(options=[("", start)], description=description)
-        self.start, self.offering, self.wanted, self.wanted_name, self.names = start, False, start, None, []
+        self.start, self.wanted, self.wanted_name, self.names = start, start, None, []
         self.observe(self._remember, names="value")
         if names:
             self.offer(names)
@@ -214,14 +213,13 @@ class IndexMenu(widgets.Dropdown):
             self.wanted_name = names[self.wanted]  # the start has a name now
         same = [i for i, name in enumerate(names) if name == self.wanted_name]
         kept = min(same, key=lambda i: abs(i - self.wanted), default=min(self.wanted, len(names) - 1))
-        self.names, self.offering = list(names), True
-        self.options, self.value = options, kept
-        self.offering = False
+        chosen = self.wanted, self.wanted_name
+        self.names, self.options, self.value = list(names), options, kept
+        self.wanted, self.wanted_name = chosen  # what the learner chose, not what there is of it now
 
     def _remember(self, change):
-        if not self.offering:
-            self.wanted = self.value
-            self.wanted_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
+        self.wanted = self.value
+        self.wanted_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
 
 
 def _make_legible(name, control):
@@ -256,8 +254,7 @@ def _rows(controls):
 
 
 def _row(parts, **layout):
-    layout |= {"width": f"{WIDTH}px", "max_width": "100%"}
-    return widgets.HBox(parts, layout=widgets.Layout(**layout))
+    return widgets.HBox(parts, layout={"width": f"{WIDTH}px", "max_width": "100%", **layout})
 
 
 def _button_for(rows):

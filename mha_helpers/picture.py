@@ -41,8 +41,8 @@ class Picture:
         left, bottom, right, top = self.figure.get_tightbbox(renderer).extents * PIXELS
         # Cut where a whole pixel ends: half a one would blur the picture.
         box = Bbox.from_extents(floor(left) - 2, floor(bottom) - 2, ceil(right) + 2, ceil(top) + 2)
-        file, style = io.BytesIO(), {"dpi": 2 * PIXELS, "facecolor": "none"}
-        style["metadata"] = {"Software": None}  # matplotlib's version
+        style = {"dpi": 2 * PIXELS, "facecolor": "none", "metadata": {"Software": None}}
+        file = io.BytesIO()
         self.figure.savefig(file, bbox_inches=Bbox(box.get_points() / PIXELS), **style)
         return file.getvalue()
 
@@ -129,17 +129,6 @@ def new_figure(width, height):
     ax = axes_at(figure, 0, 0, width, height, xlim=(0, width), ylim=(height, 0))
     ax.axis("off")
     return figure, ax
-
-
-def chart_at(figure, left, top, width, height, **style):
-    """Return axes for a curve or for bars, with two thin lines; ``style`` is what ``Axes.set`` takes."""
-    ax = axes_at(figure, left, top, width, height, **style)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(COLOURS["label"])
-    ax.tick_params(colors=COLOURS["label"], labelsize=FONT - 1, length=3)
-    for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
-        label.set(color=COLOURS["label"], fontsize=FONT)
-    return ax
 
 
 def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radius=7):

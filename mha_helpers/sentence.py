@@ -58,8 +58,6 @@ def fixed_matrix(name, rows, columns):
     return numbers.view(columns, rows).T.contiguous()  # column after column, so that columns can be added
 
 
-# --- a sentence of the learner's own, and heads made by hand that find something in it -----------------
-
 WORD_FEATURES = 32
 # How far each pair of position features turns from one word to the next, in radians. Quick and slow ones
 # alternate, so that already a few pairs tell positions apart, and every further pair tells them apart better.
@@ -134,11 +132,8 @@ def hand_made_heads(num_heads, d_k):
     """
     check_count("num_heads", num_heads)
     check_count("d_k", d_k, largest=LARGEST_D_K)
-    dtype = torch.get_default_dtype()
-    w_q, w_k = (
-        torch.stack(matrices)
-        for matrices in zip(*(_query_and_key(head, d_k, dtype) for head in range(num_heads)), strict=True)
-    )
+    pairs = [_query_and_key(head, d_k, torch.get_default_dtype()) for head in range(num_heads)]
+    w_q, w_k = (torch.stack(matrices) for matrices in zip(*pairs, strict=True))
     w_v = torch.stack([fixed_matrix(f"w_v of head {head}", D_MODEL, d_k) for head in range(num_heads)])
     names = [*HAND_MADE_NAMES, *["random"] * num_heads][:num_heads]
     return w_q, w_k, w_v / math.sqrt(D_MODEL), names
@@ -165,7 +160,7 @@ def _position_columns(d_k, nearby):
     """Return which position features a head compares: whole pairs, and for an odd d_k a steady one."""
     *turning, half_turn, no_turn = range(len(TURNS))
     if nearby:  # slow pairs first: they change little from one word to the next
-        pairs = [*sorted(turning, key=lambda pair: TURNS[pair]), no_turn, half_turn]
+        pairs = [*sorted(turning, key=TURNS.__getitem__), no_turn, half_turn]
     else:
         pairs = [*turning, half_turn, no_turn]
     columns = [2 * pair + part for pair in pairs for part in (0, 1)]

@@ -25,25 +25,18 @@ COLOURS = {
 HEAD_COLOURS = ("#3568B5", "#C4433A", "#2E8540", "#9A4FB0", "#B8651B", "#0E8288", "#C03A78", "#7A5C3E")
 
 
-def head_colour(head):
-    """Return the colour of head 0, 1, 2, …; after eight heads the colours start again.
-
-    >>> head_colour(0) == head_colour(8)
-    True
-    """
-    return HEAD_COLOURS[head % len(HEAD_COLOURS)]
-
-
 @functools.cache
 def colour_of(name):
     """Return the "#rrggbb" of a key of ``COLOURS``, of "head 1", "head 2" …, or of a colour itself.
 
-    Raises ``ValueError`` for another name.
+    After eight heads the colours start again. Raises ``ValueError`` for another name.
 
     >>> colour_of("head 9") == colour_of("head 1"), colour_of("#123456")
     (True, '#123456')
     """
-    colour = head_colour(int(name[5:]) - 1) if name.startswith("head ") else COLOURS.get(name, name)
+    colour = COLOURS.get(name, name)
+    if name.startswith("head "):
+        colour = HEAD_COLOURS[(int(name[5:]) - 1) % len(HEAD_COLOURS)]
     if not re.fullmatch("#[0-9a-fA-F]{6}", colour):
         raise ValueError(f"colour must be “#rrggbb” or one of {', '.join(COLOURS)}; got {name!r}.")
     return colour

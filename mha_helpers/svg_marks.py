@@ -92,13 +92,10 @@ class Marks:
         self._marks.append(f'<polygon points="{corners}" {style} {_ink_class(colour)}/>')
 
     def _answering(self, mark, hover, cell):
-        if not hover and cell is None:
-            self._marks.append(mark)
-            return
-        x, y = self.readout
-        tip = f'<text class="tip" x="{px(x)}" y="{px(y)}">{html.escape(hover)}</text>' if hover else ""
-        data = "" if cell is None else f' data-cell="{",".join(map(str, cell))}"'
-        self._marks.append(f'<g class="hit"{data}>{mark}{tip}</g>')
+        if hover or cell is not None:
+            x, y = self.readout
+            mark = answering(mark, hover, cell, f' x="{px(x)}" y="{px(y)}"')
+        self._marks.append(mark)
 
     def bars(self, box, values, labels, colour, limits, chosen=None, cells=None, hovers=None):
         """Draw one horizontal bar for each value, with its label and its number.
@@ -133,6 +130,13 @@ class Marks:
 
 def _ink_class(colour):
     return 'class="ink"' if colour == "ink" else ""
+
+
+def answering(mark, words, cell=None, place=""):
+    """Return a mark that says words under the mouse, and that a click takes for this (map, row, column)."""
+    tip = f'<text class="tip"{place}>{html.escape(words)}</text>' if words else ""
+    data = "" if cell is None else f' data-cell="{",".join(map(str, cell))}"'
+    return f'<g class="hit"{data}>{mark}{tip}</g>'
 
 
 def text_mark(x, y, words, size, anchor, colour="ink", bold=False, turned=False, css="", fit=None):

@@ -100,10 +100,9 @@ def product_table(
     """
     a, b = _matrix(names[0], a), _matrix(names[1], b)
     if a.shape[1] != b.shape[0]:
-        raise ValueError(
-            f"{names[0]} {tuple(a.shape)} @ {names[1]} {tuple(b.shape)} does not fit: a row of {names[0]} has"
-            f" {a.shape[1]} numbers, a column of {names[1]} has {b.shape[0]}."
-        )
+        product = f"{names[0]} {tuple(a.shape)} @ {names[1]} {tuple(b.shape)}"
+        sizes = f"a row of {names[0]} has {a.shape[1]} numbers, a column of {names[1]} has {b.shape[0]}"
+        raise ValueError(f"{product} does not fit: {sizes}.")
     tables = side_by_side(
         matrix_table(a, rows, inner, names[0], chosen=row, colour=colours[0]),
         matrix_table(b, inner, columns, names[1], chosen=(None, column), colour=colours[1]),

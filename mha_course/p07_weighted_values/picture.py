@@ -2,8 +2,8 @@
 
 import torch
 
-from mha_helpers.picture import FONT, Picture, chart_at, new_figure
-from mha_helpers.style import colour_of, vector
+from mha_helpers.picture import FONT, Picture, axes_at, new_figure
+from mha_helpers.style import COLOURS, colour_of, vector
 
 TALL, ROOM = 370, 1.1  # pixels; units for a label on the left
 
@@ -23,7 +23,12 @@ def value_hull(v, mixtures, outputs, tokens, wanted, names):
     figure, _ = new_figure(540, TALL + 60)
     lowest, highest = v.min().item() - 0.5, max(v.max().item(), wanted.max().item()) + 0.5
     wide = (highest - lowest + ROOM) * TALL / (highest - lowest)  # both axes have one scale
-    ax = chart_at(figure, 60, 10, wide, TALL, xlabel=names[0], ylabel=names[1])
+    ax = axes_at(figure, 60, 10, wide, TALL)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(COLOURS["label"])
+    ax.tick_params(colors=COLOURS["label"], labelsize=FONT - 1, length=3)
+    for axis, name in zip((ax.xaxis, ax.yaxis), names, strict=True):
+        axis.set_label_text(name, color=COLOURS["label"], fontsize=FONT)
     ax.set(xlim=(lowest - ROOM, highest), ylim=(lowest, highest), xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1, 2))
     green, purple = colour_of("value"), colour_of("output")
     ax.fill(*v.T, facecolor=green, alpha=0.12)

@@ -16,7 +16,8 @@ from mha_course.p09_concat_and_output.machine import (
     machine,
 )
 from mha_course.p09_concat_and_output.tour import STEPS, told, way_to
-from mha_helpers.panel import CLICKS, IndexMenu, Panel
+from mha_helpers.listener import Listener
+from mha_helpers.panel import IndexMenu, Panel
 
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
@@ -64,7 +65,7 @@ class _MachinePanel(Panel):
         menus = {"matrix": widgets.Dropdown(options=MATRICES, value=START.matrix)}
         menus |= {name: IndexMenu(name, start=getattr(START, name)) for name in ("row", "column")}
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
-        controls, menus = (controls, menus) if CLICKS else (controls | menus, None)
+        controls, menus = (controls, menus) if Listener else (controls | menus, None)
         asks = "click a number to see what it was made from"
         actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": 366}
         super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)

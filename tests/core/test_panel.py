@@ -68,7 +68,7 @@ def test_more_is_a_button_that_shows_the_other_controls(panel):
 
 
 def test_it_works_without_anywidget(panel, monkeypatch):
-    monkeypatch.setattr(panel_module, "CLICKS", False)
+    monkeypatch.setattr(panel_module, "Listener", None)
     controls = {"size": widgets.IntSlider(2, 1, 3)}
     alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [], asks="click")
     controls["size"].value = 3

@@ -10,8 +10,7 @@ import torch
 from PIL import Image
 
 from mha_helpers.style import COLOURS
-from mha_helpers.svg import Drawing
-from mha_helpers.svg_heatmap import BOLD_LETTER, MOST_CELLS
+from mha_helpers.svg import BOLD_LETTER, MOST_CELLS, Drawing
 from mha_helpers.svg_marks import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -310,8 +310,9 @@ def test_without_clicks_the_menus_are_in_sight_and_no_text_asks_for_one(monkeypa
     from mha_helpers import panel as panel_module
 
     for clicks in (True, False):
-        monkeypatch.setattr(explorer_machine, "CLICKS", clicks)
-        monkeypatch.setattr(panel_module, "CLICKS", clicks)
+        if not clicks:
+            monkeypatch.setattr(explorer_machine, "Listener", None)
+            monkeypatch.setattr(panel_module, "Listener", None)
         panel = machine_explorer()
         if clicks:
             panel._front_end_listens()
