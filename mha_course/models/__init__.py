@@ -1,11 +1,6 @@
 """Trained models: ``tiny``, which page 10 opens up, and ``language``, which writes on page 11."""
 
-from mha_course.models.language import (
-    attention_inputs,
-    heads_off,
-    load_language_model,
-    rotate,
-)
+from mha_course.models.language import attention_inputs, heads_off, load_language_model, rotate
 from mha_course.models.tiny import (
     HELD_OUT_DISTANCES,
     TRAINING_DISTANCES,

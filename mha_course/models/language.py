@@ -214,10 +214,8 @@ def load_language_model(path=None):
     import gguf
 
     reader = gguf.GGUFReader(_file(path))
-    tensors = {
-        tensor.name: torch.tensor(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
-        for tensor in reader.tensors
-    }
+    numbers_of = gguf.quants.dequantize
+    tensors = {part.name: torch.tensor(numbers_of(part.data, part.tensor_type)) for part in reader.tensors}
     with torch.device("meta"):  # the numbers come from the file
         model = LanguageModel(_tokenizer(reader))
     weights = {"embedding.weight": tensors["token_embd.weight"], "norm.weight": tensors["output_norm.weight"]}
@@ -234,9 +232,7 @@ def _file(path):
         path = Path(path)
         files = sorted(path.glob("*.gguf")) if path.is_dir() else [path]
         if not files or not files[0].is_file():
-            raise ModelMissing(
-                f"There is no model at {path}: name a GGUF file of SmolLM2-135M, or its folder."
-            )
+            raise ModelMissing(f"There is no model at {path}: name a GGUF file, or the folder it is in.")
         return files[0]
     carried = Path(find_spec(PACKAGE).origin).with_name(FILE)  # which finds the package and does not run it
     with open(carried, "rb") as file:

@@ -40,9 +40,7 @@ def repeated_sequences(count, distances, seed):
     """
     distances = torch.tensor(list(distances))
     if not len(distances) or distances.min() < 1 or distances.max() >= LENGTH:
-        raise ValueError(
-            f"distances must hold whole numbers from 1 to {LENGTH - 1}, got {distances.tolist()}."
-        )
+        raise ValueError(f"distances are whole numbers from 1 to {LENGTH - 1}, got {distances.tolist()}.")
     generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
     distance = distances[torch.randint(len(distances), (count,), generator=generator)]  # (count)
     order = torch.rand(count, len(LETTERS), generator=generator, dtype=torch.float32)
@@ -90,8 +88,9 @@ class TinyModel(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(len(LETTERS), D_MODEL)
         self.positions = nn.Parameter(torch.randn(LENGTH, D_MODEL))
-        layers = [MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(NUM_LAYERS)]
-        self.layers = nn.ModuleList(layers)
+        self.layers = nn.ModuleList(
+            MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(NUM_LAYERS)
+        )
         self.guess = nn.Linear(D_MODEL, len(LETTERS), bias=False)
 
     def forward(self, letters, heads_on=None):

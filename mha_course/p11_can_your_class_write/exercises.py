@@ -75,15 +75,9 @@ broken = {
         ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
         ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
         ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
-        (
-            {"C": ...},
-            "C: no wrong row moves. Build each break that is left: whose outputs are these?",
-        ),
+        ({"C": ...}, "C: no wrong row moves. Build each break that is left: whose outputs are these?"),
         ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
-        (
-            {"D": ...},
-            "D: no wrong row moves. Build each break that is left: whose outputs are these?",
-        ),
+        ({"D": ...}, "D: no wrong row moves. Build each break that is left: whose outputs are these?"),
         ({"E": ...}, "E: change the first word of eight, then the second. Which of them moves later rows?"),
     ],
     praise="What is changed, and what moves: that test needs no trained model, and no error message.",

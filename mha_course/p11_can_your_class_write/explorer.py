@@ -21,7 +21,6 @@ SENTENCES = (
     "The capital of France is",
     "The cat eats the fish because it is",
 )
-SHAPE = (LAYERS, NUM_HEADS)
 NONE, HEAD, LAYER, REST = "no head", "this head", "its layer", "its neighbours"
 
 
@@ -40,23 +39,17 @@ def language_explorer():
     """
     load_language_model()
     controls = {
-        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout=_wide(330)),
+        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout={"width": "330px"}),
         "break": widgets.Dropdown(options=list(BREAKS)),
         "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
     }
     more = {
-        "layer": widgets.IntSlider(23, 0, LAYERS - 1, layout=_wide(190)),
-        "head": widgets.IntSlider(3, 0, NUM_HEADS - 1, layout=_wide(170)),
-        "against": widgets.Text(placeholder="the second", layout=_wide(190)),
+        "layer": widgets.IntSlider(23, 0, LAYERS - 1, layout={"width": "190px"}),
+        "head": widgets.IntSlider(3, 0, NUM_HEADS - 1, layout={"width": "170px"}),
+        "against": widgets.Text(placeholder="the second", layout={"width": "190px"}),
     }
-    title = "The 270 heads of a language model"
-    return Panel(
-        title, controls, compute, draw, words, more, click=click, asks="click a head in the map", height=368
-    )
-
-
-def _wide(pixels):
-    return widgets.Layout(width=f"{pixels}px")
+    actions = {"click": click, "asks": "click a head in the map", "height": 368}
+    return Panel("The 270 heads of a language model", controls, compute, draw, words, more, **actions)
 
 
 def click(values, map, row, column):
@@ -120,15 +113,13 @@ def run(sentence, name="nothing", off=()):
     ids = model.encode(sentence)
     if len(ids) > MOST_TOKENS:
         raise ValueError(f"These are {len(ids)} tokens and {MOST_TOKENS} fit in the picture: shorten it.")
-    on = torch.ones(*SHAPE, 1, 1, dtype=torch.float32)
+    on = torch.ones(LAYERS, NUM_HEADS, 1, 1, dtype=torch.float32)
     on[tuple(zip(*off, strict=True)) or ([], [])] = 0
-    first = off[0][0] if off else 0
-    kept = (
-        run(sentence, name) if off else {"streams": [model.embedding(ids)[None]], "weights": [], "heads": []}
-    )
-    streams, weights, heads = (
-        [*kept[what][: first + part]] for what, part in (("streams", 1), ("weights", 0), ("heads", 0))
-    )
+    first, streams, weights, heads = 0, [model.embedding(ids)[None]], [], []
+    if off:
+        first, kept = off[0][0], run(sentence, name)
+        streams, weights, heads = (list(kept[part]) for part in ("streams", "weights", "heads"))
+        del streams[first + 1 :], weights[first:], heads[first:]
     x, mask = streams[-1], causal_mask(len(ids))
     for layer, block in list(enumerate(blocks_with(name)))[first:]:
         block.attention.on = on[layer]
@@ -138,9 +129,8 @@ def run(sentence, name="nothing", off=()):
         heads.append(block.attention.heads[:, -1])  # of the last token
     logits = F.linear(model.norm(x[0, -1]), model.embedding.weight)  # (d_model) -> (vocabulary)
     return {
-        "tokens": [model.decode([token]).strip() or "␣" for token in ids], "streams": streams,
-        "weights": torch.stack(list(weights)), "heads": torch.stack(list(heads)), "stream": x[0, -1],
-        "next": logits.softmax(dim=-1),
+        "tokens": [_word(token) for token in ids], "streams": streams, "stream": x[0, -1],
+        "weights": torch.stack(weights), "heads": torch.stack(heads), "next": logits.softmax(dim=-1),
     }  # fmt: skip
 
 
