@@ -15,6 +15,10 @@ padding_in_front = FunctionExercise(
             mistakes=changes("""
                 first_word[:, None] => first_word
                 You compare n positions with b lengths: which needs a new axis, so that all pairs meet?
+                causal_mask(n) => causal_mask(n).tril(-1)
+                No word sees itself: is it later than itself?
+                real[:, None, None, :] => real[:1, None, None, :].expand(len(lengths), 1, 1, n)
+                All sentences get the padding of the first: which axis of your mask holds them?
             """),
         ),
         case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),

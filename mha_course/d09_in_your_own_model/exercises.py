@@ -75,7 +75,7 @@ cross_attention = FunctionExercise(
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         source @ => (source * ~is_pad[..., None]) @
         A word of zeros scores 0, and softmax still gives it weight: hide scores.
-        dim=-1 => dim=1
+        dim=-1) => dim=1) => dim=1).nan_to_num()
         Your softmax runs over the words that ask: along which axis are those that answer?
     """),
     praise="The target asks, the source answers, and of the source only the padding is hidden.",

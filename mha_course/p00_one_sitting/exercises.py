@@ -32,6 +32,8 @@ _MASKS = changes("""
     The mask is added, so True adds 1 to a score: what makes a weight exactly 0?
     -torch.inf => torch.inf
     A hidden score becomes +∞: which score gives a weight of 0?
+    ~mask => ~torch.ones(scores.shape[-2:]).tril().bool()
+    You hide later words, whatever mask you are handed: which keys does it name?
 """)
 
 _WITHOUT_A_MASK = changes("""
@@ -53,6 +55,8 @@ _WITHOUT_A_MASK = changes("""
     You divide by the root of the number of queries: how many products does one score add up?
     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
     All weights together add up to 1: what must each row add up to?
+    weights @ v => weights @ k
+    You mix the keys: what does a query collect?
     scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
     Without a mask you hide words all the same: what does mask=None mean?
 """)
@@ -159,6 +163,29 @@ _ONE_HEAD = changes("""
     The values answer and the keys are mixed: in which order does `attention` take them?
     return self.w_o(merge(heads)) => return x + self.w_o(merge(heads))
     x is added to the output: that is the step after this class.
+    self.w_q(x) => x
+    self.w_k(x) => x
+    self.w_v(x) => x
+    You cut x itself: which layers make queries, keys and values of it?
+    self.num_heads) => x.shape[-1] // self.num_heads)
+    You take num_heads for the width of a head: what does it count?
+    attention(q, k, v => attention(q / q.shape[-1] ** 0.5, k, v
+    You divide by √d_k, and `attention` does so once more.
+    self.w_v(x) => self.w_o(self.w_v(x))
+    W_O is used twice.
+    v, mask) => v, torch.ones(x.shape[1], x.shape[1]).tril().bool())
+    You hide later words, also without a mask: what does mask=None mean?
+""")
+
+_THREE_HEADS = changes("""
+    self.w_o(merge(heads)) => self.w_o(heads.mean(dim=-3).repeat(1, 1, self.num_heads))
+    You average the heads: what does merge do with them?
+    merge(heads) => merge(heads.flip(-3))
+    The heads are side by side, but the last one comes first.
+    split(self.w_q(x), self.num_heads) => self.w_q(x).unflatten(-1, (-1, self.num_heads)).movedim(-1, -3)
+    split(self.w_k(x), self.num_heads) => self.w_k(x).unflatten(-1, (-1, self.num_heads)).movedim(-1, -3)
+    split(self.w_v(x), self.num_heads) => self.w_v(x).unflatten(-1, (-1, self.num_heads)).movedim(-1, -3)
+    Your heads take every num_heads-th feature: a head owns features that lie side by side.
 """)
 
 
@@ -174,7 +201,7 @@ write_forward = ForwardExercise(
     axes=("sentence", "word", "feature"),
     cases=lambda: [
         _input((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
-        _input((12, 3), n=4, label="with three heads, without a mask"),
+        _input((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
         _input(
             (8, 2),
             causal_mask(5),

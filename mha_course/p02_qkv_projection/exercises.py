@@ -20,7 +20,7 @@ class LayerExercise(FunctionExercise):
         if not isinstance(layer, torch.nn.Linear):
             raise AnswerError(f"your function returns {kind_of(layer)}; a torch.nn.Linear is needed.")
         if layer.bias is not None and layer.bias.any():
-            raise AnswerError("your layer adds a bias, random at first: does x @ w_q add anything?")
+            raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
         return layer(x)
 
 
@@ -41,7 +41,7 @@ into_a_layer = LayerExercise(
         You copy the matrix as it is printed: what does a layer do to its weight before it multiplies?
         Linear(d_model, d_k => Linear(d_k, d_model
         copy_(w_q.T) => copy_(w_q)
-        In a Linear the first size is what goes in: how wide is a row of x?
+        Your weight is (d_model, d_k), as it is printed: a layer multiplies by weight.T, so how must it lie?
         copy_(w_q.T) => copy_(w_q.reshape(d_k, d_model))
         reshape finds the shape and loses the places: how do rows become columns?
     """),
@@ -142,6 +142,8 @@ three_in_one = FunctionExercise(
         You cut between tokens: which axis holds the features?
         together.chunk(3, dim=-1) => (x @ part for part in w_qkv.chunk(3))
         You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?
+        return q, k, v => return q, k, k
+        You return the keys twice: which third of the columns belongs to the values?
         together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
         A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
         together.chunk(3, => together[..., :6].chunk(3,

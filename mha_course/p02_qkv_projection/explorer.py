@@ -53,14 +53,16 @@ def draw(drawing, state):
     tokens, features = EXAMPLE.tokens, EXAMPLE.features
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     # Cells of one size in all three, so that a row of x and the same row of the result stand on one line.
-    boxes, size = ((0, 5, 346, 310), (386, 5, 231, 358), (666, 115, 154, 200)), 46
+    boxes = ((12, 45, 334, 270), (386, 5, 231, 358), (666, 115, 154, 200))
     style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
     given = style | {"title": "x", "map": X, "colour": "positive"}
     cell = drawing.heatmap(boxes[X], state["x"], tokens, features, (token, feature), **given)
-    drawing.rect(*cell(token, 0)[:2], len(features) * size, size, "lit", outline=True)
+    x, y, size, _ = cell(token, 0)
+    drawing.rect(x, y, len(features) * size, size, "lit", outline=True)
     learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "map": W, "colour": role}
     cell = drawing.heatmap(boxes[W], state["w"], features, COLUMNS, (feature, column), **learned)
-    drawing.rect(*cell(0, column)[:2], size, len(features) * size, "lit", outline=True)
+    x, y, size, _ = cell(0, column)
+    drawing.rect(x, y, size, len(features) * size, "lit", outline=True)
     made = style | {"axes": ("", role), "map": RESULT, "colour": role}
     drawing.heatmap(boxes[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
     drawing.text(376, 229, "@", 22, "middle")

@@ -1,5 +1,6 @@
 """What the test of exercise 4.3 is handed: scales, two of them right. And which sizes of head it tries."""
 
+import copy
 from functools import partial
 
 import torch
@@ -71,11 +72,26 @@ class ScaleTest(TestExercise):
             passing = [f"“{each.name}”" for each, said in zip(self.candidates, verdicts, strict=True) if said]
             words = f"Your test says False of both right scales, and True of {' and '.join(passing[:2])}"
             return f"{words}: what does it ask for?"
-        if not candidate.is_right and len(tried) == 1:
+        if candidate.is_right or not self._cannot_show(test, candidate):
+            return None  # its sizes are not to blame
+        if len(tried) == 1:
             return f"Handed a right scale, your test tries d_k = {min(tried):g} only: are there others?"
-        if not candidate.is_right and all((d_k**0.5).is_integer() for d_k in tried):
+        if all((d_k**0.5).is_integer() for d_k in tried):
             return f"Your test tries square numbers only, such as d_k = {min(tried):g}, where √d_k is whole."
         return None
+
+    @staticmethod
+    def _cannot_show(test, candidate):
+        """Return whether a wrong scale is right on all that a test tries."""
+        function, alike = copy.deepcopy(candidate.function), []
+
+        def scale(scores, d_k):
+            scaled = torch.as_tensor(scores) / d_k**0.5
+            alike.append(torch.allclose(torch.as_tensor(function(scores, d_k)).to(scaled), scaled))
+            return scaled
+
+        run(test, (scale,))
+        return all(alike)
 
     @staticmethod
     def _spreads(test):

@@ -29,6 +29,7 @@ row_by_hand = ValueExercise(
         ([0.366, 0.134, 0, 0.366], "The hidden word still took a share: which powers does your sum hold?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
+        ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, and the scores 1, 0 and 1 are not."),
         ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
@@ -133,6 +134,8 @@ softmax_for_every_row = FunctionExercise(
         You subtract one maximum from all rows, and a row far below it is lost.
         ).nan_to_num() => )
         A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?
+        ).nan_to_num() => ).log().nan_to_num()
+        These are logarithms of weights: what does each row of weights add up to?
         .nan_to_num() => .nan_to_num(1 / scores.shape[-1])
         A row without any key gets equal shares: which weights would say that it looks nowhere?
     """),

@@ -143,6 +143,10 @@ one_more_word = FunctionExercise(
         The new word gets the share of all earlier ones, and they get its share.
         (total * output + power * value) / new_total => output + power / new_total * value
         The new word gets a share: have the others shrunk?
+        power = score.exp() => power = (-score).exp()
+        The sign of the score is turned: should a higher score count more, or less?
+        power = score.exp() => power = (score / len(value) ** 0.5).exp()
+        You divide the score by √d_v: do values take part in a score?
         power = score.exp() => power = 2**score => power = 10**score
         You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score

@@ -62,6 +62,8 @@ LAST_LINES = changes("""
     The weights are right. A bias is missing: what does calling self.w_o add?
     self.w_o(concat) => self.w_o(self.w_o(concat))
     The weights are right, and W_O is used twice.
+    self.w_o(concat), weights => self.w_o(concat), scores
+    The output is right, and you return scores beside it: which step makes them weights?
 """)
 
 MASKS = changes("""

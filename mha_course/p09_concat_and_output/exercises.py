@@ -39,6 +39,13 @@ take_out = Pruning(
         You take columns out of both: which axis of W_O is as long as concat is wide?
         concat.shape[-1] => w_o.shape[1]
         Your d_v comes from d_model: which width is shared out among the heads here?
+        [concat[:, :start], concat[:, end:]] => [concat[:, :start]]
+        [w_o[:start], w_o[end:]] => [w_o[:start]]
+        All heads behind the one asked for are gone, too: where do they begin?
+        (head + 1) * d_v => (head + 1) * d_v + 1
+        One number too many is gone: does a slice hold its stop?
+        concat.shape[-1] // num_heads => 2
+        Your heads are two numbers wide, whatever concat is: how wide is each of num_heads?
         concat.shape[-1] // num_heads => 1
         You take out a single number: how many does one head have?
     """),
@@ -82,13 +89,19 @@ _BLANK_CELL = changes("""
     One layer makes queries, keys and values: which three are there?
 """)
 
+_ONE_FOR_ALL = changes("""
+    cut = (b, n, self.num_heads, self.d_k) => cut = (b, n, 1, d_model)
+    self.d_k**0.5 => d_model**0.5
+    One head does it all, whatever num_heads is: which line cuts q, k and v?
+""")
+
 the_class = ModuleExercise(
     "9.2 ★★★ · 15 min · The class, from a blank cell",
     axes=_AXES,
     without=[*mha_helpers.__all__, "forward", "multi_head_attention_forward"],
     cases=lambda: [
         _input((6, 1), label="with one head, without a mask", mistakes=ONE_HEAD + LAST_LINES + _BLANK_CELL),
-        _input((3, 3), n=4, label="with d_k = 1, without a mask"),
+        _input((3, 3), n=4, label="with d_k = 1, without a mask", mistakes=_ONE_FOR_ALL),
         _input((12, 3), label="with three heads, without a mask"),
         _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=MASKS),
         _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),

@@ -87,6 +87,9 @@ circuit_by_hand = FunctionExercise(
         Your queries take from head 1.3 as well: does a query look for its own letter or another?
         letter @ before.T => (letter + before) @ before.T
         Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
+        before = weights @ letter => before = letter.roll(1, 0)
+        You empty row 0, where position 0 asks: who is asked, so that nothing finds position 0?
         letter @ before.T => (letter @ before.T).tril()
         The right scores behind a causal mask: the task asks for them without one.
         letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))
@@ -112,10 +115,13 @@ class ShortcutTest(TestExercise):
     """Says which rules pass if several do."""
 
     def _slip(self, test, verdicts, candidate):
+        if len(verdicts) < len(self.candidates):  # it wavers, so nobody knows which pass
+            return None
         names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
         rules = [name for name in names if name.startswith("always")]
-        if len(rules) > 1:
-            return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
+        if len(rules) < 2:
+            return None
+        return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
 
 
 catch_the_shortcut = ShortcutTest(

@@ -6,7 +6,7 @@ from mha_course.p11_can_your_class_write.loading import Loading, random_state
 load_a_layer = Loading(
     "11.1 ★★ · 8 min · Load a layer",
     cases=lambda: [
-        case(random_state(3, 3, 4), 2, 3, label="with as many heads of keys as of queries"),
+        case(random_state(3, 3, 4), 5, 3, label="with as many heads of keys as of queries"),
         case(random_state(6, 2, 2), 1, 6, label="with three heads that share their keys"),
     ],
     task="""

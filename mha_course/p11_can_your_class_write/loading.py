@@ -29,7 +29,8 @@ class Loading(FunctionExercise):
         (state, *rest), got = cases[first].args, outcomes[first].value
         rights = self.reference(state, *rest).items() if isinstance(got, dict) else ()
         wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
-        if wrong and getattr(got[wrong[0]], "shape", None) == state[f"blk.{rest[0]}.attn_k.weight"].shape:
+        rows = len(state[f"blk.{rest[0]}.attn_k.weight"])
+        if wrong and getattr(got[wrong[0]], "shape", (0,))[0] == rows < len(state["blk.0.attn_q.weight"]):
             return f"“{wrong[0]}” has the rows of the key heads alone: how many heads share each of them?"
         for name, tensor in state.items() if wrong else ():
             if not compare.difference(got[wrong[0]], tensor):

@@ -1,5 +1,7 @@
 """The explorer of page 02 multiplies as plain torch does, and a click chooses what was hit."""
 
+import re
+
 import pytest
 
 from mha_course.p02_qkv_projection import projection_explorer
@@ -25,3 +27,15 @@ def test_a_click_chooses_the_row_and_the_column_that_were_hit():
         assert f'data-cell="{",".join(map(str, cell))}"' in panel.svg()
         panel.click(*cell)
         assert chosen.items() <= panel.state().items()
+
+
+def test_the_frame_is_round_a_whole_row_of_x_on_the_line_of_its_result():
+    svg = projection_explorer().svg()
+    area = r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
+
+    def cell(*where):
+        return [float(n) for n in re.search(f'data-cell="{",".join(map(str, where))}">{area} ', svg).groups()]
+
+    left, top, size, _ = cell(0, 1, 0)
+    frames = [[float(n) for n in frame] for frame in re.findall(f'{area} fill="none" stroke="#E8A200"', svg)]
+    assert [left, top, 6 * size, size] in frames and cell(2, 1, 0)[1:] == [top, size, size]
