@@ -54,7 +54,7 @@ needs was not installed; in JupyterLab it moves.</p>"""
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
-SAY_YOURS = "Open the output of this cell after you have said yours"
+SAY_YOURS = "Open the output of this cell once you have given yours"
 HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

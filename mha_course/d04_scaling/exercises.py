@@ -1,16 +1,16 @@
-"""The exercise of the deeper page on scaling: where a head stops answering."""
+"""The exercise of the deeper page on scaling: where a head stops responding."""
 
 import torch
 
 from mha_course.exercises import ValueExercise
 
 
-def _answer_there(d_k, wanted):
-    """Say which answer the match has at a wrong d_k; without the scale 5 is wanted, with it 22."""
+def _response_there(d_k, wanted):
+    """Say which response the match has at a wrong d_k; without the scale 5 is wanted, with it 22."""
     weight = torch.sigmoid(d_k if wanted == 5 else d_k**0.5)
     match = weight * (1 - weight)
     verdict = "not yet below 0.01" if match >= 0.01 else "but is this the first whole d_k below 0.01?"
-    return f"is {d_k:g}, where the answer is {match:.4g}, {verdict}"
+    return f"is {d_k:g}, where the response is {match:.4g}, {verdict}"
 
 
 still_head = ValueExercise(
@@ -18,8 +18,8 @@ still_head = ValueExercise(
     right={"no scale": 5, "÷ √d_k": 22},
     task="""
     A query has learned to equal its key, so that this score is d_k; the score of the only other key is 0.
-    The matching weight α answers its score with α · (1 − α). What is the smallest whole d_k at which this
-    answer is below 0.01, without the scale and with it?
+    The matching weight α responds to its score with α · (1 − α). What is the smallest whole d_k at which this
+    response is below 0.01, without the scale and with it?
     """,
     stub="""
 still_from = {
@@ -27,10 +27,13 @@ still_from = {
     "÷ √d_k": ...,
 }
 """,
-    says=_answer_there,
+    says=_response_there,
     mistakes=[
         ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
-        ({"no scale": 3, "÷ √d_k": 5}, "At both the answer falls below 0.1: which limit does the task set?"),
+        (
+            {"no scale": 3, "÷ √d_k": 5},
+            "At both the response falls below 0.1: which limit does the task set?",
+        ),
         ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
         ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score; it is itself the root of d_k."),
         ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
@@ -40,16 +43,16 @@ still_from = {
     hints=[
         "Two keys, scores s and 0: torch.softmax(torch.tensor([s, 0.0]), dim=-1)[0] is α.",
         "Without the scale s is d_k. With it, s is d_k ÷ √d_k.",
-        "Try d_k = 1, 2, 3, … in a loop, and stop at the first answer below 0.01.",
+        "Try d_k = 1, 2, 3, … in a loop, and stop at the first response below 0.01.",
     ],
     solution="""
 still_from = {}
 for name, power in [("no scale", 1.0), ("÷ √d_k", 0.5)]:
-    d_k, answer = 0, 1.0
-    while answer >= 0.01:
+    d_k, response = 0, 1.0
+    while response >= 0.01:
         d_k += 1
         weight = torch.softmax(torch.tensor([d_k**power, 0.0]), dim=-1)[0]
-        answer = weight * (1 - weight)
+        response = weight * (1 - weight)
     still_from[name] = d_k
 """,
 )

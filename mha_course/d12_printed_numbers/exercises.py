@@ -16,9 +16,9 @@ query_of_eats = ValueExercise(
     right=sqrt(2) * log(8),
     decimals=2,
     task="""
-    Repair head 1 of S1's “cat eats fish”. Its d_k is 2 and its keys stay, (1, 0) for “cat”, (0, 0)
-    for “eats” and “fish”. It gets a $W_Q$ of its own, [[1, 0], [a, 0]], so that “eats” asks (a, 0). For
-    which a does “eats” give “cat” a weight of 0.8? Give two decimals.
+    Repair head 1 of S1's “cat eats fish”. Its d_k is 2 and its keys stay as they are, (1, 0) for “cat”,
+    (0, 0) for “eats” and “fish”. It gets a $W_Q$ of its own, [[1, 0], [a, 0]], so that “eats” asks (a, 0).
+    For what value of a does “eats” give “cat” a weight of 0.8? Give two decimals.
     """,
     stub="my_a = ...",
     says=_weight_of_cat,

@@ -10,7 +10,7 @@ without_positions = ValueExercise(
     "1.1 ★ · 3 min · What can be told apart without positions?",
     right={"a", "c"},
     task="""
-    A model adds no positions: x is made of the word table only. For which of these pairs does it
+    A model adds no positions: x comes from the word table alone. For which of these pairs does it
     get **the same rows**, perhaps in another order? Answer with a set of letters, such as `{"b", "d"}`.
 
     - **a** “dog bites man” and “man bites dog”
@@ -121,8 +121,8 @@ axes_mixed_up = ValueExercise(
         "holds {:g} tables of {:g} × {:g}: how many should there be, and what looks at what?".format(*shape)
     ),
     task="""
-    A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. Which
-    shape do her weights have? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
+    A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. What
+    shape are her weights? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
     look at each other?
     """,
     stub="""

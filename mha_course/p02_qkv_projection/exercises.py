@@ -89,9 +89,9 @@ own_question = ValueExercise(
     right=[[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]],
     says=_asks,
     task="""
-    Head 4 is yours. Whoever is eaten asks “what happens to me?”, so “fish” must ask with exactly the key
-    that “eats” has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever
-    the words stand, so it must not read positions. Fill in all six rows of $W_Q$.
+    Head 4 is yours. Whoever is eaten asks “what happens to me?”: let “fish” ask with the key that “eats”
+    has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever the words
+    stand, so it must not read positions. Fill in all six rows of $W_Q$.
     """,
     stub="""
 my_w_q = [

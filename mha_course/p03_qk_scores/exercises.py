@@ -20,8 +20,8 @@ new_key = ValueExercise(
     says=_needs,
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
-    (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). Which numbers stand in its row and its column? Leave out
-    its score with itself. For which old words is “dog” now the best answer?
+    (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). What numbers are in its row and its column? Leave out
+    its score with itself. For which of the original words is “dog” now the best answer?
     """,
     stub="""
 dog = {

@@ -14,7 +14,7 @@ scores_equal_to_zero = ValueExercise(
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
     Take the row “cat” of this page: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
-    and its weights should be [0.768, 0.045, 0.187]. Which weights does this code give, to at least
+    and its weights should be [0.768, 0.045, 0.187]. What weights does this code give, to at least
     two decimals? You need no exponentials.
     """,
     stub="my_row = ...  # three numbers, as a list",
@@ -90,7 +90,7 @@ leak_test = LeakTest(
     task="""
     A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
     sees a later one, else `False`; its mask is not shown. The check hands your test many
-    attentions, three of which are right.
+    attention functions, three of which are right.
     """,
     praise="You never looked at a mask, and found a leak that no mask shows: trust what moves.",
     hints=[

@@ -55,9 +55,9 @@ how_sharp = ValueExercise(
     right=round(log(9) / 2, 2),  # which the exact one rounds to, and 1.094 does not
     decimals=2,
     task="""
-    A row holds two scores, 5 and 3, and the larger weight is 0.881. By which factor must both scores be
-    multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until
-    it fits; give two decimals.
+    A row holds two scores, 5 and 3, and the larger weight is 0.881. By what factor must both scores be
+    multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until it
+    fits; give two decimals.
     """,
     stub="my_factor = ...",
     says=_larger_weight,
@@ -109,7 +109,7 @@ softmax_for_every_row = FunctionExercise(
     task="""
     Write softmax over the keys for tables of any shape (…, n_q, n_k), without PyTorch's own softmax. It has
     to do what the page's three lines cannot. Scores may be as large as 1000, and some are −∞. A row in which
-    all are −∞ belongs to a word that may look nowhere, and gets weights of 0.
+    all are −∞ belongs to a word that may not look anywhere, and gets weights of 0.
     """,
     mistakes=changes("""
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)

@@ -129,7 +129,7 @@ one_more_word = FunctionExercise(
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
     task="""
-    A model has mixed the values of all words so far. It kept two things only: the `output`, and `total`,
+    A model has mixed the values of all words so far. It has kept only two things: the `output`, and `total`,
     the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
     (d_v). Return the new output and the new total, as if softmax had seen all words at once. Leave the
     tensors that you are handed as they are.

@@ -15,7 +15,7 @@ direct_path = FunctionExercise(
     ],
     task="""
     Each part of x also goes straight to the logits, on its *direct path*. The logits of x are
-    `x @ w_guess.T`, so that `w_guess` has a row for each of 26 letters. `letters` holds the number of the
+    `x @ w_guess.T`, so `w_guess` has a row for each of the 26 letters. `letters` holds the number of the
     letter that comes next at each position. Return what each part adds to the logit of that letter.
     """,
     mistakes=changes("""

@@ -12,8 +12,8 @@ load_a_layer = Loading(
     task="""
     Your class of page 09 has a key for each of its heads, so it can hold a layer of this model if each key
     head is written out for all heads that share it. `state` is the file's dict: layer 3 has
-    `blk.3.attn_q.weight`, and so for `k`, `v` and `output`. Return a dict with `w_q.weight`, `w_k.weight`,
-    `w_v.weight` and `w_o.weight`, each (d_model, d_model). Both keep a matrix as (out, in).
+    `blk.3.attn_q.weight`, and likewise for `k`, `v` and `output`. Return a dict with `w_q.weight`,
+    `w_k.weight`, `w_v.weight` and `w_o.weight`, each (d_model, d_model). Both keep a matrix as (out, in).
     """,
     mistakes=changes("""
         .repeat_interleave(num_heads // len(heads), dim=0) => .repeat(num_heads // len(heads), 1, 1)
@@ -98,7 +98,8 @@ moves_the_name = ValueExercise(
     task="""
     “When Mary and John went to the store, John gave a drink to”: the model says “ Mary” with 0.92. Switch
     off each of the heads (1, 5), (20, 0), (23, 3), (24, 4) and (29, 1), layer and head counted from 0, one
-    at a time, with `heads_off`. Which lowers this probability most, and to how much? And which raises it?
+    at a time, with `heads_off`. Which lowers this probability most, and what does it fall to? And which
+    raises it?
     """,
     stub="""
 moved = {

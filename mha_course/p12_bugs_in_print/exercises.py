@@ -112,7 +112,7 @@ test_with_ones = OnesTest(
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
     average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
-    returns True only if it mixes rightly. Make q, k and v yourself, with the same number of features in q
+    returns True only if it mixes correctly. Make q, k and v yourself, with the same number of features in q
     and k, and let every token give 1.
     """,
     mistakes=changes("""

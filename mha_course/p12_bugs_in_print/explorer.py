@@ -18,7 +18,7 @@ EXPERIMENTS = {
     "change the last word": "Under a causal mask the last word is changed: how far does each output move?",
     "shuffle the words": "The words are shuffled, no mask: how far are the outputs from the shuffled ones?",
     "let every word give 1": "Without a mask every value is 1: what is each output?",
-    "enlarge d_k": "Random queries and keys: how widely do the scores spread?",
+    "increase d_k": "Random queries and keys: how widely do the scores spread?",
     "compare with PyTorch": "Under a causal mask, same matrices: how far is each output from PyTorch's?",
 }
 
@@ -59,7 +59,7 @@ def measure(experiment, bug):
     """Return labels and one number for each."""
     tokens, x = sentence_vectors("the old cat eats fresh fish")
     projections, mask = _projections(x.shape[-1], d_k=8), causal_mask(len(x))
-    if experiment == "enlarge d_k":
+    if experiment == "increase d_k":
         many = fixed_matrix("many words", 64, 64)
         spreads = [attend(many, _projections(64, d_k), bug=bug)[1].std().item() for d_k in SIZES]
         return [f"d_k = {d_k}" for d_k in SIZES], spreads

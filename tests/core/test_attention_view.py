@@ -95,6 +95,7 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         panel.controls["head"].value = head
         drawn = {int(number) for number in re.findall(r'data-cell="(\d+),', panel.svg())}
         assert head in drawn and len(drawn) == min(MOST_SMALL, heads - head // MOST_SMALL * MOST_SMALL)
+        assert {f"head {i + 1}" for i in drawn} == {*re.findall(r">(head \d+)</text>", panel.svg())}
         assert panel.description().startswith(f"Layer 1, head {head + 1}.")
     boxes = [
         tuple(map(float, box))

@@ -22,7 +22,7 @@ LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
 AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises": 3}
 OTHER_SIZES = {
     "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
-    "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
+    "12_printed_numbers": AT_MOST | {"words": 1330},  # many claims, each told before it is judged
     "one_sitting": LONG | {"cells": 46},
 }
 ROOM = ROOT / "mha_course"
@@ -165,14 +165,14 @@ def test_sections_come_in_order(page):
 def test_predict_asks_before_it_tells(page):
     question, folded, _ = page.source("Predict", "markdown").partition("<details>")
     assert "?" in question and folded
-    assert "<summary>Open the answer after you have said yours</summary>" in page.text
+    assert "<summary>Open the answer once you have given yours</summary>" in page.text
 
 
 @of(PAGES)
 def test_what_answers_a_question_above_is_folded(page):
     """Right below “say yours” the stored output would answer; explorers are to be seen, and moved."""
     for asks, cell in itertools.pairwise(page.cells):
-        if "after you have said yours" in asks.source and cell.cell_type == "code" and cell.outputs:
+        if "once you have given yours" in asks.source and cell.cell_type == "code" and cell.outputs:
             assert "answer" in cell.metadata.get("tags", []) or EXPLORER.search(cell.source), cell.id
 
 

@@ -16,7 +16,7 @@ GUILTY = {
     "softmax": {"change the last word", "let every word give 1", "compare with PyTorch"},
     "values": {"let every word give 1", "compare with PyTorch"},
     "heads": {"shuffle the words", "compare with PyTorch"},
-    "scale": {"enlarge d_k", "compare with PyTorch"},
+    "scale": {"increase d_k", "compare with PyTorch"},
 }
 
 
