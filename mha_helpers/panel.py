@@ -275,7 +275,8 @@ def _head_html(title, message=""):
     shown = f"<b>{html.escape(title)}</b>"
     if message:
         style = "border-left:4px solid #C4433A;padding-left:8px"
-        shown = f'<div role="alert" style="{style}">{html.escape(message[0].upper() + message[1:])}</div>'
+        said = f"{message[0].upper()}{message[1:]} Until then the picture stays as it was."
+        shown = f'<div role="alert" style="{style}">{html.escape(said)}</div>'
     return f"<style>{STYLE}{_STYLE}{_ASLEEP}</style>{shown}"
 
 

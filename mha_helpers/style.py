@@ -53,12 +53,17 @@ def head_label(head, names=None):
 
 
 def short(token, length=14):
-    """Cut a long token, so that it fits beside a picture.
+    """Cut a long token, so that it fits beside a picture; a capital takes the room of one letter and a half.
 
-    >>> short("internationalisation")
-    'international…'
+    >>> short("internationalisation"), short("INTERNATIONAL")
+    ('international…', 'INTERNAT…')
     """
-    return token if len(token) <= length else token[: length - 1] + "…"
+    room = 0
+    for i, letter in enumerate(token):
+        room += 1.5 if letter.isupper() else 1
+        if room > length:
+            return token[: i - 1] + "…"
+    return token
 
 
 def number(value, decimals=2, trim=True):

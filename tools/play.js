@@ -36,9 +36,10 @@ async function play(panel, number) {
     const next = nearest(i, to);
     show(next, "", others(before, next, i));
   }
-  // Says which controls had to move because a combination is not kept.
+  // Says which controls had to move because a combination is not kept, and if this slider had to spring back.
   function others(before, after, i) {
-    const names = inputs.filter((_, k) => (k !== i || inputs[i].type !== "range") && before[k] !== after[k])
+    const goesOn = inputs[i].type === "range" && after[i] !== now[i];
+    const names = inputs.filter((_, k) => !(k === i && goesOn) && before[k] !== after[k])
       .map(input => `“${input.dataset.name}” is now ${option(input, after[inputs.indexOf(input)])}`);
     return names.length ? `Not every combination is kept here: ${names.join(", ")}.` : "";
   }
@@ -73,7 +74,8 @@ async function play(panel, number) {
   picture.addEventListener("click", event => {
     const cell = event.target.closest("[data-cell]"), answered = answer(event);
     if (!cell) return;
-    if (answered && String(state(at, answered)) !== String(state(at, click))) {
+    const seen = clicked => String(state(at, clicked).slice(0, 2)); // the picture and its words
+    if (answered && seen(answered) !== seen(click)) {
       show(at, answered);
       walk();
       link();
@@ -102,9 +104,11 @@ async function play(panel, number) {
   function open() {
     const [, which, settings, clicked = ""] = LINK.exec(location.hash) || [];
     const linked = [settings?.split(",").map(Number), decodeURIComponent(clicked).replace("+", " ")];
-    if (which !== String(number + 1) || !state(...linked)) return;
-    show(...linked);
+    if (which !== String(number + 1)) return;
+    if (state(...linked)) show(...linked);
+    else say("What this link names is not kept here.");
     walk();
+    for (let fold = panel.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     panel.scrollIntoView();
   }
   show(start, "");

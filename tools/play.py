@@ -62,11 +62,12 @@ HEAD = """<!doctype html>
 <style>{style}</style></head><body>
 """
 NOTE = """<nav><a href="index.html">All pages</a></nav>
-<p class="note">Here you can point at the pictures, move their sliders and read the code. The address of the
-page names the settings you chose last, so a link to it shows the same picture. To run the code, and to have
-your exercises checked, open the same page in JupyterLab.</p>
-<noscript><p><b>Scripts are switched off in this browser, so the pictures do not move.</b></p></noscript>
+<p class="note">{}To run the code, and to have your exercises checked, open the same page in JupyterLab.</p>
 """
+MOVES = """Here you can point at the pictures, move their sliders and read the code. The address of the page
+names the settings you chose last, so a link to it shows the same picture. """
+NO_SCRIPT = """<noscript><p><b>Scripts are switched off in this browser, so the pictures do not
+move.</b></p></noscript>"""
 
 
 class Renderer(IPythonRenderer):
@@ -215,7 +216,8 @@ def page_html(path, panels):
     lead_links(page, path, "{}.html")
     body = "\n".join(cell_html(cell, panels) for cell in page.cells)
     script = f"<script>{part('play.js')}</script>"
-    return f"{head(question(path))}{NOTE}<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
+    note = NOTE.format(MOVES) + NO_SCRIPT if '<figure class="play"' in body else NOTE.format("")
+    return f"{head(question(path))}{note}<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
 
 
 def part(name):

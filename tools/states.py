@@ -17,7 +17,7 @@ from unittest import mock
 import ipywidgets as widgets
 
 MOST_STATES = 240  # combinations of controls
-MOST_CLICKS = 1000  # after so many no further state is clicked through
+MOST_CLICKS = 900  # after so many no further state is clicked through
 ENOUGH = 12  # cells of a map without an answer, and the map has none
 CELL = re.compile(r'data-cell="([\d,]+)"')
 # What states share is stored once: a cell with its words, a text, any other mark.

@@ -168,7 +168,8 @@ def draw(drawing, state):
     numbers = [str(i) for i in range(LAYERS)]
     box = (400, 0, 210, drawing.height)
     drawing.heatmap(box, state["writes"], numbers, numbers[:NUM_HEADS], title="what each writes", **style)
-    halves = (("before", "as trained", 0, "head 1"), ("after", changed(state), 186, "head 2"))
+    title = "nothing changed" if changed(state) == "nothing changed" else "changed"  # the words say how
+    halves = (("before", "as trained", 0, "head 1"), ("after", title, 186, "head 2"))
     for name, title, top, colour in halves:
         drawing.text(622, top + 14, f"next word, {title}", 13, bold=True)
         values, ids = state[name].topk(LIKELIEST)
