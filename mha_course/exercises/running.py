@@ -127,7 +127,7 @@ def page_variable(code):
     for function in functions:
         for step in dis.get_instructions(function):
             value = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
-            if isinstance(value, torch.Tensor | int | float):
+            if isinstance(value, torch.Tensor | int | float) and step.argval != "inf":
                 return step.argval
     return None
 

@@ -50,7 +50,7 @@ window_mask = FunctionExercise(
     says=rules_of_the_window,
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
-    heads often leave spare weight there (an *attention sink*). Nobody sees a later word. Return this
+    heads often leave spare weight there (an *attention sink*). No word sees a later one. Return this
     mask, (n, n), True = may attend.
     """,
     mistakes=changes("""

@@ -189,7 +189,7 @@ three_bugs = BugHunt(
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has
-    three bugs. Repair them in place; the check counts how many you have found.
+    three bugs. Fix them in place; the check counts how many you have found.
     """,
     stub="""
 class Suspect(Layers):

@@ -96,7 +96,7 @@ moves_the_name = ValueExercise(
     right={"lowers most": (1, 5), "to": 0.65, "raises": (24, 4)},
     decimals=2,
     task="""
-    “When Mary and John went to the store, John gave a drink to”: the model says “ Mary” with 0.92. Switch
+    “When Mary and John went to the store, John gave a drink to”: the model gives “ Mary” 0.92. Switch
     off each of the heads (1, 5), (20, 0), (23, 3), (24, 4) and (29, 1), layer and head counted from 0, one
     at a time, with `heads_off`. Which lowers this probability most, and what does it fall to? And which
     raises it?

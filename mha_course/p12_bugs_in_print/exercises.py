@@ -164,7 +164,7 @@ line_up = LineUp(
     right=SUSPECTS,
     task="""
     Write for each suspect where its bug is: "mask", "scale", "softmax", "values", "heads", or
-    "healthy". Each word is needed once. A wrong list is answered by an experiment to look at again.
+    "healthy". Each word is needed once. A wrong list gets you an experiment to look at again.
     """,
     stub='my_verdicts = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ..., "F": ...}',
     praise="Six suspects, five experiments, no line of code: you can debug somebody else's attention.",

@@ -163,6 +163,12 @@ def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
         side_by_side(draw(SCORES), heatmap(SCORES), matrix_table(SCORES))
 
 
+def test_the_map_of_the_way_numbers_each_step_by_its_page():
+    texts = [text.get_text() for text in pipeline_map(4).figure.axes[0].texts]
+    assert [text for text in texts if text.isdigit()] == [f"0{page}" for page in range(1, 10)]
+    assert texts[texts.index("04") + 1] == "scaled" in pipeline_map(4).words
+
+
 def test_the_map_of_the_way_names_the_step_of_a_page_or_none():
     assert pipeline_map().words.startswith("The way: tokens → project → ")
     with pytest.raises(ValueError, match="page must be 1 to 9, got 0"):

@@ -91,6 +91,11 @@ def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
             assert 0 <= left < left + width <= 400
 
 
+def test_a_bar_says_its_number_with_its_sign():
+    root = drawn("bars", [0.5, -0.25], WORDS[:2], "ink", (-1, 1))
+    assert [text.text for text in root.iter(f"{SVG}text")][2::3] == ["0.50", "−0.25"]
+
+
 def test_a_bar_of_nothing_is_drawn_and_a_long_name_is_cut_and_no_markup():
     root = drawn("bars", [0], ["<b>internationalisation"], "ink", (0, 0))
     texts = [text.text for text in root.iter(f"{SVG}text")]

@@ -158,9 +158,14 @@ def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pai
         assert {(round(float(x)), round(float(y))) for x, y in drawn.hatched} == corners
 
 
-def test_a_negative_number_has_another_colour_than_a_positive_one():
+def test_a_negative_number_has_its_own_colour():
     drawn = drawn_maps(explorers()["scores_explorer"]())[0]
     hues = {True: set(), False: set()}
     for *_, rect, tip in drawn.cells.values():
-        hues["−" in tip.split(": ")[1]].add(rect.get("fill"))
-    assert hues[True] and not hues[True] & hues[False]
+        hues["−" in tip.split(": ")[1]].add(rect.get("fill"))  # None: that of the group, which is positive
+    assert hues == {True: {COLOURS["negative"]}, False: {None}}
+
+
+def test_the_word_of_a_row_says_what_its_weights_add_up_to():
+    said = re.findall(r">(\w+): its weights add up to ([\d.]+)<", own_view().svg())
+    assert said == [(word, "1") for word in QUERIES]
