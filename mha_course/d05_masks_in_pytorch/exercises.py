@@ -5,7 +5,7 @@ import torch
 from mha_course.exercises import FunctionExercise, case, changes
 
 padding_in_front = FunctionExercise(
-    "D5.1 ★★ · 6 min · Padding in front, and causal",
+    "D5.1 ★★ · 6 min · Padding at the front, and causal",
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
         case(
@@ -28,18 +28,18 @@ padding_in_front = FunctionExercise(
             label="with a sentence without any word",
             mistakes=changes("""
                 n - lengths => (n - lengths) % n
-                All of the sentence without words may be seen: [-0:] is [0:], the whole row.
+                The empty sentence is visible throughout: [-0:] is [0:], the whole row.
             """),
         ),
     ],
     task="""
-    A model that goes on writing needs the last word of every sentence at the end, so sentences are
-    padded in front. Make their causal mask for `F.scaled_dot_product_attention` from the numbers of real
-    words: `lengths` (b) and n → bool, (b, 1, n, n).
+    A model that continues a text needs the last word of every sentence at the end, so sentences are
+    padded at the front. Make their causal mask for `F.scaled_dot_product_attention` from the numbers of
+    real words: `lengths` (b) and n → bool, (b, 1, n, n).
     """,
     mistakes=changes("""
         >= first_word[:, None] => < lengths[:, None]
-        You hide what stands behind the words: here the padding stands in front of them.
+        You hide what comes after the words: here the padding comes before them.
         >= first_word => < first_word
         Your True marks the padding: what does True mean to F.scaled_dot_product_attention?
         n - lengths => lengths
@@ -51,15 +51,15 @@ padding_in_front = FunctionExercise(
         & causal_mask(n) => [:]
         Your mask has one row for all queries: which words may each of them see?
         & causal_mask(n) => .expand(-1, -1, n, -1)
-        Padding is hidden, and later words are not.
+        Padding is hidden, but later words are not.
         real[:, None, None, :] & => torch.ones(len(lengths), 1, 1, 1).bool() &
-        Later words are hidden, and padding is not.
+        Later words are hidden, but padding is not.
         & causal_mask(n) => | causal_mask(n)
-        A key needs both, to be a word and not to be later: which sign says so?
+        A key must be a word and also not later: which operator says so?
         & causal_mask(n) => & causal_mask(n).T
-        Your triangle lies the other way round: a row is a query, so which of its keys are later?
+        Your triangle is the wrong way round: a row is a query, so which of its keys are later?
         real[:, None, None, :] => real[:, None, :, None]
-        Your mask hides rows, the queries: a padded word must not be seen, so it is hidden as a key.
+        Your mask hides rows, the queries: padding must not be seen, so it is hidden as a key.
     """),
     praise="A key must be a word and not be later; the axis of size 1 serves all heads.",
     hints=[

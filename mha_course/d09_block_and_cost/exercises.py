@@ -23,7 +23,7 @@ whole_block = ValueExercise(
     "D9.1 ★★ · 6 min · What a whole block costs",
     right={"FFN": FFN, "equal at n": 6 * 512},
     task="""
-    The page counts attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take
+    The page covers attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take
     d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many
     words do scores and values cost as much as all four projections and the FFN together?
     """,
@@ -47,7 +47,7 @@ block = {
     hints=[
         "(n, d_model) @ (d_model, d_ff) needs n · d_model · d_ff multiply-adds, and the way back as many.",
         "Scores and values: 2 · n² · d_model. The rest: n · (4 · d_model² + 2 · d_model · d_ff).",
-        "Set both equal and divide by n · d_model.",
+        "Equate the two and divide by n · d_model.",
     ],
     solution="""
 d_model, d_ff = 512, 2048

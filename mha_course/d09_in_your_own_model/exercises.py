@@ -11,11 +11,11 @@ _WITHOUT_PADDING = """
     is_pad[:, None, :] => is_pad[..., None] => torch.tensor(False)
     The source asks and the target answers: whose words are to collect something here?
     [:, None, :] => [..., None]
-    Your mask lies along words that ask, not answer.
+    Your mask covers words that ask, not answer.
     is_pad[:, None, :] => is_pad
     Your mask has sentences where words ask: an axis is missing.
     w_q, w_k, => w_k, w_q,
-    W_Q and W_K are exchanged.
+    W_Q and W_K are swapped.
     source @ w_v => target @ w_v
     Your values come from the target: who answers gives keys and values.
     / q.shape[-1] ** 0.5 => / 1
@@ -62,7 +62,7 @@ cross_attention = FunctionExercise(
         is_pad[:, None, :] => ~is_pad[:, None, :]
         You hide the words and keep the padding: what does True mean in is_pad?
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
-        Padding of the source gets weight: which columns must be hidden?
+        Padding in the source gets weight: which columns must be hidden?
         is_pad[:, None, :] => is_pad[:, None, :] | torch.ones(scores.shape[-2:]).triu(1).bool()
         Your mask is causal, too: is a later source word in the target's future?
         -math.inf => 0
@@ -74,11 +74,11 @@ cross_attention = FunctionExercise(
         You hide after softmax, or set the values of padding to 0: who gets the share that is lost?
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         source @ => (source * ~is_pad[..., None]) @
-        A word of zeros scores 0, and softmax still gives it weight: hide scores.
+        A zeroed word scores 0, and softmax still gives it weight: hide scores.
         dim=-1) => dim=1) => dim=1).nan_to_num()
         Your softmax runs over the words that ask: along which axis are those that answer?
     """),
-    praise="The target asks, the source answers, and of the source only the padding is hidden.",
+    praise="The target asks, the source answers, and only the padding of the source is hidden.",
     hints=[
         "Whoever asks gives the queries. Whoever answers gives keys and values.",
         "The scores are (b, n_target, n_source): give is_pad an axis of size 1 for the targets.",

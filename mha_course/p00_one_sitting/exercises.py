@@ -40,17 +40,17 @@ _WITHOUT_A_MASK = changes("""
     ** 0.5 => ** 1 / 2
     ** 1 / 2 is a power of 1, then halved: where do brackets belong?
     q.shape[-1] ** 0.5 => 2 ** 0.5
-    You divide by √2, which is √d_k in the example only: where does q say how many numbers a query has?
+    You divide by √2, which is √d_k only in the example: where does q say how many numbers a query has?
     scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
     You divide weights by √d_k, not scores: what must each row of weights add up to?
     torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
-    Each weight is made by itself: what do the weights of a row add up to?
+    Each weight is computed separately: what do the weights of a row add up to?
     ** 0.5 => ** 0.25
-    You divide by the root of √d_k: how often do you take a root?
+    You divide by the root of √d_k: how many roots do you take?
     (scores => (-scores
-    The sign is turned: which keys should get the most, those that fit or those that clash?
+    The sign is flipped: which keys should get the most, those that fit or those that clash?
     k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
-    reshape breaks the rows elsewhere and exchanges no axes: what does?
+    reshape re-cuts the rows but swaps no axes: what does?
     q.shape[-1] => q.shape[0]
     You divide by the root of the number of queries: how many products does one score add up?
     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
@@ -80,7 +80,7 @@ write_attention = FunctionExercise(
     task="""
     Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is None, or True where a
     query may look.
-    In front of the last two axes there may be others, for heads and for sentences.
+    Other axes, for heads and sentences, may precede the last two.
     """,
     stub="""
 def attention(q, k, v, mask=None):
@@ -105,15 +105,15 @@ def attention(q, k, v, mask=None):
         weights @ v => weights
         You return the weights: what do they mix?
         k.transpose(-2, -1) => k.T
-        With heads in front, .T turns round all axes: which two should change places?
+        With heads in front, .T reverses all axes: which two should change places?
         k.transpose(-2, -1) => k.transpose(0, 1)
         With heads in front, axis 0 is the heads: counted from the end, which two axes should change places?
         weights @ v => v
         You return the values as they are: the weights are not used.
     """),
-    praise="These are the numbers of PyTorch's own function, for any number of heads.",
+    praise="PyTorch's own function gives these numbers, for any number of heads.",
     hints=[
-        "Five steps: multiply each query with each key; divide; hide; softmax over the keys; mix the values.",
+        "Five steps: multiply each query by each key; divide; hide; softmax over the keys; mix the values.",
         "k.transpose(-2, -1) exchanges the last two axes, so that q @ it is (…, n_q, n_k).",
         "if mask is not None: scores = scores.masked_fill(~mask, -torch.inf)",
     ],
@@ -154,7 +154,7 @@ _ONE_HEAD = changes("""
     self.w_q(x), self.num => x @ self.w_q.weight, self.num
     self.w_k(x), self.num => x @ self.w_k.weight, self.num
     self.w_v(x), self.num => x @ self.w_v.weight, self.num
-    `nn.Linear` keeps its matrix turned and adds a bias: what does calling it, self.w_q(x), do for you?
+    `nn.Linear` keeps its matrix transposed and adds a bias: what does calling it, self.w_q(x), do for you?
     self.num_heads) => 3)
     You cut into three heads, whatever num_heads is.
     self.num_heads) => x.shape[-1])
@@ -166,7 +166,7 @@ _ONE_HEAD = changes("""
     self.w_q(x) => x
     self.w_k(x) => x
     self.w_v(x) => x
-    You cut x itself: which layers make queries, keys and values of it?
+    You cut x itself: which layers make queries, keys and values from it?
     self.num_heads) => x.shape[-1] // self.num_heads)
     You take num_heads for the width of a head: what does it count?
     attention(q, k, v => attention(q / q.shape[-1] ** 0.5, k, v
@@ -174,7 +174,7 @@ _ONE_HEAD = changes("""
     self.w_v(x) => self.w_o(self.w_v(x))
     W_O is used twice.
     v, mask) => v, torch.ones(x.shape[1], x.shape[1]).tril().bool())
-    You hide later words, also without a mask: what does mask=None mean?
+    You hide later words, even without a mask: what does mask=None mean?
 """)
 
 _THREE_HEADS = changes("""
@@ -210,7 +210,7 @@ write_forward = ForwardExercise(
                 attention(q, k, v, mask) => attention(q, k, v)
                 Without a mask it is right; with one, words look where they may not. Who is handed the mask?
                 attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
-                You turn the mask round: True means “may look” here, as in your own `attention`.
+                You invert the mask: True means “may look” here, as in your own `attention`.
             """),
         ),
         _input((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
@@ -252,17 +252,17 @@ def merge(heads):
         return self.w_o(merge(heads)) => return merge(heads)
         The heads are side by side, but do they mix? One of the four layers does nothing yet.
         self.w_o(merge(heads)) => self.w_o(heads.reshape(x.shape))
-        Each row of your concat holds numbers of several words: what does merge do before it joins the heads?
+        Each row of your concat holds numbers from several words: what does merge do before joining the heads?
         split(self.w_q(x), self.num_heads) => self.w_q(x).reshape(len(x), self.num_heads, x.shape[1], -1)
         split(self.w_k(x), self.num_heads) => self.w_k(x).reshape(len(x), self.num_heads, x.shape[1], -1)
         split(self.w_v(x), self.num_heads) => self.w_v(x).reshape(len(x), self.num_heads, x.shape[1], -1)
-        A reshape alone gives each head numbers of several words: what does split do after its cut?
+        A reshape alone gives each head numbers from several words: what does split do after its cut?
         self.w_k(x) => self.w_q(x)
         The queries meet themselves: which layer makes the keys?
         self.w_v(x) => self.w_k(x)
         You mix the keys: which layer makes the values?
         self.w_o(merge(heads)) => merge(heads) @ self.w_o.weight + self.w_o.bias
-        `nn.Linear` keeps its matrix turned: does x @ weight need a .T?
+        `nn.Linear` keeps its matrix transposed: does x @ weight need a .T?
         attention(q, k, v => attention(k, q, v
         The keys ask and the queries answer: in which order does `attention` take them?
         self.w_q(x), self.num => x @ self.w_q.weight.T, self.num
@@ -272,20 +272,20 @@ def merge(heads):
         self.w_q(x), self.num => x @ self.w_q.weight + self.w_q.bias, self.num
         self.w_k(x), self.num => x @ self.w_k.weight + self.w_k.bias, self.num
         self.w_v(x), self.num => x @ self.w_v.weight + self.w_v.bias, self.num
-        `nn.Linear` keeps its matrix turned, so x @ weight needs a .T: what does self.w_q(x) do for you?
+        `nn.Linear` keeps its matrix transposed, so x @ weight needs a .T: what does self.w_q(x) do for you?
         split(self.w_q(x), self.num_heads) => self.w_q(x)
         split(self.w_k(x), self.num_heads) => self.w_k(x)
         split(self.w_v(x), self.num_heads) => self.w_v(x)
         merge(heads) => heads
         With one head it is right; with three, one head does it all: which function cuts q, k and v?
         self.w_o(merge(heads)) => merge(self.w_o(heads))
-        A layer meets one head, d_k numbers for d_model: do you project before the cut, and join before W_O?
+        A layer meets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)
         W_O is handed the heads one by one: what puts them side by side first?
     """),
     praise="You have written multi-head attention; every line of it is a step that you can name.",
     hints=[
-        "q = split(self.w_q(x), self.num_heads), and so for k and v: (b, n, d_model) -> (b, h, n, d_k).",
+        "q = split(self.w_q(x), self.num_heads), likewise for k and v: (b, n, d_model) -> (b, h, n, d_k).",
         "Then one call for all heads: heads = attention(q, k, v, mask).",
         "merge(heads) is (b, n, d_model) again; the fourth layer, self.w_o, mixes what the heads found.",
     ],

@@ -40,15 +40,15 @@ fish_gets = ValueExercise(
     """,
     stub="fish_gets = ...  # two numbers, as a list",
     mistakes=[
-        (EATS @ V, "That is what “eats” collects: which row of weights has “fish”?"),
+        (EATS @ V, "That is what “eats” collects: which row of weights is “fish”?"),
         (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
-        (FISH @ K, "That mixes the keys, by which words are found: what do the words collect?"),
+        (FISH @ K, "That mixes the keys, which only find words: what do the words collect?"),
         (FISH.flip(0) @ V, "That takes the weights from last to first: whose share is 0.576?"),
         (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
     ],
-    praise="You have computed an output of attention: a mix of values, in the shares of one row.",
+    praise="You have computed an output of attention: a mix of values, in one row's proportions.",
     hints=[
         "Do as the table for “eats” does: weight · value for each word, then add up.",
         "The first number: 0.576 · 2 + 0.140 · 0 + 0.284 · (−1).",

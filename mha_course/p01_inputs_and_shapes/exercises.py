@@ -29,7 +29,7 @@ without_positions = ValueExercise(
     praise="Without positions a sentence is a bag of words, whatever the words say about each other.",
     hints=[
         "Each word gives one row, and the row depends on the word only. Write them down.",
-        "Two sentences of the same words, each as often, give the same rows.",
+        "Sentences with the same words, equally often, give the same rows.",
     ],
     solution='same_rows = {"a", "c"}',
 )
@@ -57,7 +57,7 @@ tokens_to_x = FunctionExercise(
             label="with three sentences of two tokens",
             mistakes=changes("""
                 positions[:n] => positions[:3]
-                You take three positions: how many tokens has a sentence?
+                You take three positions: how long is a sentence?
             """),
         ),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
@@ -88,7 +88,7 @@ tokens_to_x = FunctionExercise(
         positions[:n] => positions[:n].reshape(-1, *[1] * (token_ids.dim() - 1), 4)
         All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?
         + positions[:n] => + 0
-        The words are right. Where is their position?
+        The words are right. Where are their positions?
         table[token_ids] => table[token_ids - 1]
         You count from 1: which row has the number 0?
     """),
@@ -107,9 +107,12 @@ def tokens_to_x(token_ids, table, positions):
 
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
-    ((5, 5, 7), "holds the right sizes: which of its axes says which table it is, and where does it stand?"),
+    (
+        (5, 5, 7),
+        "holds the right sizes: which of its axes says which table it is, and where does that belong?",
+    ),
     ((5, 5), "is the shape of one table: how many tables does her module make, and one for each of what?"),
-    ((5, 7, 64), "is that of her x: weights have a row and a column for whatever looks at each other."),
+    ((5, 7, 64), "is that of her x: rows and columns of weights are what look at each other."),
     ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
 ]
@@ -135,7 +138,7 @@ mix_up = {
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (
             {"shape": (7, 5, 5), "look at each other": "tokens"},
-            "“tokens” should: what is counted twice in her shape?",
+            "“tokens” should, but don't: what does her shape repeat?",
         ),
         ({"look at each other": "heads"}, "“heads” have been averaged away by the module."),
         ({"look at each other": "features"}, "“features” are added up in each score. What are there 5 of?"),

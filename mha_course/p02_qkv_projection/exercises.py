@@ -41,9 +41,9 @@ into_a_layer = LayerExercise(
         You copy the matrix as it is printed: what does a layer do to its weight before it multiplies?
         Linear(d_model, d_k => Linear(d_k, d_model
         copy_(w_q.T) => copy_(w_q)
-        Your weight is (d_model, d_k), as it is printed: a layer multiplies by weight.T, so how must it lie?
+        Your weight is (d_model, d_k), as it is printed: a layer multiplies by weight.T, so what shape fits?
         copy_(w_q.T) => copy_(w_q.reshape(d_k, d_model))
-        reshape finds the shape and loses the places: how do rows become columns?
+        reshape gets the shape but scrambles the numbers: how do rows become columns?
     """),
     praise="Now the paper's matrix works in PyTorch, whose layers keep it as (d_out, d_in).",
     hints=[
@@ -141,7 +141,7 @@ three_in_one = FunctionExercise(
         dim=-1 => dim=-2
         You cut between tokens: which axis holds the features?
         together.chunk(3, dim=-1) => (x @ part for part in w_qkv.chunk(3))
-        You cut between the rows of w_qkv, one for each feature of x: how do its three matrices lie?
+        You cut between the rows of w_qkv, one for each feature of x: where are its three matrices?
         return q, k, v => return q, k, k
         You return the keys twice: which third of the columns belongs to the values?
         together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
@@ -153,7 +153,7 @@ three_in_one = FunctionExercise(
         chunk(3, dim=-1) => chunk(3, dim=1) => tensor_split((d := w_qkv.shape[-1] // 3, 2 * d), dim=1)
         You cut along axis 1, which holds the features only if there is no axis in front.
     """),
-    praise="Each column is computed by itself, so one matrix may hold all of them as well as three.",
+    praise="Each column is computed by itself, so one matrix does as well as three.",
     hints=[
         "Multiply first: the last axis of x @ w_qkv holds the numbers of q, then of k, then of v.",
         "d_k is a third of the last axis: w_qkv.shape[-1] // 3.",

@@ -31,11 +31,11 @@ dog = {
 }
 """,
     mistakes=[
-        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are exchanged: which one asks?"),
+        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are swapped: which one asks?"),
         ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
-        ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, how with “dog”?"),
-        ({**_COLUMN, "finds it": "fish"}, "“finds it”: how does “fish” score with “cat”, how with “dog”?"),
+        ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, and with “dog”?"),
+        ({**_COLUMN, "finds it": "fish"}, "“finds it”: how does “fish” score with “cat”, and with “dog”?"),
         ({**_COLUMN, "finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old."),
     ],
     praise="A new word asks in a row and answers in a column; no old score changes.",
@@ -88,7 +88,7 @@ products = FunctionExercise(
         asks * answers => q * k
         You pair each query with one key: what makes every query meet every key?
         asks * answers => q.unsqueeze(2) * k.unsqueeze(1)
-        You count the axes from the front, so that it works with one axis of heads only.
+        You count the axes from the front, so it works with only one axis of heads.
         asks * answers => asks * answers / q.shape[-1] ** 0.5
         You divide by √d_k, which is the step of page 04.
         asks * answers => asks + answers
@@ -126,7 +126,7 @@ next_word = Design(
         Each word finds itself: whose key must its query be equal to?
         position < 5 => position > 0
         position + 1] => position - 1]
-        Each word finds the word before it: which way must a query be ahead of its key?
+        Each word finds the word before it: should a query hold its own position, or the next?
         position + 1] => position - 1]
         Each word finds the word before it, and the first finds position 6: which way is ahead?
         w_k[5 + position, position] = 1 => w_k[5 + position] = position

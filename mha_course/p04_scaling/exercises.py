@@ -23,7 +23,7 @@ stands_still = ValueExercise(
     decimals=4,
     says=_nudge_for,
     task="""
-    In a head with d_k = 64 a query scores 16 with one word and 8 with another, before any scale. Training
+    In a head with d_k = 64 a query scores 16 with one word and 8 with another, before any scaling. Training
     nudges the first score up, from 16 to 16.8. By how much does the weight of the first word grow, to four
     decimals, if the scores are scaled, and if they are not? `torch.softmax` may help.
     """,
@@ -44,7 +44,7 @@ grows_by = {
         ({"scaled": 0.0002}, "“scaled” is what the other would be: are 16, 16.8 and 8 divided first?"),
         ({"scaled": 0.0}, "“scaled” does move: what are 16, 16.8 and 8 after the division?"),
         ({"not scaled": 0.9998}, "“not scaled” is the weight, or new over old: how much is added?"),
-        ({"not scaled": 0.0}, "“not scaled” is small, but not 0: how much is left in four decimals?"),
+        ({"not scaled": 0.0}, "“not scaled” is small, but not 0: how much is left to four decimals?"),
     ],
     praise="Not scaled, the row is nearly saturated: the same nudge moves its weight a hundred times less.",
     hints=[
@@ -91,7 +91,7 @@ colleague = {
     mistakes=[
         ({"spread": 8**0.5}, "“spread” is above 1: does she divide by too much, or by too little?"),
         ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: what spread does a sum of 64 products have?"),
-        ({"spread": 8.0}, "“spread” is that of the scores before any scale: what does she divide them by?"),
+        ({"spread": 8.0}, "“spread” is that of the scores before any scaling: what does she divide them by?"),
         ({"spread": 64}, "“spread” is how many products a score adds up: what spread does their sum have?"),
         (
             {"spread": 512**-0.5},
@@ -101,7 +101,7 @@ colleague = {
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
         ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
     ],
-    praise="Her scores come out √8 times too small, so her heads can hardly decide for one word.",
+    praise="Her scores come out √8 times too small, so her heads can hardly settle on one word.",
     hints=[
         "How many products does a score of one head add up, and what spread does that sum have?",
         "Divide this spread by √512.",
@@ -130,7 +130,7 @@ scale_test = ScaleTest(
     praise="A divisor that never changes is caught only by a test of two sizes.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
-        "What spread, .std(), should a rightly scaled result have? It is measured, so leave some room.",
+        "What spread, .std(), should a correctly scaled result have? It is measured, so leave some room.",
         "A divisor that never changes is right for one d_k: test two that lie far apart, not only squares.",
     ],
     solution="""

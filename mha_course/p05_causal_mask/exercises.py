@@ -13,14 +13,14 @@ scores_equal_to_zero = ValueExercise(
     says=rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
-    Take the row “cat” of this page: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
+    Take this page's “cat” row: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
     and its weights should be [0.768, 0.045, 0.187]. What weights does this code give, to at least
     two decimals? You need no exponentials.
     """,
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
         ([0.768, 0.0, 0.187], "The hidden word's share is lost: what do your weights add up to?"),
-        ([0.768, 0.045, 0.187], "That is the right row, and the code does not find it: which score is 0?"),
+        ([0.768, 0.045, 0.187], "That is the right row, but the code does not find it: which score is 0?"),
         ([0.7905, 0.0, 0.2095], "You share 0.045 out equally: does softmax keep differences, or ratios?"),
         ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
@@ -32,7 +32,7 @@ scores_equal_to_zero = ValueExercise(
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
     hints=[
         "The mask multiplies by 1 everywhere in this row. Which score is 0 nevertheless?",
-        "That word loses its weight. The two others keep their ratio, 0.768 to 0.187, and add up to 1.",
+        "That word loses its weight. The other two keep their ratio, 0.768 to 0.187, and add up to 1.",
     ],
     solution="""
 left = 0.768 + 0.187  # the word whose score is 0 gets −∞, and drops out

@@ -29,8 +29,8 @@ row_by_hand = ValueExercise(
         ([0.366, 0.134, 0, 0.366], "The hidden word still took a share: which powers does your sum hold?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
-        ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, and the scores 1, 0 and 1 are not."),
-        ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are exchanged."),
+        ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, but the scores 1, 0 and 1 are not."),
+        ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are swapped."),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
     hints=[
@@ -65,7 +65,7 @@ how_sharp = ValueExercise(
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
         (0.9 / 0.881, "That factor turns the old weight into the new one: here scores are multiplied."),
-        (9 / e**2, "The ratio of the weights grows so much: does a factor on the scores do that?"),
+        (9 / e**2, "The ratio of the weights grows that much: does a factor on the scores do that?"),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
         (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
@@ -113,7 +113,7 @@ softmax_for_every_row = FunctionExercise(
     """,
     mistakes=changes("""
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)
-        A sum or maximum has lost its axis, and meets columns.
+        A sum or maximum lost its axis, and broadcasts over columns.
         scores - largest => scores / largest
         You divide by the largest score: which operation with it leaves the shares as they are?
         scores - largest => scores.nan_to_num(neginf=0.0) - largest
@@ -142,9 +142,9 @@ softmax_for_every_row = FunctionExercise(
     praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
     hints=[
         "Which number can you subtract from a row of scores so that none overflows and no weight changes?",
-        "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True lets the axis stay.",
+        "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True keeps the axis.",
         "In a row without any key this number is −∞, and −∞ − (−∞) is NaN: put 0 in its place there.",
-        "Such a row now has powers of 0 and a sum of 0; torch.nan_to_num turns 0/0 into 0.",
+        "Such a row's powers and sum are now 0; torch.nan_to_num turns 0/0 into 0.",
     ],
     solution="""
 def my_softmax(scores):

@@ -89,7 +89,7 @@ hidden_weights = ByItsCall(
         one_for_each_word) => one_for_each_word, is_causal=True)
         A causal mask hides words that these queries may see.
         one_for_each_word) => one_for_each_word, scale=1)
-        You switch the scale off: the call is asked for as it is.
+        You switch the scale off: leave the call as it is.
         my_weights(q, k) => my_weights(k, q)
         Your keys ask and your queries answer: whose rows should the result have?
         (q, k, => (q / k.shape[-1] ** 0.5, k,
@@ -129,14 +129,14 @@ one_more_word = FunctionExercise(
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],
     task="""
-    A model has mixed the values of all words so far. It has kept only two things: the `output`, and `total`,
+    A model has mixed the values of every word so far. It has kept only two things: the `output`, and `total`,
     the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
     (d_v). Return the new output and the new total, as if softmax had seen all words at once. Leave the
     tensors that you are handed as they are.
     """,
     mistakes=changes("""
         power = score.exp() => power = 1
-        The new word counts 1, whatever its score: what does softmax make of a score?
+        The new word weighs 1, whatever its score: what does softmax make of a score?
         (total * output + power * value) / new_total => (output + value) / 2
         You count all earlier words together as much as the new one: how much of the total is theirs?
         total * output + power * value => total * value + power * output
@@ -144,13 +144,13 @@ one_more_word = FunctionExercise(
         (total * output + power * value) / new_total => output + power / new_total * value
         The new word gets a share: have the others shrunk?
         power = score.exp() => power = (-score).exp()
-        The sign of the score is turned: should a higher score count more, or less?
+        The sign of the score is flipped: should a higher score count more, or less?
         power = score.exp() => power = (score / len(value) ** 0.5).exp()
         You divide the score by √d_v: do values take part in a score?
         power = score.exp() => power = 2**score => power = 10**score
         You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
-        You weigh with the score itself: what does softmax make of a score first?
+        You weight by the score itself: what does softmax make of a score first?
         (total * output + power * value) / new_total => total * output + power * value
         That is a sum, not yet a mix: what must it be divided by?
         , new_total => , total

@@ -49,7 +49,7 @@ indices = {
     praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
     hints=[
         "Head 0 owns the first four columns, the next head the next four.",
-        "Column 9: which head owns it, and which of its four columns is it? The word stays the word.",
+        "Column 9: which head owns it, and which of its four columns is it? The word stays the same.",
         "`view` fills (3, 6, 4) in the order in which q is read. 12 + 9 numbers come before q[1, 9];"
         " a head takes 6 · 4 of them, and a row of a head takes 4.",
     ],
@@ -86,7 +86,7 @@ cut_from_slices = FunctionExercise(
         start = head * d_k => start = head => start = head * num_heads
         Your heads overlap, or leave a gap: at which column does head i begin?
         q.shape[-1] // num_heads => 2
-        Your heads are two columns wide, as the slice in the task: how wide are they for any q?
+        Your heads are two columns wide, like the slice in the task: how wide are they for any q?
         start + d_k => start + d_k - 1
         The last column of every head is missing: is the stop of a slice inside it?
         start : start + d_k => head::num_heads
@@ -94,7 +94,7 @@ cut_from_slices = FunctionExercise(
         d_k = q.shape[-1] // num_heads => d_k, num_heads = num_heads, q.shape[-1] // num_heads
         You have d_k heads of num_heads columns: which of the two counts the heads?
         torch.stack => torch.cat
-        Your heads stand below each other on the axis of the words: they need an axis of their own.
+        Your heads are stacked along the axis of words: they need an axis of their own.
     """),
     praise="Slices and a new axis do what view and transpose do: each word keeps its row in every head.",
     hints=[
@@ -160,9 +160,9 @@ scramble_test = ScrambleTest(
     """,
     mistakes=changes("""
         4, 3, 2 => 4, 1, 6
-        A test with a single head judges like this: how many does your input have?
+        A test with a single head goes wrong like this: how many does your input have?
         4, 3, 2 => 1, 3, 8
-        A test with a single word judges like this: how many does your input have?
+        A test with a single word goes wrong like this: how many does your input have?
         (heads[head], own_columns) => (heads[head].sum(), own_columns.sum())
         Wrong splits pass if they give each head its own numbers: do you check where each number stands?
         q[:, head * d_k : (head + 1) * d_k] => q.view(num_heads, n, d_k)[head]
@@ -170,7 +170,7 @@ scramble_test = ScrambleTest(
     """),
     praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
     hints=[
-        "Make a small table whose numbers all differ, with torch.arange. Take more than one word, head, d_k.",
+        "Make a small table whose numbers all differ, with torch.arange. Take several of each axis.",
         "You know where each number belongs: exercise 8.1 asked for it. Which slice of q must heads[i] be?",
         "Compare every head with its slice, and return False at the first that differs.",
     ],

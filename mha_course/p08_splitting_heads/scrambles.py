@@ -21,11 +21,11 @@ SPLITTING = splits("""
 """)
 SCRAMBLING = splits("""
     (n, h, d_k).transpose(0, 1) => (h, n, d_k)
-    view only: its shape is right, and its heads hold numbers of several words.
+    view only: its shape is right, and its heads hold numbers from several words.
     q.reshape(n, h, d_k).transpose(0, 1) => q.mT.reshape(h, n, d_k)
     transpose, then view: its heads hold their own numbers, in wrong positions unless d_k or n is 1.
     (n, h, d_k).transpose(0, 1) => (h, d_k, n).mT
-    view (h, d_k, n), then transpose: its heads hold numbers of several words.
+    view (h, d_k, n), then transpose: its heads hold numbers from several words.
     (n, h, d_k).transpose(0, 1) => (h, n, d_k).transpose(0, 1).reshape(h, n, d_k)
     view (h, n, d_k), then transpose: it is right only with as many words as heads, or with one of either.
     q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)

@@ -13,7 +13,7 @@ STEPS = changes("""
     softmax(dim=1) compares heads with one another: on which axis are the keys?
     (b, n, self.num_heads => (b, self.num_heads, n
     transpose(1, 2) => contiguous()
-    Cut and merge fit each other, but a head mixes numbers of several words.
+    Cut and merge match, but a head mixes numbers from several words.
     weights @ v => (weights @ v).transpose(1, 2)
     The weights are right, the output is not: whose numbers are in one row of your concat?
     transpose(1, 2) => contiguous()
@@ -24,7 +24,7 @@ STEPS = changes("""
     0.5 => 1
     You divide the scores by d_k: how does their spread grow with d_k?
     0.5 => -0.5
-    The scores grow in the scale: should they be multiplied by √d_k, or divided?
+    Scaling makes the scores grow: should they be multiplied by √d_k, or divided?
     weights @ v => weights @ k
     The weights are right, but they mix the keys: what does a word collect?
 """)
@@ -42,16 +42,16 @@ ONE_HEAD = changes("""
     (scores => (scores * (q.shape[-1] / self.num_heads) ** 0.5
     You divide by √num_heads: how many products does one score of one head add up?
     (concat) => (concat) + x
-    The weights are right, and x is added to the output: that is the step after this class.
+    The weights are right, but x is added to the output: that is the step after this class.
 """)
 
 LAST_LINES = changes("""
     q @ k.transpose => k @ q.transpose
     The keys ask and the queries answer: whose rows must the scores have?
     (scores => (-scores
-    The sign of the scores is turned: which keys should get the most?
+    The sign of the scores is flipped: which keys should get the most?
     scores, dim=-1) => torch.softmax(scores, dim=-1), dim=-1)
-    The weights come out too even: how often does softmax run?
+    The weights come out too even: does softmax run twice?
     weights @ v => weights.mT @ v
     The weights are right, but turned on their side before they mix: whose row belongs to which word?
     self.w_o(concat) => concat
@@ -61,9 +61,9 @@ LAST_LINES = changes("""
     self.w_o(concat) => concat @ self.w_o.weight.T
     The weights are right. A bias is missing: what does calling self.w_o add?
     self.w_o(concat) => self.w_o(self.w_o(concat))
-    The weights are right, and W_O is used twice.
+    The weights are right, but W_O is used twice.
     self.w_o(concat), weights => self.w_o(concat), scores
-    The output is right, and you return scores beside it: which step makes them weights?
+    The output is right, but you return scores with it: which step makes them weights?
 """)
 
 MASKS = changes("""
@@ -71,7 +71,7 @@ MASKS = changes("""
     scores, dim=-1) => scores, dim=-1) * (1 if mask is None else mask)
     The mask comes after softmax: what do the rows of weights add up to?
     .masked_fill(~mask, -torch.inf) => + mask
-    The mask is added, so True adds 1 to a score: what takes a word out?
+    The mask is added, so True adds 1 to a score: what hides a word?
     -torch.inf => 0
     A forbidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
     .masked_fill(~mask, -torch.inf) => [:]

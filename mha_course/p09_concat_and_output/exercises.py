@@ -21,7 +21,7 @@ take_out = Pruning(
     """,
     mistakes=changes("""
         head * d_v, (head + 1) * d_v => (head - 1) * d_v, head * d_v
-        Another head is gone, the one before it: does your count begin at 0 or at 1?
+        The wrong head is gone, the one before: does your count begin at 0 or at 1?
         head * d_v, (head + 1) * d_v => len(w_o) - d_v, len(w_o)
         The last head is gone: is it the one asked for?
         [concat[:, :start], concat[:, end:]] => [concat[:, start:end]]
@@ -32,7 +32,7 @@ take_out = Pruning(
         You take every num_heads-th number: which numbers of concat does one head have, and where?
         concat[:, :start], concat => concat[:, :start], concat[:, start:end] * 0, concat
         w_o[:start], w_o => w_o[:start], w_o[start:end] * 0, w_o
-        The head is silent, and nothing has become smaller: zeros are multiplied just as well.
+        The head is silent, but nothing has become smaller: zeros are still multiplied.
         torch.cat([w_o[:start], w_o[end:]]) => w_o
         concat has become narrower, but W_O has not: which of its rows did the missing numbers meet?
         torch.cat([w_o[:start], w_o[end:]]) => torch.cat([w_o[:, :start], w_o[:, end:]], dim=-1)
@@ -41,9 +41,9 @@ take_out = Pruning(
         Your d_v comes from d_model: which width is shared out among the heads here?
         [concat[:, :start], concat[:, end:]] => [concat[:, :start]]
         [w_o[:start], w_o[end:]] => [w_o[:start]]
-        All heads behind the one asked for are gone, too: where do they begin?
+        All heads after the one asked for are gone, too: where do they begin?
         (head + 1) * d_v => (head + 1) * d_v + 1
-        One number too many is gone: does a slice hold its stop?
+        One number too many is gone: does a slice include its stop?
         concat.shape[-1] // num_heads => 2
         Your heads are two numbers wide, whatever concat is: how wide is each of num_heads?
         concat.shape[-1] // num_heads => 1
@@ -53,7 +53,7 @@ take_out = Pruning(
     hints=[
         "d_v = concat.shape[-1] // num_heads. At which number does this head begin, and where does it end?",
         "Those columns of concat meet rows of W_O. Which?",
-        "torch.cat puts together what stands before the head and what stands behind it.",
+        "torch.cat puts together what comes before the head and what comes after it.",
     ],
     solution="""
 def my_pruned(concat, w_o, num_heads, head):
@@ -127,14 +127,14 @@ class MyAttention(nn.Module):
             (b, n, self.num_heads => (b, self.num_heads, n
             transpose(1, 2) => contiguous()
             weights @ v => (weights @ v).transpose(1, 2)
-            A head mixes numbers of several words: does your first cut leave the axis of the words alone?
+            A head mixes numbers from several words: does your first cut leave the axis of the words alone?
             ~mask => mask
             Words look exactly where they may not: does masked_fill write −∞ at True or at False?
             ~mask => ~mask[None, None]
             You put axes before the mask, which has them already.
         """),
     ],
-    praise="You have written multi-head attention, and it has the numbers of PyTorch's.",
+    praise="You have written multi-head attention, and its numbers match PyTorch's.",
     hints=[
         "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
         "Split: (b, n, d_model) -> (b, n, h, d_k) with view, then transpose(1, 2) -> (b, h, n, d_k).",
@@ -215,7 +215,7 @@ class Layers(nn.Module):
     mistakes=STEPS,
     praise="You found all three by what they do: no error message pointed at any of them.",
     hints=[
-        "Go through the steps of the pages with a finger: which one is missing here?",
+        "Tick off the steps of the pages: which one is missing here?",
         "One bug is in how the heads are cut: which axis must stay whole in the first cut?",
         "One shows only with a mask: give it a causal mask and look at the first row of the weights.",
     ],

@@ -38,7 +38,7 @@ direct_path = FunctionExercise(
         (parts * rows).sum(dim=-1) => parts @ w_guess[:, letters]
         `letters` picks features there, of which there are d_model: what does w_guess hold for each letter?
         w_guess[letters] => w_guess[letters.roll(-1)] => w_guess[letters.roll(1)]
-        You shift the letters: for which letter does `letters` stand at each position already?
+        You shift the letters: which letter does `letters` already hold at each position?
     """),
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
     hints=[
@@ -89,7 +89,7 @@ circuit_by_hand = FunctionExercise(
         Your queries take from head 1.3 as well: does a query look for its own letter or another?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
         before = weights @ letter => before = letter.roll(1, 0)
-        You empty row 0, where position 0 asks: who is asked, so that nothing finds position 0?
+        You empty row 0, where position 0 asks: where is position 0 asked?
         letter @ before.T => (letter @ before.T).tril()
         The right scores behind a causal mask: the task asks for them without one.
         letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))
@@ -139,7 +139,7 @@ catch_the_shortcut = ShortcutTest(
     after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its
     distance. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
     """,
-    praise="Distances that do not divide each other, and a high mark: no rule by position has both.",
+    praise="Distances that do not divide each other, and a high threshold: no rule by position has both.",
     hints=[
         "At its own distance a rule by position is right. What if the lines have two different distances?",
         "guess(letters)[:, :-1] are the guesses for letters[:, 1:]; only those that are predictable count.",

@@ -10,10 +10,10 @@ load_a_layer = Loading(
         case(random_state(6, 2, 2), 1, 6, label="with three heads that share their keys"),
     ],
     task="""
-    Your class of page 09 has a key for each of its heads, so it can hold a layer of this model if each key
+    Your class from page 09 has a key for each of its heads, so it can hold a layer of this model if each key
     head is written out for all heads that share it. `state` is the file's dict: layer 3 has
     `blk.3.attn_q.weight`, and likewise for `k`, `v` and `output`. Return a dict with `w_q.weight`,
-    `w_k.weight`, `w_v.weight` and `w_o.weight`, each (d_model, d_model). Both keep a matrix as (out, in).
+    `w_k.weight`, `w_v.weight` and `w_o.weight`, each (d_model, d_model). File and class store (out, in).
     """,
     mistakes=changes("""
         .repeat_interleave(num_heads // len(heads), dim=0) => .repeat(num_heads // len(heads), 1, 1)
@@ -26,17 +26,17 @@ load_a_layer = Loading(
         "w_o": "attn_output" => "w_o": "attn_q"
         “w_o.weight” holds the matrix of the queries: which name does W_O have in the file?
         "w_k": "attn_k", "w_v": "attn_v" => "w_k": "attn_v", "w_v": "attn_k"
-        Keys and values are exchanged.
+        Keys and values are swapped.
         .weight"] for => .weight"].T for
         Your matrices are turned on their side: file and class both keep them as (out, in).
         (-1, d_k) => (d_k, -1)
-        The rows are cut into d_k parts: how many rows has one head?
+        The rows are cut into d_k parts: how many rows make a head?
     """),
     praise="The class of page 09 holds a layer of a language model, with keys written out three times.",
     hints=[
-        "The names differ in their middle only: blk.3.attn_q.weight, …attn_k…, …attn_v…, …attn_output….",
+        "The names differ only in the middle: blk.3.attn_q.weight, …attn_k…, …attn_v…, …attn_output….",
         "d_k = d_model // num_heads rows of w_k belong to one key head: unflatten(0, (-1, d_k)).",
-        "repeat_interleave(3, dim=0) makes 1, 1, 1, 2, 2, 2 of 1, 2. Then flatten(0, 1).",
+        "repeat_interleave(3, dim=0) turns 1, 2 into 1, 1, 1, 2, 2, 2. Then flatten(0, 1).",
     ],
     solution="""
 def my_layer(state, layer, num_heads):
@@ -59,7 +59,7 @@ broken_lines = ValueExercise(
     Put them into the model, measure, and read. Or build one small layer, `suspects["A"](12, 3, 1)`,
     and change one word of a random x: which rows move? Choose from `"one_ahead"` (a word sees the next one),
     `"window"` (it sees the last four), `"no_first"` (it never sees the first), `"d_k"` (÷ d_k), `"keys_only"`
-    (queries are not turned), `"no_mask"`, `"no_w_o"`.
+    (queries are not rotated), `"no_mask"`, `"no_w_o"`.
     """,
     stub="""
 broken = {
@@ -75,12 +75,12 @@ broken = {
         ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
         ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
         ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
-        ({"C": ...}, "C: no wrong row moves. Build each break that is left: whose outputs are these?"),
+        ({"C": ...}, "C: no wrong row moves. Build each remaining break: whose outputs are these?"),
         ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
-        ({"D": ...}, "D: no wrong row moves. Build each break that is left: whose outputs are these?"),
+        ({"D": ...}, "D: no wrong row moves. Build each remaining break: whose outputs are these?"),
         ({"E": ...}, "E: change the first word of eight, then the second. Which of them moves later rows?"),
     ],
-    praise="What is changed, and what moves: that test needs no trained model, and no error message.",
+    praise="Change one thing, see what moves: that needs no trained model, and no error message.",
     hints=[
         "x = torch.randn(1, 8, 12); change x[0, 0] in a copy, and compare the two outputs row by row.",
         "In two of the five the right rows move: compare them with classes of your own.",
@@ -113,11 +113,11 @@ moved = {
         ({"lowers most": (5, 1)}, "“lowers most”: layer comes first, then head."),
         ({"lowers most": ...}, "“lowers most” is not that head: which of the five leaves the least?"),
         ({"to": 0.92}, "“to” is the probability with all heads: is yours taken inside the `with`?"),
-        ({"to": 0.27}, "“to” asks how much is left, and you give how much is lost."),
+        ({"to": 0.27}, "“to” asks how much is left, but you give how much is lost."),
         ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
         ({"raises": ...}, "“raises” is not that head: is the name likelier without it than with all heads?"),
     ],
-    praise="By zeros a head of layer 1 moves it most. Is it about names? deeper/11 takes a mean instead.",
+    praise="With zeros a head of layer 1 moves it most. Is it about names? deeper/11 takes a mean instead.",
     hints=[
         "ids = model.encode(sentence); the last row of model(ids).softmax(dim=-1) belongs to the next word.",
         'model.encode(" Mary")[0] is the number of the name, with the space in front of it.',

@@ -117,23 +117,23 @@ test_with_ones = OnesTest(
     """,
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
-        A wrong axis passes: are your weights uneven, your limit tight, and each output looked at by itself?
+        A wrong axis passes: are your weights uneven, your tolerance tight, each output looked at by itself?
         torch.randn(5, 4), torch.randn => torch.ones(5, 4), torch.ones => torch.randn(5, 4), torch.ones
         Your keys are ones, too: are values mixed, or keys?
         (5, 4) => (1, 4)
-        A test with a single token judges like this: how many does yours have?
+        A test with a single token goes wrong like this: how many does yours have?
         torch.ones(5, 4) => torch.randn(5, 4)
         v, atol => scaled_dot_product_attention(q, k, v)[0], atol
         It demands PyTorch's scores: must a head score like that to mix rightly?
     """),
-    praise="The average of ones is 1, whatever the scores: seven bugs cannot pass, without any reference.",
+    praise="The average of ones is 1, whatever the scores: seven bugs fail, and no reference is needed.",
     hints=[
         "v = torch.ones(…), and q and k random, different from each other.",
         "torch.allclose(output, v, atol=1e-5) looks at each number and leaves room for rounding.",
     ],
     solution="""
 def my_test(attend):
-    # return True if attend(q, k, v) mixes rightly, else False
+    # return True if attend(q, k, v) mixes correctly, else False
     q, k, v = torch.randn(5, 4), torch.randn(5, 4), torch.ones(5, 4)
     return torch.allclose(attend(q, k, v), v, atol=1e-5)
 """,
@@ -163,14 +163,14 @@ line_up = LineUp(
     "12.2 ★★★ · 12 min · Name the bug of each suspect",
     right=SUSPECTS,
     task="""
-    Write for each suspect where its bug is: "mask", "scale", "softmax", "values", "heads", or
+    For each suspect write where its bug is: "mask", "scale", "softmax", "values", "heads", or
     "healthy". Each word is needed once. A wrong list gets you an experiment to look at again.
     """,
     stub='my_verdicts = {"A": ..., "B": ..., "C": ..., "D": ..., "E": ..., "F": ...}',
     praise="Six suspects, five experiments, no line of code: you can debug somebody else's attention.",
     hints=[
         "One experiment clears the healthy one at once.",
-        "Shuffling accuses the heads, a growing d_k the scale, and nothing else.",
+        "Shuffling accuses only the heads; a growing d_k, only the scale.",
         "Two fail when every word gives 1; the last word tells these two apart.",
     ],
     solution="""

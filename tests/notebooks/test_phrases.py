@@ -12,6 +12,8 @@ FOREIGN = [
     "each whole in itself", "lie on top of each other", r"shall (bring|fetch|come)", r"\w, less (acts|happens|is eaten|stands)",
     "a happening", "is a good start", "makes every sum with it NaN", "asks nowhere", "in a wrong place",
     r"[Ww]hich (spread|share|weight|shape|numbers?) ha(s|ve) (the|your|a|each)", r"how many ha(s|ve) (the|your)", "decimals at least",
+    r"\bMuch code\b", "said yours", "two paddings", r"\bis no (law|mask|key)\b", "padded in front", r"keeps its matrix turned",
+    r"how often (does softmax|do you take)", "repaired the same day", r"\b(table|numbers) n × n of its own", "judges like this",
     "rooms of the house", "stand(ing)? still on GitHub", "other(s)? than in training", r"by which one\b", "a way that is",
 ]  # fmt: skip
 TEXTS = {page.path.relative_to(ROOT).as_posix(): page.text for page in stored_pages()}
