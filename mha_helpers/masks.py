@@ -39,7 +39,7 @@ def causal_mask(n, n_k=None, *, device=None):
 
 
 def padding_mask(lengths, n, *, device=None):
-    """Let every token attend to real tokens only; padding at the end of a sentence is no key.
+    """Let every token attend to real tokens only; padding at the end of a sentence is not a key.
 
     ``lengths`` holds the number of real tokens of each sentence, ``n`` is the padded length. Padding blocks
     **columns** (keys): the two axes of size 1 stand for heads and queries.
