@@ -119,7 +119,7 @@ next_word = Design(
     Every row of x has 11 features: five random numbers for the word, then six for its position, a 1 in the
     column of that position and 0 elsewhere. Return a `w_q` and a `w_k`, each (11, 6), so that every word
     scores highest with the word after it, whatever the words are. The check computes
-    `(x @ w_q) @ (x @ w_k).T` for sentences of its own, except for their last words.
+    `(x @ w_q) @ (x @ w_k).T` for its own sentences, ignoring their last words.
     """,
     mistakes=changes("""
         position + 1] => position]
