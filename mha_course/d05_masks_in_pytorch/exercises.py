@@ -43,9 +43,9 @@ padding_in_front = FunctionExercise(
         >= first_word => < first_word
         Your True marks the padding: what does True mean to F.scaled_dot_product_attention?
         n - lengths => lengths
-        You take lengths for the padding: it counts the words, so where does the first one stand?
+        You take lengths for the padding: it counts the words, so where is the first word?
         n - lengths => n - lengths - 1 => n - lengths + 1
-        You are one position off: at which one does the first word stand?
+        You are one position off: where is the first word?
         real[:, None, None, :] => real[:, None, :]
         Your mask is (b, n, n), and would be taken for (h, n, n) where b = h: give it all four axes.
         & causal_mask(n) => [:]
@@ -55,13 +55,13 @@ padding_in_front = FunctionExercise(
         real[:, None, None, :] & => torch.ones(len(lengths), 1, 1, 1).bool() &
         Later words are hidden, but padding is not.
         & causal_mask(n) => | causal_mask(n)
-        A key must be a word and also not later: which operator says so?
+        A key must be a word, and not later: which operator says so?
         & causal_mask(n) => & causal_mask(n).T
         Your triangle is the wrong way round: a row is a query, so which of its keys are later?
         real[:, None, None, :] => real[:, None, :, None]
         Your mask hides rows, the queries: padding must not be seen, so it is hidden as a key.
     """),
-    praise="A key must be a word and not be later; the axis of size 1 serves all heads.",
+    praise="A key must be a word, not a later one; the axis of size 1 serves all heads.",
     hints=[
         "Which positions hold words? With n = 5 and two words: 3 and 4.",
         "Compare torch.arange(n), (n), with one number for each sentence, (b, 1).",

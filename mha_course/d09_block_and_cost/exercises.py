@@ -23,7 +23,7 @@ whole_block = ValueExercise(
     "D9.1 ★★ · 6 min · What a whole block costs",
     right={"FFN": FFN, "equal at n": 6 * 512},
     task="""
-    The page covers attention. A block has the FFN, too: two matrices, d_model → d_ff and back. Take
+    The page covers attention. A block also has an FFN: two matrices, d_model → d_ff and back. Take
     d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many
     words do scores and values cost as much as all four projections and the FFN together?
     """,
@@ -36,7 +36,7 @@ block = {
     says=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        ({"FFN": 2 * FFN}, "“FFN” is twice too large: is a multiply-add counted as two, or d_ff as d_model?"),
+        ({"FFN": 2 * FFN}, "“FFN” is doubled: is a multiply-add counted as two, or d_ff as d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
@@ -45,7 +45,7 @@ block = {
     ],
     praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",
     hints=[
-        "(n, d_model) @ (d_model, d_ff) needs n · d_model · d_ff multiply-adds, and the way back as many.",
+        "(n, d_model) @ (d_model, d_ff) needs n · d_model · d_ff multiply-adds, likewise the way back.",
         "Scores and values: 2 · n² · d_model. The rest: n · (4 · d_model² + 2 · d_model · d_ff).",
         "Equate the two and divide by n · d_model.",
     ],

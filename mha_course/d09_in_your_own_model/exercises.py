@@ -13,11 +13,11 @@ _WITHOUT_PADDING = """
     [:, None, :] => [..., None]
     Your mask covers words that ask, not answer.
     is_pad[:, None, :] => is_pad
-    Your mask has sentences where words ask: an axis is missing.
+    Your mask puts sentences where queries belong: an axis is missing.
     w_q, w_k, => w_k, w_q,
     W_Q and W_K are swapped.
     source @ w_v => target @ w_v
-    Your values come from the target: who answers gives keys and values.
+    Your values come from the target: whoever answers gives keys and values.
     / q.shape[-1] ** 0.5 => / 1
     The division by √d_k is missing.
     q.shape[-1] => target.shape[-1]

@@ -35,7 +35,7 @@ _WITH_GROUPS_OF_THREE = changes("""
     (scores => (scores + torch.full_like(scores, -torch.inf).triu(1)
     Your mask is causal: the task asks for none.
     k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
-    Heads of keys or values stand where q has its group: where do they lack an axis?
+    Key or value heads line up with q's groups: where do they lack an axis?
 """)
 
 
@@ -55,7 +55,7 @@ without_copies = WithoutCopies(
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
         _case(6, 3, label="with six query heads and three of keys"),
-        _case(4, 1, d_k=6, label="with one head of keys, and d_k = 6"),
+        _case(4, 1, d_k=6, label="with one key head, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
     ],
     without=["repeat_interleave", "scaled_dot_product_attention"],
@@ -86,11 +86,11 @@ without_copies = WithoutCopies(
         weights @ v => (weights @ v).transpose(1, 2)
         Your heads come out in another order: which of the two axes of heads counts the groups?
         k[:, :, None], v[:, :, None] => k[:, :1, None], v[:, :1, None]
-        All your query heads read the first head of keys: where do the other groups read?
+        All your query heads read the first key head: where do the other groups read?
         weights @ v => weights @ k
         Your output mixes keys: what does a word collect?
     """),
-    praise="Broadcasting lets a whole group read one head of keys, and the numbers are the same.",
+    praise="Broadcasting lets a whole group read one key head, and the numbers are the same.",
     hints=[
         "q.unflatten(1, (h_kv, group)) cuts axis 1 in two; neighbours stay in one group.",
         "k[:, :, None] has an axis of size 1 where q has the group.",

@@ -114,7 +114,7 @@ def attention(q, k, v, mask=None):
     praise="PyTorch's own function gives these numbers, for any number of heads.",
     hints=[
         "Five steps: multiply each query by each key; divide; hide; softmax over the keys; mix the values.",
-        "k.transpose(-2, -1) exchanges the last two axes, so that q @ it is (…, n_q, n_k).",
+        "k.transpose(-2, -1) swaps the last two axes, so that q @ it is (…, n_q, n_k).",
         "if mask is not None: scores = scores.masked_fill(~mask, -torch.inf)",
     ],
     solution="""
@@ -279,7 +279,7 @@ def merge(heads):
         merge(heads) => heads
         With one head it is right; with three, one head does it all: which function cuts q, k and v?
         self.w_o(merge(heads)) => merge(self.w_o(heads))
-        A layer meets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
+        A layer gets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)
         W_O is handed the heads one by one: what puts them side by side first?
     """),

@@ -45,7 +45,7 @@ fish_gets = ValueExercise(
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
         (FISH @ K, "That mixes the keys, which only find words: what do the words collect?"),
         (FISH.flip(0) @ V, "That takes the weights from last to first: whose share is 0.576?"),
-        (V[0], "That is the whole value of “cat”, and its share here is 0.576."),
+        (V[0], "That is the whole value of “cat”, but its share here is 0.576."),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),
     ],
     praise="You have computed an output of attention: a mix of values, in one row's proportions.",

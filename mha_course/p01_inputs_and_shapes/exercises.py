@@ -29,7 +29,7 @@ without_positions = ValueExercise(
     praise="Without positions a sentence is a bag of words, whatever the words say about each other.",
     hints=[
         "Each word gives one row, and the row depends on the word only. Write them down.",
-        "Sentences with the same words, equally often, give the same rows.",
+        "Sentences with the same word counts give the same rows.",
     ],
     solution='same_rows = {"a", "c"}',
 )
@@ -109,11 +109,11 @@ _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
     (
         (5, 5, 7),
-        "holds the right sizes: which of its axes says which table it is, and where does that belong?",
+        "holds the right sizes: which axis counts the tables, and where does that belong?",
     ),
     ((5, 5), "is the shape of one table: how many tables does her module make, and one for each of what?"),
     ((5, 7, 64), "is that of her x: rows and columns of weights are what look at each other."),
-    ((7, 8, 5, 5), "has an axis for heads, and the module returns the average of their weights."),
+    ((7, 8, 5, 5), "has an axis for heads, but the module returns the average of their weights."),
     ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
 ]
 
@@ -138,7 +138,7 @@ mix_up = {
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (
             {"shape": (7, 5, 5), "look at each other": "tokens"},
-            "“tokens” should, but don't: what does her shape repeat?",
+            "“tokens” should, but don't: which size appears twice?",
         ),
         ({"look at each other": "heads"}, "“heads” have been averaged away by the module."),
         ({"look at each other": "features"}, "“features” are added up in each score. What are there 5 of?"),

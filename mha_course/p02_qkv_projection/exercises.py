@@ -43,7 +43,7 @@ into_a_layer = LayerExercise(
         copy_(w_q.T) => copy_(w_q)
         Your weight is (d_model, d_k), as it is printed: a layer multiplies by weight.T, so what shape fits?
         copy_(w_q.T) => copy_(w_q.reshape(d_k, d_model))
-        reshape gets the shape but scrambles the numbers: how do rows become columns?
+        reshape fixes the shape but scrambles the numbers: how do rows become columns?
     """),
     praise="Now the paper's matrix works in PyTorch, whose layers keep it as (d_out, d_in).",
     hints=[
@@ -105,7 +105,7 @@ my_w_q = [
 """,
     praise="A row of W_Q says what one feature asks: “is eaten” is the one that only “fish” has.",
     hints=[
-        "Each row of W_Q says what one feature asks. Positions aside, which feature does only “fish” have?",
+        "Each row of W_Q says what one feature asks. Positions aside, which feature belongs to “fish” alone?",
         "All other rows are [0, 0], so that the other two words ask nothing.",
         "In x this feature of “fish” is 1, and 1 times your row must be (0, 1).",
     ],
@@ -147,7 +147,7 @@ three_in_one = FunctionExercise(
         together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
         A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
         together.chunk(3, => together[..., :6].chunk(3,
-        You cut after the same columns for every d_k: how wide is a part when there are 3 · d_k?
+        You cut at the same columns for every d_k: how wide is a part when there are 3 · d_k?
         chunk(3, => tensor_split((x.shape[-1], 2 * x.shape[-1]),
         You cut after d_model columns: how many of the 3 · d_k columns belong to each part?
         chunk(3, dim=-1) => chunk(3, dim=1) => tensor_split((d := w_qkv.shape[-1] // 3, 2 * d), dim=1)

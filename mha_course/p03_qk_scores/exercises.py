@@ -40,8 +40,8 @@ dog = {
     ],
     praise="A new word asks in a row and answers in a column; no old score changes.",
     hints=[
-        "In its column “dog” is asked: multiply each query with its key (1, −3), and add the two products.",
-        "In its row “dog” asks: multiply its query (1, 1) with the key of each word.",
+        "In its column “dog” is asked: multiply each query by its key (1, −3), and add the two products.",
+        "In its row “dog” asks: multiply its query (1, 1) by the key of each word.",
         "The old rows are (4, 0, 2), (4, −1, 0) and (2, 0, 1): in which is the new score the largest?",
     ],
     solution="""
@@ -80,9 +80,9 @@ products = FunctionExercise(
         [..., None, :, :] => [None, :, :]
         With an axis in front the new axes go to the wrong place: count them from the end.
         asks * answers => torch.stack([torch.stack([a * b for b in k]) for a in q])
-        You run over the first axis in a loop: with heads in front, which axis holds the queries?
+        You loop over the first axis: with heads in front, which axis holds the queries?
         asks * answers => torch.stack([a * k for a in q])
-        You run over the first axis in a loop: with heads in front, which axis holds the queries?
+        You loop over the first axis: with heads in front, which axis holds the queries?
         asks * answers => asks * k
         Your k has no new axis, which fits only without heads in front.
         asks * answers => q * k

@@ -35,7 +35,7 @@ grows_by = {
 """,
     mistakes=[
         ({"scaled": 0.0002, "not scaled": 0.0192}, "The two may have changed places."),
-        ({"scaled": 0.0263}, "“scaled” fits new over old − 1: what is new minus old?"),
+        ({"scaled": 0.0263}, "“scaled” is the relative growth: what is new minus old?"),
         ({"scaled": 0.0197}, "“scaled” fits 0.1 · slope, but the slope falls: subtract the two weights."),
         ({"scaled": 0.7503}, "“scaled” is the new weight: by how much is it above the old one?"),
         ({"scaled": 0.1966}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
@@ -46,7 +46,7 @@ grows_by = {
         ({"not scaled": 0.9998}, "“not scaled” is the weight, or new over old: how much is added?"),
         ({"not scaled": 0.0}, "“not scaled” is small, but not 0: how much is left to four decimals?"),
     ],
-    praise="Not scaled, the row is nearly saturated: the same nudge moves its weight a hundred times less.",
+    praise="Unscaled, the row is nearly saturated: the same nudge moves its weight a hundred times less.",
     hints=[
         "Scaled means divided by √64 = 8: the scores are 2 and 1, and after the nudge 2.1 and 1.",
         "Take the softmax of both rows, before and after, and subtract the first weights.",

@@ -20,13 +20,13 @@ scores_equal_to_zero = ValueExercise(
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
         ([0.768, 0.0, 0.187], "The hidden word's share is lost: what do your weights add up to?"),
-        ([0.768, 0.045, 0.187], "That is the right row, but the code does not find it: which score is 0?"),
+        ([0.768, 0.045, 0.187], "That is the right row, but the code does not give it: which score is 0?"),
         ([0.7905, 0.0, 0.2095], "You share 0.045 out equally: does softmax keep differences, or ratios?"),
         ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
         ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
-        ([2.828, -torch.inf, 1.414], "Those are the scores after the code: what does softmax make of them?"),
+        ([2.828, -torch.inf, 1.414], "Those are the scores the code leaves: what does softmax make of them?"),
         ([0.804, 0.196], "Both shares are right. What weight does the hidden word get, and where?"),
     ],
     praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
@@ -55,9 +55,9 @@ window_mask = FunctionExercise(
     """,
     mistakes=changes("""
         back <= window => back < window
-        Your window is one word too narrow: it counts the word itself.
+        Your window is one word too narrow: you counted the word itself.
         back <= window => back <= window + 1
-        Your window is one word too wide: it counts words before the word.
+        Your window is one word too wide: count only the words before.
         back <= window => torch.stack([torch.isin(position, position[i - window : i + 1]) for i in position])
         In the first rows your window is lost: a slice that starts below 0 counts from the end.
         near | first => near & first

@@ -26,7 +26,7 @@ row_by_hand = ValueExercise(
         (_weights(1, 0, 1), "The three shares are right: what does the hidden word get, and where?"),
         ([e, 1, 0, e], "These are the powers of e. What do they add up to, and what share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
-        ([0.366, 0.134, 0, 0.366], "The hidden word still took a share: which powers does your sum hold?"),
+        ([0.366, 0.134, 0, 0.366], "The hidden word still took a share: which powers does your sum include?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, but the scores 1, 0 and 1 are not."),
@@ -76,7 +76,7 @@ how_sharp = ValueExercise(
     hints=[
         "If the larger weight is 0.9, what is the smaller one, and what is their ratio?",
         "The ratio of two weights is e to the power of the difference of their scores.",
-        "After the factor the difference is 2 times the factor; math.log leads from the ratio back to it.",
+        "After the factor the difference is 2 times the factor; math.log turns the ratio back into it.",
     ],
     solution="my_factor = math.log(0.9 / 0.1) / (5 - 3)",
 )
@@ -128,7 +128,7 @@ softmax_for_every_row = FunctionExercise(
         e to the power of a score of 300 is ∞: what may you subtract from a whole row first?
         scores - largest => scores.clamp(max=80)
         ).nan_to_num() => )
-        You cut large scores off, so that 300 and 299 get equal weights.
+        You clip large scores, so that 300 and 299 get equal weights.
         scores - largest => scores - scores.max()
         ).nan_to_num() => )
         You subtract one maximum from all rows, and a row far below it is lost.
@@ -139,7 +139,7 @@ softmax_for_every_row = FunctionExercise(
         .nan_to_num() => .nan_to_num(1 / scores.shape[-1])
         A row without any key gets equal shares: which weights would say that it looks nowhere?
     """),
-    praise="Large scores, hidden keys, rows without any key: now it may meet real sentences.",
+    praise="Large scores, hidden keys, rows without any key: it is ready for real sentences.",
     hints=[
         "Which number can you subtract from a row of scores so that none overflows and no weight changes?",
         "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True keeps the axis.",

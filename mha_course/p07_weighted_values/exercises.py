@@ -22,7 +22,7 @@ out_of_reach = ValueExercise(
         ("d", "(1, 1) lies inside the triangle: can the three corners be mixed so that they balance there?"),
         ("a", "Point a: draw the triangle. Does its long edge pass above (1, 2.5), or below?"),
         ("b", "Point b: draw the triangle. Is it enough that both numbers lie between 0 and 4?"),
-        ("c", "Point c lies on an edge: what weights would the words get that are not at its ends?"),
+        ("c", "Point c lies on an edge: what weights would words not at its ends get?"),
         ("e", "Point e is a corner: what weights would the other three words need?"),
     ],
     praise="With every weight above 0 an output lies inside the hull, never on its edge; (1, 1) is inside.",
@@ -138,7 +138,7 @@ one_more_word = FunctionExercise(
         power = score.exp() => power = 1
         The new word weighs 1, whatever its score: what does softmax make of a score?
         (total * output + power * value) / new_total => (output + value) / 2
-        You count all earlier words together as much as the new one: how much of the total is theirs?
+        You give all earlier words together the new one's weight: how much of the total is theirs?
         total * output + power * value => total * value + power * output
         The new word gets the share of all earlier ones, and they get its share.
         (total * output + power * value) / new_total => output + power / new_total * value
@@ -154,7 +154,7 @@ one_more_word = FunctionExercise(
         (total * output + power * value) / new_total => total * output + power * value
         That is a sum, not yet a mix: what must it be divided by?
         , new_total => , total
-        The output is right; does the total still hold all words?
+        The output is right; does the total still include all words?
         , new_total => , total + score
         The output is right; the total is a sum of powers, not of scores.
     """),

@@ -41,10 +41,10 @@ indices = {
     mistakes=[
         ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
-        ({"columns": [5, 6, 7, 8]}, "“columns” are one too far: Python counts columns from 0."),
-        ({"columns": [1, 4, 7, 10]}, "“columns” lie apart: does a head own neighbours?"),
-        ({"after transpose": (1, 2, 1)}, "“after transpose” is where `view` has it: which step comes next?"),
-        ({"view only": (2, 1, 1)}, "“view only” is where `transpose` brings it: what stands before it in q?"),
+        ({"columns": [5, 6, 7, 8]}, "“columns” are off by one: Python counts columns from 0."),
+        ({"columns": [1, 4, 7, 10]}, "“columns” are apart: are a head's columns neighbours?"),
+        ({"after transpose": (1, 2, 1)}, "“after transpose” is where `view` puts it: which step comes next?"),
+        ({"view only": (2, 1, 1)}, "“view only” is where `transpose` puts it: what comes before it in q?"),
     ],
     praise="21 numbers come before it in memory, so the wrong way calls it a number of the sixth word.",
     hints=[
@@ -170,7 +170,7 @@ scramble_test = ScrambleTest(
     """),
     praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
     hints=[
-        "Make a small table whose numbers all differ, with torch.arange. Take several of each axis.",
+        "Make a small table whose numbers all differ, with torch.arange. Make no axis size 1.",
         "You know where each number belongs: exercise 8.1 asked for it. Which slice of q must heads[i] be?",
         "Compare every head with its slice, and return False at the first that differs.",
     ],

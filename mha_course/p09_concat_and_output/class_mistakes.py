@@ -18,7 +18,7 @@ STEPS = changes("""
     The weights are right, the output is not: whose numbers are in one row of your concat?
     transpose(1, 2) => contiguous()
     weights @ v => (weights @ v).transpose(1, 2)
-    Your scores compare heads, not words: which two axes are left for the products q @ kᵀ?
+    Your scores compare heads, not words: which two axes must come last for q @ kᵀ?
     (scores => (scores / self.num_heads**0.5
     You divide by √d_model: how many products does one score of one head add up?
     0.5 => 1
@@ -53,11 +53,11 @@ LAST_LINES = changes("""
     scores, dim=-1) => torch.softmax(scores, dim=-1), dim=-1)
     The weights come out too even: does softmax run twice?
     weights @ v => weights.mT @ v
-    The weights are right, but turned on their side before they mix: whose row belongs to which word?
+    The weights are right, but transposed before they mix: whose row belongs to which word?
     self.w_o(concat) => concat
     The heads are side by side, but do they mix? One of the layers does nothing yet.
     self.w_o(concat) => concat @ self.w_o.weight + self.w_o.bias => concat @ self.w_o.weight
-    The weights are right. A Linear keeps its matrix as (out, in): which product does calling it compute?
+    The weights are right. A Linear keeps its matrix as (out, in): what does calling it compute?
     self.w_o(concat) => concat @ self.w_o.weight.T
     The weights are right. A bias is missing: what does calling self.w_o add?
     self.w_o(concat) => self.w_o(self.w_o(concat))

@@ -45,7 +45,7 @@ take_out = Pruning(
         (head + 1) * d_v => (head + 1) * d_v + 1
         One number too many is gone: does a slice include its stop?
         concat.shape[-1] // num_heads => 2
-        Your heads are two numbers wide, whatever concat is: how wide is each of num_heads?
+        Your heads are two numbers wide, whatever concat is: how wide is each head?
         concat.shape[-1] // num_heads => 1
         You take out a single number: how many does one head have?
     """),

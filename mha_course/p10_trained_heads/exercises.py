@@ -24,7 +24,7 @@ direct_path = FunctionExercise(
         dim=-1 => dim=(0, -1)
         The parts are added up, so this is the logit itself: how much did each part add to it?
         (parts * rows).sum(dim=-1) => parts * rows
-        These are products that nobody has added up: a logit is a sum over d_model.
+        These products are not yet added up: a logit is a sum over d_model.
         (parts * rows).sum(dim=-1) => (parts @ w_guess.T)[..., letters]
         Every position gets the letters of all positions: only its own next letter counts there.
         (parts * rows).sum(dim=-1) => (parts @ w_guess.T).amax(dim=-1)
@@ -84,12 +84,12 @@ circuit_by_hand = FunctionExercise(
         before.T => (letter + before).T
         Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
         letter @ before.T => before @ before.T
-        Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        Your queries also read head 1.3: does a query look for its own letter or another?
         letter @ before.T => (letter + before) @ before.T
-        Your queries take from head 1.3 as well: does a query look for its own letter or another?
+        Your queries also read head 1.3: does a query look for its own letter or another?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
         before = weights @ letter => before = letter.roll(1, 0)
-        You empty row 0, where position 0 asks: where is position 0 asked?
+        You empty row 0, where position 0 asks: where does position 0 answer?
         letter @ before.T => (letter @ before.T).tril()
         The right scores behind a causal mask: the task asks for them without one.
         letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))
@@ -131,7 +131,7 @@ catch_the_shortcut = ShortcutTest(
     wrong=NOT_COMPARING,
     mistakes=changes("""
         == letters[:, 1:] => == letters[:, :-1]
-        Those that compare letters fail, and a rule passes: with which letter is each guess compared?
+        Functions comparing letters fail, and a rule passes: with which letter is each guess compared?
     """),
     given="from mha_course.models import predictable, repeated_sequences",
     task="""
@@ -139,7 +139,7 @@ catch_the_shortcut = ShortcutTest(
     after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its
     distance. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
     """,
-    praise="Distances that do not divide each other, and a high threshold: no rule by position has both.",
+    praise="Distances that do not divide each other, and a high threshold: no positional rule passes.",
     hints=[
         "At its own distance a rule by position is right. What if the lines have two different distances?",
         "guess(letters)[:, :-1] are the guesses for letters[:, 1:]; only those that are predictable count.",

@@ -17,18 +17,18 @@ load_a_layer = Loading(
     """,
     mistakes=changes("""
         .repeat_interleave(num_heads // len(heads), dim=0) => .repeat(num_heads // len(heads), 1, 1)
-        The key heads are written out in turn, 1, 2, 1, 2: heads that share one stand side by side.
+        The key heads are repeated in turn, 1, 2, 1, 2: heads that share one stand side by side.
         heads.repeat_interleave => heads.flatten(0, 1).unflatten(0, (-1, 1)).repeat_interleave
         // len(heads) => * d_k // (len(heads) * d_k)
-        Each row is written out by itself: how many rows belong to one head?
+        Each row is repeated by itself: how many rows belong to one head?
         blk.{layer}. => blk.{layer + 1}.
         Those are the matrices of the next layer: `layer` counts from 0, as the file does.
         "w_o": "attn_output" => "w_o": "attn_q"
-        “w_o.weight” holds the matrix of the queries: which name does W_O have in the file?
+        “w_o.weight” holds the matrix of the queries: what is W_O called in the file?
         "w_k": "attn_k", "w_v": "attn_v" => "w_k": "attn_v", "w_v": "attn_k"
         Keys and values are swapped.
         .weight"] for => .weight"].T for
-        Your matrices are turned on their side: file and class both keep them as (out, in).
+        Your matrices are transposed: file and class both keep them as (out, in).
         (-1, d_k) => (d_k, -1)
         The rows are cut into d_k parts: how many rows make a head?
     """),
@@ -75,9 +75,9 @@ broken = {
         ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
         ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
         ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
-        ({"C": ...}, "C: no wrong row moves. Build each remaining break: whose outputs are these?"),
+        ({"C": ...}, "C: no wrong row moves. Try each remaining fault: whose outputs are these?"),
         ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
-        ({"D": ...}, "D: no wrong row moves. Build each remaining break: whose outputs are these?"),
+        ({"D": ...}, "D: no wrong row moves. Try each remaining fault: whose outputs are these?"),
         ({"E": ...}, "E: change the first word of eight, then the second. Which of them moves later rows?"),
     ],
     praise="Change one thing, see what moves: that needs no trained model, and no error message.",
@@ -117,7 +117,7 @@ moved = {
         ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
         ({"raises": ...}, "“raises” is not that head: is the name likelier without it than with all heads?"),
     ],
-    praise="With zeros a head of layer 1 moves it most. Is it about names? deeper/11 takes a mean instead.",
+    praise="Zeroed, a head of layer 1 moves it most. Is that head about names? See deeper/11: a mean.",
     hints=[
         "ids = model.encode(sentence); the last row of model(ids).softmax(dim=-1) belongs to the next word.",
         'model.encode(" Mary")[0] is the number of the name, with the space in front of it.',

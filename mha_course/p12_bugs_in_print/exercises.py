@@ -124,7 +124,7 @@ test_with_ones = OnesTest(
         A test with a single token goes wrong like this: how many does yours have?
         torch.ones(5, 4) => torch.randn(5, 4)
         v, atol => scaled_dot_product_attention(q, k, v)[0], atol
-        It demands PyTorch's scores: must a head score like that to mix rightly?
+        It demands PyTorch's scores: must a head score like that to mix correctly?
     """),
     praise="The average of ones is 1, whatever the scores: seven bugs fail, and no reference is needed.",
     hints=[
