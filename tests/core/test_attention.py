@@ -86,6 +86,7 @@ def test_leading_axes_broadcast():
     q, k, v = numbers(7, 1, 2, 3), numbers(5, 4, 3, seed=1), numbers(5, 4, 6, seed=2)
     output, weights = scaled_dot_product_attention(q, k, v)
     assert weights.shape == (7, 5, 2, 4)
+    assert attention_scores(k, q[0]).shape == (5, 4, 2)  # an axis of 1 on either side
     torch.testing.assert_close(output[6, 3], scaled_dot_product_attention(q[6, 0], k[3], v[3])[0])
 
 

@@ -9,12 +9,16 @@ from torch import nn
 
 from mha_helpers import attention_view, head_heatmaps
 from mha_helpers.panel import WIDTH
+from mha_helpers.style import COLOURS
 from mha_helpers.svg import MOST_SMALL
 from tests.pages.test_every_panel import rows
 from tools.states import States
 
 ASKS, ANSWERS = ["le", "chat"], ["the", "old", "cat"]
 TIP = re.compile(r'data-cell="(\d+),(\d+),(\d+)"><rect[^>]*?/><text class="tip">(\S+) → (\S+): ([\d.]+)<')
+
+
+FRAME = f'fill="none" stroke="{COLOURS["lit"]}" stroke-width="3" pointer-events'
 
 
 def random_weights(*shape):
@@ -96,6 +100,7 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         drawn = {int(number) for number in re.findall(r'data-cell="(\d+),', panel.svg())}
         assert head in drawn and len(drawn) == min(MOST_SMALL, heads - head // MOST_SMALL * MOST_SMALL)
         assert {f"head {i + 1}" for i in drawn} == {*re.findall(r">(head \d+)</text>", panel.svg())}
+        assert panel.svg().count(FRAME) == 2, "the chosen cell, and the small map of its head"
         assert panel.description().startswith(f"Layer 1, head {head + 1}.")
     boxes = [
         tuple(map(float, box))

@@ -11,7 +11,16 @@ from torch import nn
 
 from mha_course.exercises import ValueExercise
 from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
-from tests.exercises.verdicts import ANSWERS, alike, all_exercises, answers_in, keep, verdict_on
+from tests.exercises.verdicts import (
+    ANSWERS,
+    WORDS,
+    alike,
+    all_exercises,
+    answers_in,
+    keep,
+    verdict_on,
+    words_of,
+)
 from tools.page import stored_pages
 
 EXERCISES = all_exercises()
@@ -103,6 +112,11 @@ def test_each_listed_mistake_gets_its_own_sentence(exercise):
         verdict = exercise.verdict(answer)
         assert verdict.status == NOT_YET, sentence
         assert verdict.sentence.endswith(sentence), f"{sentence}\n{verdict.sentence}"
+
+
+def test_hints_praise_and_comments_are_what_was_kept():
+    """Nothing computes them, so a change is read: python -m tests.exercises.verdicts, then git diff."""
+    assert WORDS.read_text(encoding="utf-8") == "\n".join(map(words_of, EXERCISES.values()))
 
 
 @every_exercise

@@ -18,6 +18,7 @@ from tests.pages.drawings import alike
 from tools.notebook import ROOT, exercises_of, page_folders
 
 ANSWERS = ROOT / "tests" / "exercises" / "answers"
+WORDS = ANSWERS.with_name("words.txt")
 Answer = namedtuple("Answer", "number thought code said")
 
 
@@ -55,8 +56,17 @@ def keep(path, exercises):
     path.write_text("\n".join(text), encoding="utf-8")
 
 
+def words_of(exercise):
+    """Return what an exercise says by itself: its hints, its praise, and the comments of its solution."""
+    comments = [line.partition("# ")[2] for line in exercise.solution_code.splitlines() if "# " in line]
+    return "\n".join([f"@ {exercise.number}", *exercise.hints, exercise.praise, *comments, ""])
+
+
 if __name__ == "__main__":
     by_number = {exercise.number: exercise for exercise in all_exercises().values()}
+    WORDS.write_text(
+        "\n".join(map(words_of, by_number.values())), encoding="utf-8"
+    )  # git shows what has changed
     for name in sys.argv[1:] or ["*"]:
         for path in sorted(ANSWERS.glob(f"{name}.txt")):
             keep(path, by_number)
