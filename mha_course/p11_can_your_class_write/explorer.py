@@ -39,7 +39,7 @@ def language_explorer():
     """
     load_language_model()
     controls = {
-        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout={"width": "330px"}),
+        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout={"width": "560px"}),
         "break": widgets.Dropdown(options=list(BREAKS)),
         "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
     }

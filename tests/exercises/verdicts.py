@@ -64,9 +64,7 @@ def words_of(exercise):
 
 if __name__ == "__main__":
     by_number = {exercise.number: exercise for exercise in all_exercises().values()}
-    WORDS.write_text(
-        "\n".join(map(words_of, by_number.values())), encoding="utf-8"
-    )  # git shows what has changed
+    WORDS.write_text("\n".join(map(words_of, by_number.values())), encoding="utf-8")
     for name in sys.argv[1:] or ["*"]:
         for path in sorted(ANSWERS.glob(f"{name}.txt")):
             keep(path, by_number)

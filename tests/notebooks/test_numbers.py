@@ -1,10 +1,10 @@
-"""Numbers of the prose are numbers of the page: a decimal or a percentage stands in its outputs or its code."""
+"""A decimal or a percentage in prose, in a hint or in a teacher's notes is a number that a page shows."""
 
 import re
 
 import pytest
 
-from tools.notebook import ROOT
+from tools.notebook import ROOT, exercises_in
 from tools.page import stored_pages
 
 # What a page computes on paper, takes from its explorer or from another page, or quotes.
@@ -22,7 +22,16 @@ ELSEWHERE = {
     "09_in_your_own_model": "2.13",
     "12_printed_numbers": "0.61173 0.38827",
 }
+IN_HINTS_ALONE = {"0.0", "0.9", "1.10", "2.1", "22.6", "1, 8, 12"}
 PAGES = stored_pages()
+NOTES = [ROOT / "TEACHING.md", *sorted((ROOT / "teaching").glob("*.md"))]
+DECIMAL = re.compile(r"(?<![\w.·])\d+\.\d{2,}(?![\w.])")
+
+
+def printed(page):
+    return [
+        f"{shown.get('text', '')} {shown.get('data', {}).get('text/plain')}" for _, shown in page.outputs()
+    ]
 
 
 def numbers_in(text):
@@ -31,30 +40,36 @@ def numbers_in(text):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_decimal_or_a_percentage_in_prose_is_one_that_the_page_shows(page):
-    outputs = [
-        f"{shown.get('text', '')} {shown.get('data', {}).get('text/plain', '')}"
-        for _, shown in page.outputs()
-    ]
-    shown = [n for text in [*outputs, *(cell.source for cell in page.code)] for n in numbers_in(text)]
+    shown = numbers_in(" ".join([*printed(page), *(cell.source for cell in page.code)]))
     prose = re.sub(r"\]\([^)]*\)", "", page.text)  # addresses hold numbers, too
-    decimals = {*re.findall(r"(?<![\w.·])\d+\.\d{2,}(?![\w.])", prose)} - {
-        *ELSEWHERE.get(page.name, "").split()
-    }
+    decimals = {*DECIMAL.findall(prose)} - {*ELSEWHERE.get(page.name, "").split()}
     strange = [
-        each for each in decimals if not any(f"{n:.{len(each.split('.')[1])}f}" == each for n in shown)
+        each
+        for each in decimals
+        if not any(f"{n:.{len(each) - each.index('.') - 1}f}" == each for n in shown)
     ]
     for percent in re.findall(r"(?<![\w.])(\d+) %", prose):
-        if not any(f"{n:.0f}" == percent or f"{100 * n:.0f}" == percent for n in shown):
+        if not any(percent in (f"{n:.0f}", f"{100 * n:.0f}") for n in shown):
             strange.append(f"{percent} %")
     assert not strange
 
 
-@pytest.mark.parametrize(
-    "path", [ROOT / "TEACHING.md", *sorted((ROOT / "teaching").glob("*.md"))], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_decimal_or_a_row_of_numbers_in_a_hint_is_one_of_its_page(page):
+    text = " ".join([*(cell.source for cell in page.cells), *printed(page)]).replace("−", "-")
+    for exercise, _ in exercises_in(page):
+        comments = [line.partition("#")[2] for line in exercise.solution_code.splitlines()]
+        said = " | ".join([*exercise.hints, exercise.praise, *comments]).replace("−", "-")
+        decimals = re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", said)
+        rows = re.findall(r"\((-?[\d.]+(?:, -?[\d.]+){2,})\)", said)
+        for numbers in {*decimals, *rows} - IN_HINTS_ALONE:
+            shown = r"[^\d.-]+".join(rf"{re.escape(number)}(?:\.0*)?" for number in numbers.split(", "))
+            is_shown = re.search(rf"(?<![\d.]){shown}(?!\d)", text) or numbers in str(exercise.right)
+            assert is_shown, f"{exercise.number}: {numbers}"
+
+
+@pytest.mark.parametrize("path", NOTES, ids=lambda path: path.name)
 def test_a_decimal_of_the_teachers_notes_stands_on_a_page(path):
-    of_pages = {
-        number for page in PAGES for number in re.findall(r"\d+\.\d{2,}", page.text + str(page.outputs()))
-    }
-    decimals = {*re.findall(r"(?<![\w.])\d+\.\d{2,}(?![\w.])", path.read_text(encoding="utf-8"))}
-    assert not {number for number in decimals if not any(each.startswith(number) for each in of_pages)}
+    shown = " ".join(page.text + " ".join(printed(page)) for page in PAGES)
+    strange = {*DECIMAL.findall(path.read_text(encoding="utf-8"))}
+    assert not {number for number in strange if not re.search(rf"(?<!\d){re.escape(number)}", shown)}
