@@ -1,7 +1,7 @@
 """Trained models: ``tiny``, which page 10 opens up, and ``language``, which writes on page 11."""
 
-from mha_course.models.language import attention_inputs, heads_off, load_language_model, rotate
-from mha_course.models.tiny import (
+from mha_course.models.language import attention_inputs, heads_off, load_language_model, rotate  # noqa: F401
+from mha_course.models.tiny import (  # noqa: F401
     HELD_OUT_DISTANCES,
     TRAINING_DISTANCES,
     accuracy,
@@ -16,9 +16,3 @@ from mha_course.models.tiny import (
     train,
     trained_model,
 )
-
-__all__ = [
-    "HELD_OUT_DISTANCES", "TRAINING_DISTANCES", "accuracy", "as_numbers", "as_text", "attention_inputs",
-    "head_scores", "heads_off", "load_language_model", "new_model", "positions_after_copies", "predictable",
-    "repeated_sequences", "rotate", "share_right", "train", "trained_model",
-]  # fmt: skip

@@ -133,13 +133,9 @@ class LanguageModel(nn.Module):
         return F.linear(self.norm(x)[0], self.embedding.weight)  # (n, d_model) @ (d_model, vocabulary)
 
     @torch.no_grad()
-    def write(self, text, tokens=12, cached=None):
-        """Go on with a text by the likeliest token each time; return what was written.
-
-        ``cached``: compute the new token only. Without it: if the attention can, as the model's own.
-        """
-        takes = inspect.signature(self.blocks[0].attention.forward).parameters
-        cached = "cache" in takes if cached is None else cached
+    def write(self, text, tokens=12):
+        """Go on with a text by the likeliest token each time; return what was written."""
+        cached = "cache" in inspect.signature(self.blocks[0].attention.forward).parameters
         ids, caches = self.encode(text), [{} for _ in self.blocks] if cached else None
         new = ids
         for _ in range(tokens):

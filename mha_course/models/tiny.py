@@ -88,9 +88,8 @@ class TinyModel(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(len(LETTERS), D_MODEL)
         self.positions = nn.Parameter(torch.randn(LENGTH, D_MODEL))
-        self.layers = nn.ModuleList(
-            MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(NUM_LAYERS)
-        )
+        layers = [MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(NUM_LAYERS)]
+        self.layers = nn.ModuleList(layers)
         self.guess = nn.Linear(D_MODEL, len(LETTERS), bias=False)
 
     def forward(self, letters, heads_on=None):

@@ -65,8 +65,6 @@ BREAKS = {  # the text that is replaced, and by what
     "base 10,000 for 100,000": {"num_heads))\n        k": "num_heads), base=10_000)\n        k"}
     | {"key_heads))\n        v": "key_heads), base=10_000)\n        v"},
 }
-
-
 SUSPECTS = {  # of exercise 11.2
     "A": {"~mask": "~one_ahead(mask)"},
     "B": {"~mask": "~mask.triu(-3)"},

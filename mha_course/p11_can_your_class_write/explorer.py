@@ -1,16 +1,13 @@
 """The 270 heads of a language model on a sentence of one's own, for notebook 11."""
 
-import copy
 import functools
 
 import ipywidgets as widgets
 import torch
-from torch.nn import functional as F
 
 from mha_course.exercises.engine import run_code
-from mha_course.models.language import D_MODEL, KEY_HEADS, LAYERS, NUM_HEADS, load_language_model
+from mha_course.models.language import LAYERS, NUM_HEADS, LanguageModel, load_language_model
 from mha_course.p11_can_your_class_write.broken import ATTENTION, BREAKS, GIVEN
-from mha_helpers.masks import causal_mask
 from mha_helpers.panel import Panel
 from mha_helpers.sentence import tokenize
 from mha_helpers.style import number
@@ -60,7 +57,7 @@ def click(values, map, row, column):
 def compute(sentence, off, layer, head, against, **menu):
     chosen, name = (layer, head), menu["break"]
     heads_off = _off(off, chosen)
-    right, shown = run(sentence), run(sentence, name)
+    right, shown = run(sentence, "nothing", ()), run(sentence, name, ())
     rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
     if against.strip():
         rivals[1] = load_language_model().encode(f" {against.strip()}")[0]
@@ -83,8 +80,8 @@ def _off(off, chosen):
 
 
 @functools.cache
-def blocks_with(name):
-    """Return all layers with the attention of the page, perhaps broken, which keeps what it computes."""
+def model_with(name):
+    """Return the model with the attention of the page, perhaps broken, which keeps what it computes."""
     kept = {"weights @ v": "self.kept(weights, v)"}
     base = run_code("Attention", ATTENTION, BREAKS[name] | kept, GIVEN)
 
@@ -93,44 +90,32 @@ def blocks_with(name):
             self.weights, self.heads = weights[0], (weights @ v)[0] * self.on  # (h, n, n), (h, n, d_v)
             return self.heads[None]
 
-    blocks = []
-    for block in load_language_model().blocks:
-        with torch.device("meta"):  # the numbers are those of the model
-            attention = Keeping(D_MODEL, NUM_HEADS, KEY_HEADS)
-        attention.load_state_dict(block.attention.state_dict(), assign=True)
-        block = copy.copy(block)  # the learner's model stays as it is
-        block._modules = {**block._modules, "attention": attention.requires_grad_(False)}
-        blocks.append(block)
-    return blocks
+    trained = load_language_model()
+    with torch.device("meta"):  # the numbers are those of the learner's model, which stays as it is
+        model = LanguageModel(trained.tokenizer, Keeping)
+    model.load_state_dict(trained.state_dict(), assign=True)
+    model.norm.register_forward_pre_hook(lambda norm, inputs: setattr(norm, "stream", inputs[0][0, -1]))
+    return model.requires_grad_(False)
 
 
 @functools.lru_cache(maxsize=32)
 @torch.no_grad()
-def run(sentence, name="nothing", off=()):
-    """Run the model, perhaps broken, perhaps with heads off; only from the first of these layers on anew."""
+def run(sentence, name, off):  # no defaults: the cache would hold one run under several keys
+    """Run the model, perhaps broken, perhaps with heads off, and return what it computes on its way."""
     tokenize(sentence)  # refuses an empty one
-    model = load_language_model()
+    model = model_with(name)
     ids = model.encode(sentence)
     if len(ids) > MOST_TOKENS:
         raise ValueError(f"These are {len(ids)} tokens and {MOST_TOKENS} fit in the picture: shorten it.")
-    on = torch.ones(LAYERS, NUM_HEADS, 1, 1, dtype=torch.float32)
-    on[tuple(zip(*off, strict=True)) or ([], [])] = 0
-    first, streams, weights, heads = 0, [model.embedding(ids)[None]], [], []
-    if off:
-        first, kept = off[0][0], run(sentence, name)
-        streams, weights, heads = (list(kept[part]) for part in ("streams", "weights", "heads"))
-        del streams[first + 1 :], weights[first:], heads[first:]
-    x, mask = streams[-1], causal_mask(len(ids))
-    for layer, block in list(enumerate(blocks_with(name)))[first:]:
-        block.attention.on = on[layer]
-        x = block(x, mask)  # (1, n, d_model)
-        streams.append(x)
-        weights.append(block.attention.weights)
-        heads.append(block.attention.heads[:, -1])  # of the last token
-    logits = F.linear(model.norm(x[0, -1]), model.embedding.weight)  # (d_model) -> (vocabulary)
+    attentions = [block.attention for block in model.blocks]
+    for layer, attention in enumerate(attentions):
+        attention.on = torch.tensor([(layer, head) not in off for head in range(NUM_HEADS)])[:, None, None]
+    logits = model(ids)[-1]  # of the last token: (vocabulary)
     return {
-        "tokens": [_word(token) for token in ids], "streams": streams, "stream": x[0, -1],
-        "weights": torch.stack(weights), "heads": torch.stack(heads), "next": logits.softmax(dim=-1),
+        "tokens": [_word(token) for token in ids], "stream": model.norm.stream,
+        "weights": torch.stack([attention.weights for attention in attentions]),
+        "heads": torch.stack([attention.heads[:, -1] for attention in attentions]),
+        "next": logits.softmax(dim=-1),
     }  # fmt: skip
 
 
@@ -147,7 +132,8 @@ def _written(heads, direction, name):
     """Return what each head adds to the difference. Shape: heads ``(layers, h, d_v)`` -> ``(layers, h)``."""
     if name == "no W_O":
         return heads.flatten(1).mul(direction).view(heads.shape).sum(dim=-1)
-    towards = torch.stack([direction @ block.attention.w_o.weight for block in blocks_with(name)])
+    blocks = load_language_model().blocks
+    towards = torch.stack([direction @ block.attention.w_o.weight for block in blocks])
     towards = towards.view(heads.shape)  # layers of (d_model) @ (d_model, h·d_v) -> (layers, h, d_v)
     return (heads * towards).sum(dim=-1)
 
@@ -160,14 +146,12 @@ def draw(drawing, state):
     off, tokens = state["chosen"] in state["heads_off"], state["tokens"]
     title = f"layer {layer}, head {head}{' is off' if off else ''}"
     style = {"colour": "faint" if off else "head 1", "title": title}
-    cell = (len(tokens) - 1, None)
-    weights = state["weights"][layer, head]
+    weights, cell = state["weights"][layer, head], (len(tokens) - 1, None)
     drawing.heatmap((0, 0, 400, drawing.height), weights, tokens, tokens, cell, **style)
     limit = float(state["writes"].abs().max()) or 1.0
     style = {"kind": "scores", "map": 1, "chosen": state["chosen"], "axes": ("layer", "head"), "limit": limit}
-    numbers = [str(i) for i in range(LAYERS)]
-    box = (400, 0, 210, drawing.height)
-    drawing.heatmap(box, state["writes"], numbers, numbers[:NUM_HEADS], title="what each writes", **style)
+    style["title"], numbers = "what each writes", [str(i) for i in range(LAYERS)]
+    drawing.heatmap((400, 0, 210, drawing.height), state["writes"], numbers, numbers[:NUM_HEADS], **style)
     title = "nothing changed" if changed(state) == "nothing changed" else "changed"  # the words say how
     halves = (("before", "as trained", 0, "head 1"), ("after", title, 186, "head 2"))
     for name, title, top, colour in halves:

@@ -51,7 +51,19 @@ def test_with_a_cache_it_computes_and_writes_the_same():
     with torch.no_grad():
         parts = torch.cat([model(part, caches) for part in ids.split([5, 1, len(ids) - 6])])
         torch.testing.assert_close(parts, model(ids), atol=1e-3, rtol=0)
-    assert model.write(SENTENCES[0], 5) == model.write(SENTENCES[0], 5, cached=False)
+
+
+def test_a_class_without_a_cache_writes_the_same():
+    class Uncached(SharedKeyAttention):
+        def forward(self, x, mask=None):
+            return super().forward(x, mask)
+
+    model = load_language_model()
+    written = model.write(SENTENCES[0], 5)
+    try:
+        assert model.use(Uncached).write(SENTENCES[0], 5) == written
+    finally:
+        model.use(SharedKeyAttention)
 
 
 def test_it_knows_the_capital_of_france():
