@@ -78,9 +78,9 @@ write_attention = FunctionExercise(
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
-    Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is None, or True where a
-    query may look.
-    Other axes, for heads and sentences, may precede the last two.
+    Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is None, so ask
+    `if mask is not None:`, or True where a query may look. Count axes from the end, −2 and −1, because axes
+    for heads and sentences may come before them.
     """,
     stub="""
 def attention(q, k, v, mask=None):
@@ -230,7 +230,7 @@ class MyAttention(nn.Module):
         self.w_o = nn.Linear(d_model, d_model)
 
     def forward(self, x, mask=None):
-        # (b, n, d_model) -> (b, n, d_model); mask: what fits to (b, h, n, n)
+        # (b, n, d_model) -> (b, n, d_model); mask: (n, n), or what fits to (b, h, n, n)
         ...
 """,
     given="""
