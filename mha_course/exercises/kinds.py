@@ -145,16 +145,18 @@ class FunctionExercise(Exercise):
     def _mistake(self, cases, outcomes, failing):
         """Return the sentence of the mistake that does the same, None if none does.
 
-        It does the same on the first input that fails, on all that come out right and on half of all that
-        fail. If several do, the one that does the same on most is meant.
+        It does the same on the first input that fails and on all that come out right; one that is not of
+        this input alone, on half of all that fail, too. If several do, the one that does the same on most
+        is meant.
         """
         first, alike = failing[0], {None: 0}
-        for wrong, sentence in (*cases[first].mistakes, *self.mistakes):
+        own = cases[first].mistakes
+        for index, (wrong, sentence) in enumerate((*own, *self.mistakes)):
             wrong = wrong if callable(wrong) else self.made_by(wrong)
             if agree(outcomes[first], self._run(wrong, cases[first])):
                 same = list(map(agree, outcomes, self._runs(wrong, cases)))
-                good = [same[index] for index in range(len(cases)) if index not in failing]
-                if all(good) and 2 * (sum(same) - len(good)) >= len(failing):
+                good = [same[i] for i in range(len(cases)) if i not in failing]
+                if all(good) and (index < len(own) or 2 * (sum(same) - len(good)) >= len(failing)):
                     alike[sentence] = sum(same)
         return max(alike, key=alike.get)
 

@@ -78,9 +78,9 @@ write_attention = FunctionExercise(
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
-    Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is None, so ask
-    `if mask is not None:`, or True where a query may look. Count axes from the end, −2 and −1, because axes
-    for heads and sentences may come before them.
+    Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is True where a query
+    may look, or None: ask `if mask is not None:`. Count axes from the end, −2 and −1, because axes for heads
+    and sentences may come before them.
     """,
     stub="""
 def attention(q, k, v, mask=None):
