@@ -11,7 +11,7 @@ import torch
 from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
 from mha_course.exercises.engine import Exercise
 from mha_course.exercises.relations import ROUNDED, Asked, close
-from mha_course.exercises.running import Calls, agree, explain, page_variable, run
+from mha_course.exercises.running import Calls, agree, copied, explain, page_variable, run
 
 Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
 
@@ -227,6 +227,18 @@ class TestExercise(Exercise):
             repair = room if candidate.is_right else "what lets it pass by chance?"
             return slip or f"Your test says now True, now False of {which}: {repair}"
         return values[0]
+
+    def _handed(self, test):
+        """Return what a test hands to a right candidate: the arguments of each call, as they were then."""
+        handed, right = [], self.candidates[0].function
+
+        def noted(*args, **named):
+            given = inspect.signature(right).bind(*args, **named).args
+            handed.append(copied(given))
+            return right(*given)
+
+        run(test, (noted,))
+        return handed
 
     def _accepts(self, test):
         """Say so of a test that is right on all candidates and accepts one of the small faults."""

@@ -80,28 +80,17 @@ class ScaleTest(TestExercise):
             return f"Your test tries square numbers only, such as d_k = {min(tried):g}, where √d_k is whole."
         return None
 
-    @staticmethod
-    def _cannot_show(test, candidate):
+    def _cannot_show(self, test, candidate):
         """Return whether a wrong scale is right on all that a test tries."""
-        function, alike = copy.deepcopy(candidate.function), []
+        function = copy.deepcopy(candidate.function)
+        tried = [(torch.as_tensor(scores), d_k) for scores, d_k in self._handed(test)]
+        pairs = [(torch.as_tensor(function(scores, d_k)), scores / d_k**0.5) for scores, d_k in tried]
+        return all(torch.allclose(scaled.to(right), right) for scaled, right in pairs)
 
-        def scale(scores, d_k):
-            scaled = torch.as_tensor(scores) / d_k**0.5
-            alike.append(torch.allclose(torch.as_tensor(function(scores, d_k)).to(scaled), scaled))
-            return scaled
-
-        run(test, (scale,))
-        return all(alike)
-
-    @staticmethod
-    def _spreads(test):
+    def _spreads(self, test):
         """Return for each d_k that a test tries the spread of its scores, divided by √d_k."""
         spreads = {}
-
-        def scale(scores, d_k):
+        for scores, d_k in self._handed(test):
             numbers = torch.as_tensor(scores).float()
             spreads[float(d_k)] = float(numbers.std(correction=int(numbers.numel() > 1))) / d_k**0.5
-            return scores / d_k**0.5
-
-        run(test, (scale,))
         return spreads

@@ -3,7 +3,6 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
-from mha_course.exercises.running import run
 from mha_course.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
 from mha_helpers.attention import split_heads
 from mha_helpers.golden import golden_example
@@ -120,8 +119,7 @@ class ScrambleTest(TestExercise):
 
     def _small_faults(self, test):
         """One number is that of the next word, each in turn."""
-        handed = self._handed(test)
-        shape = split_heads(*handed[0]).shape
+        shape = split_heads(*self._handed(test)[0]).shape
         for number in range(min(shape.numel(), 200)):
 
             def split(q, num_heads, number=number):
@@ -139,13 +137,6 @@ class ScrambleTest(TestExercise):
     def _slip(self, test, verdicts, candidate):
         if all(verdicts) and all(len(q.unique()) == 1 for q, _ in self._handed(test)):
             return "All numbers of your q are the same: could you see two of them change places?"
-
-    @staticmethod
-    def _handed(test):
-        """Return what a test hands to a right split."""
-        handed = []
-        run(test, (lambda *given: handed.append(given) or split_heads(*given),))
-        return handed
 
 
 scramble_test = ScrambleTest(
