@@ -27,12 +27,6 @@ whole_block = ValueExercise(
     d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many
     words do scores and values cost as much as all four projections and the FFN together?
     """,
-    stub="""
-block = {
-    "FFN": ...,
-    "equal at n": ...,
-}
-""",
     says=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),

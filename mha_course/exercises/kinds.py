@@ -27,13 +27,20 @@ class ValueExercise(Exercise):
     """
 
     def __init__(self, heading, *, right, decimals=None, **rest):
+        self.right = right
         super().__init__(heading, **rest)
         offered = re.findall(r'`"(\w+)"`', self.task)
         if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
-        self.right = right
         self.asked = Asked(decimals, choices=tuple(offered), says=self.says)
+
+    def _stub_of_solution(self):
+        """Return a `...` for the answer, or for each entry of a dict."""
+        name = re.findall(r"^(\w+) = ", self.solution_code, re.MULTILINE)[-1]
+        if not isinstance(self.right, dict):
+            return f"{name} = ..."
+        return "\n".join([f"{name} = {{", *(f'    "{entry}": ...,' for entry in self.right), "}"])
 
     def _judge(self, answer):
         right = self.right() if inspect.isfunction(self.right) else self.right

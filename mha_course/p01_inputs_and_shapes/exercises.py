@@ -18,7 +18,6 @@ without_positions = ValueExercise(
     - **c** “not good but cheap” and “cheap but not good”
     - **d** “the cat” and “cat”
     """,
-    stub="same_rows = ...",
     mistakes=[
         ({"b", "d"}, "These pairs can be told apart: which pairs does the task ask for?"),
         ("b", "In pair b one sentence has the row of “cat” twice: does the other?"),
@@ -128,12 +127,6 @@ axes_mixed_up = ValueExercise(
     shape are her weights? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
     look at each other?
     """,
-    stub="""
-mix_up = {
-    "shape": ...,
-    "look at each other": ...,
-}
-""",
     mistakes=[
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (

@@ -27,12 +27,6 @@ stands_still = ValueExercise(
     nudges the first score up, from 16 to 16.8. By how much does the weight of the first word grow, to four
     decimals, if the scores are scaled, and if they are not? `torch.softmax` may help.
     """,
-    stub="""
-grows_by = {
-    "scaled": ...,
-    "not scaled": ...,
-}
-""",
     mistakes=[
         ({"scaled": 0.0002, "not scaled": 0.0192}, "The two may have changed places."),
         ({"scaled": 0.0263}, "“scaled” is the relative growth: what is new minus old?"),
@@ -82,12 +76,6 @@ wrong_root = ValueExercise(
     √d_k. What spread do her scores have, to at least two decimals? And will her rows of weights be
     `"flatter"` or `"sharper"` than they should be?
     """,
-    stub="""
-colleague = {
-    "spread": ...,
-    "rows": ...,
-}
-""",
     mistakes=[
         ({"spread": 8**0.5}, "“spread” is above 1: does she divide by too much, or by too little?"),
         ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: what spread does a sum of 64 products have?"),

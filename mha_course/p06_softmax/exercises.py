@@ -59,7 +59,6 @@ how_sharp = ValueExercise(
     multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until it
     fits; give two decimals.
     """,
-    stub="my_factor = ...",
     says=_larger_weight,
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
