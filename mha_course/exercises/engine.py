@@ -5,13 +5,13 @@
 
 **What all kinds take.** ``heading``, "3.1 ★ · 3 min · A fourth word answers"; ``task``, Markdown; ``stub``,
 the code handed out, whose last name at the left margin is checked, by default the solution as far as the
-comment below its ``def``, or a `...` for each value; ``mistakes``, at most twelve pairs ``(wrong answer, sentence)``: the sentence names
-the mistake and points at the place, without the repair; a wrong answer that is code is best told as what
-differs from the solution, which ``changes`` reads from a text; ``hints``; ``solution``, code; ``praise``,
-what has been shown; ``given``, code of the page that stub and solution need (torch, math, nn, F and the names
-of ``mha_helpers`` are there already); ``says``, a function of wrong numbers and the right ones that returns
-what to say of them, "adds up to 0.9", or None. A mistake is named if the answer does the same up to the first
-input that fails. A sentence says only what was seen.
+comment below its ``def``, or a `...` for each value; ``mistakes``, at most twelve pairs ``(wrong answer,
+sentence)``: the sentence names the mistake and points at the place, without the repair; a wrong answer that
+is code is best told as what differs from the solution, which ``changes`` reads from a text; ``hints``;
+``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and solution need
+(torch, math, nn, F and the names of ``mha_helpers`` are there already); ``says``, a function of wrong numbers
+and the right ones that returns what to say of them, "adds up to 0.9", or None. A mistake is named if the
+answer does the same up to the first input that fails. A sentence says only what was seen.
 
 **What needs no mistake**, because ``compare.py``, ``relations.py`` and ``running.py`` say it: type, holes,
 entries, choices, shape, NaN, rounding, a factor, sums, the first wrong number, exceptions, a missing return.
