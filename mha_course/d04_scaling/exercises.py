@@ -24,10 +24,7 @@ still_head = ValueExercise(
     says=_response_there,
     mistakes=[
         ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
-        (
-            {"no scale": 3, "÷ √d_k": 5},
-            "Both bring the response below 0.1: which limit does the task set?",
-        ),
+        ({"no scale": 3, "÷ √d_k": 5}, "Both bring the response below 0.1: which limit does the task set?"),
         ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
         ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score, which is already √d_k."),
         ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),

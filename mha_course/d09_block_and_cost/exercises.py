@@ -10,9 +10,8 @@ def _counted(number, right):
     if right != FFN:
         return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
     if abs(number / FFN - 1) < 0.01:
-        return (
-            "is near the right count: is something rounded, or did you count biases, which multiply nothing?"
-        )
+        near = "is near the right count: is something rounded"
+        return f"{near}, or did you count biases, which multiply nothing?"
     matrices = 2 * float(number) / FFN
     if not matrices.is_integer():
         return f"is {number / 100:,.10g} for each word: how many numbers does one matrix of 512 by 2048 hold?"

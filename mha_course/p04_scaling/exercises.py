@@ -104,7 +104,6 @@ colleague = {
 """,
 )
 
-
 scale_test = ScaleTest(
     "4.3 ★★★ · 11 min · Write the test that catches a wrong scale",
     right=SCALING,

@@ -3,14 +3,24 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes
-from mha_course.p05_causal_mask.judges import LeakTest, rule_of_softmax, rules_of_the_window
-from mha_course.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
+from mha_course.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL, LeakTest
+
+
+def _broken_rule_of_softmax(row, _):
+    """Say of three wrong weights, of which the second is hidden, which rule of softmax they break."""
+    if row[1]:
+        return f"gives “eats” the weight {row[1]:.3g}: what does the code do with its score?"
+    if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
+        return f"adds up to {row.sum():.3g}: what should the weights of a row add up to?"
+    ratio = f"has a weight of “cat” {row[0] / row[2]:.3g} times that of “fish”"
+    return f"{ratio}: does hiding “eats” change the ratio of the others?"
+
 
 scores_equal_to_zero = ValueExercise(
     "5.1 ★ · 6 min · A mask applied as scores == 0",
     right=[0.804, 0.0, 0.196],
     decimals=2,
-    says=rule_of_softmax,
+    says=_broken_rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
     Take this page's “cat” row: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
@@ -41,13 +51,28 @@ my_row = [0.768 / left, 0, 0.187 / left]
 )
 
 
+def _broken_rules_of_the_window(seen, wanted):
+    """Say of a mask with wrong cells which rules of the task it breaks, and where first."""
+    seen, wanted, key = seen != 0, wanted != 0, torch.arange(len(seen))
+    back = key[:, None] - key
+    rules = {
+        "shows later words": seen & (back < 0),
+        "hides a word from itself": ~seen & (back == 0),
+        "hides the first word": ~seen & (back > 0) & (key == 0),
+        "hides words of the window": ~seen & wanted & (back > 0) & (key > 0),
+        "shows words too far away": seen & ~wanted & (back > 0),
+    }
+    broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
+    return ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
+
+
 window_mask = FunctionExercise(
     "5.2 ★★ · 8 min · A window, and the first word",
     cases=lambda: [
         case(n, window, label=f"with n = {n} and a window of {window}")
         for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
     ],
-    says=rules_of_the_window,
+    says=_broken_rules_of_the_window,
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
     heads often leave spare weight there (an *attention sink*). No word sees a later one. Return this
@@ -80,7 +105,6 @@ def my_window_mask(n, window):
     return (back >= 0) & (near | first)
 """,
 )
-
 
 leak_test = LeakTest(
     "5.3 ★★★ · 13 min · Write the test that catches a leak",

@@ -114,9 +114,8 @@ def _parts_of(output, _):
     """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
     if output.shape == (2,):
         old, new = output / torch.tensor([2.0, 4.0])
-        return (
-            f"is {old:.3g} · the old output + {new:.3g} · the value: what share of all powers does each have?"
-        )
+        mix = f"is {old:.3g} · the old output + {new:.3g} · the value"
+        return f"{mix}: what share of all powers does each have?"
 
 
 one_more_word = FunctionExercise(

@@ -4,8 +4,7 @@ import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
 from mha_course.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
-from mha_helpers.attention import split_heads
-from mha_helpers.golden import golden_example
+from mha_helpers import golden_example, split_heads
 
 
 def _held_there(indices, right):
@@ -60,7 +59,6 @@ indices = {
 }
 """,
 )
-
 
 cut_from_slices = FunctionExercise(
     "8.2 ★★ · 6 min · The cut without view",

@@ -65,9 +65,8 @@ class ModuleExercise(FunctionExercise):
                 raise AnswerError(f"{lacking}: does __init__ make what the task names?")
             got, shape = tuple(mine[name].shape), tuple(parameter.shape)
             if got != shape:
-                raise AnswerError(
-                    f"your self.{name} has shape {got} instead of {shape}: how many go in and out?"
-                )
+                shapes = f"has shape {got} instead of {shape}"
+                raise AnswerError(f"your self.{name} {shapes}: how many go in and out?")
             with torch.no_grad():
                 mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
         return module

@@ -9,9 +9,7 @@ from collections import namedtuple
 
 import torch
 
-from mha_helpers.attention import split_heads
-from mha_helpers.golden import golden_example
-from mha_helpers.masks import causal_mask, sliding_window_mask
+from mha_helpers import causal_mask, golden_example, sliding_window_mask, split_heads
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()

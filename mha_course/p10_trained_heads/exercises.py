@@ -3,7 +3,7 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, case, changes, numbers
-from mha_course.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING
+from mha_course.models.tiny import LENGTH, positions_after_copies, trained_model
 
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
@@ -109,6 +109,49 @@ def circuit_scores(letter):
     return letter @ before.T  # (n, 6) @ (6, n) -> (n, n)
 """,
 )
+
+
+# What a test is handed: who compares letters, rules by position.
+def _guesses_of(run):
+    model = trained_model(run)
+    return lambda letters: model(letters)[0].argmax(dim=-1)
+
+
+def _latest_copy(letters):
+    copies = positions_after_copies(letters) * torch.arange(letters.shape[-1])
+    return letters.gather(1, copies.argmax(dim=-1))
+
+
+def _by_position(distances):
+    """Guess the letter as far before the next one as the largest distance that fits into the line so far."""
+
+    def guesses(letters):
+        guessed = range(1, letters.shape[-1] + 1)  # the next position; where no distance fits, letter 0 does
+        return letters[:, [i - max((back for back in distances if back <= i), default=i) for i in guessed]]
+
+    return guesses, "it never compares letters, and is right only where the distance divides its own."
+
+
+COMPARING = {
+    "the letter after the latest copy": (
+        _latest_copy,
+        "it guesses all that can be predicted, and nothing else can be.",
+    ),
+    "the model of many distances": (
+        _guesses_of("varying"),
+        "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22.",
+    ),
+}
+NOT_COMPARING = {
+    "the model of distance 12": (
+        _guesses_of("fixed"),
+        "on random letters it guesses, from position 12 on, the letter 12 before the next one.",
+    )
+}
+NOT_COMPARING |= {f"always the letter {back} back": _by_position([back]) for back in range(1, LENGTH)}
+for back in range(1, LENGTH // 2):
+    name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
+    NOT_COMPARING[name] = _by_position([back * 2**times for times in range(5)])
 
 
 class ShortcutTest(TestExercise):
