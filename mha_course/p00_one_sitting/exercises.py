@@ -4,7 +4,7 @@ import torch
 
 from mha_course.exercises import FunctionExercise, case, changes, numbers
 from mha_course.exercises.running import is_stub
-from mha_course.p09_concat_and_output.judges import ModuleExercise
+from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
 from mha_helpers.masks import causal_mask, padding_mask
 
 _SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).bool()
@@ -128,11 +128,6 @@ def attention(q, k, v, mask=None):
 """,
 )
 
-
-def _input(sizes, *mask, n=5, **rest):
-    return case(numbers(3, n, sizes[0], seed=sizes[0]), *mask, build=sizes, **rest)
-
-
 _ONE_HEAD = changes("""
     self.w_v(x) => self.w_q(x)
     You mix the queries: which layer makes the values?
@@ -196,13 +191,25 @@ class ForwardExercise(ModuleExercise):
         return super()._untouched(answer) or is_stub(getattr(answer, "forward", None))
 
 
+_READY = """
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):"""
+
 write_forward = ForwardExercise(
     "0.3 ★★ · 10 min · Write forward",
     axes=("sentence", "word", "feature"),
     cases=lambda: [
-        _input((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
-        _input((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
-        _input(
+        batch((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
+        batch((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
+        batch(
             (8, 2),
             causal_mask(5),
             label="with a mask",
@@ -213,23 +220,13 @@ write_forward = ForwardExercise(
                 You invert the mask: True means “may look” here, as in your own `attention`.
             """),
         ),
-        _input((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
+        batch((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
     ],
     task="""
     `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x
     three times, cut each into heads, attend, put the heads side by side, and mix them.
     """,
-    stub="""
-class MyAttention(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.w_q = nn.Linear(d_model, d_model)
-        self.w_k = nn.Linear(d_model, d_model)
-        self.w_v = nn.Linear(d_model, d_model)
-        self.w_o = nn.Linear(d_model, d_model)
-
-    def forward(self, x, mask=None):
+    stub=f"""{_READY}
         # (b, n, d_model) -> (b, n, d_model); mask: what fits to (b, h, n, n)
         ...
 """,
@@ -289,17 +286,7 @@ def merge(heads):
         "Then one call for all heads: heads = attention(q, k, v, mask).",
         "merge(heads) is (b, n, d_model) again; the fourth layer, self.w_o, mixes what the heads found.",
     ],
-    solution="""
-class MyAttention(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.w_q = nn.Linear(d_model, d_model)
-        self.w_k = nn.Linear(d_model, d_model)
-        self.w_v = nn.Linear(d_model, d_model)
-        self.w_o = nn.Linear(d_model, d_model)
-
-    def forward(self, x, mask=None):
+    solution=f"""{_READY}
         q = split(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
         k = split(self.w_k(x), self.num_heads)
         v = split(self.w_v(x), self.num_heads)

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from mha_course.exercises import FunctionExercise
+from mha_course.exercises import FunctionExercise, case, numbers
 from mha_course.exercises.kinds import hand_over
 from mha_course.exercises.running import AnswerError, Outcome, agree, run
 
@@ -22,11 +22,17 @@ class Pruning(FunctionExercise):
         return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
 
 
+def batch(sizes, *mask, n=5, **rest):
+    """Return an input of three sentences for a class built with these sizes, d_model and num_heads."""
+    x = numbers(3, n, sizes[0], seed=sizes[0])  # not as many as there are values returned
+    return case(x, *mask, build=sizes, **rest)
+
+
 class ModuleExercise(FunctionExercise):
     """The answer is a class, an ``nn.Module``, built and called for every input.
 
     It and the solution get the same weights, so it must name its layers as the solution does. Every case
-    is ``case(x, mask, build=(6, 3))``, with d_model and num_heads.
+    is a ``batch``.
     """
 
     kind = "forward"
