@@ -105,7 +105,6 @@ def tokens_to_x(token_ids, table, positions):
 
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
-    ((5, 5, 7), "holds the right sizes: which axis counts the tables, and where does that belong?"),
     ((5, 5), "is the shape of one table: how many tables does her module make, and one for each of what?"),
     ((5, 7, 64), "is that of her x: rows and columns of weights are what look at each other."),
     ((7, 8, 5, 5), "has an axis for heads, but the module returns the average of their weights."),

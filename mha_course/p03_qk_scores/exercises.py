@@ -173,14 +173,6 @@ next_word = Design(
         Each word finds the word before it: should a query hold its own position, or the next?
         position + 1] => position - 1]
         Each word finds the word before it, and the first finds position 6: which way is ahead?
-        w_k[5 + position, position] = 1 => w_k[5 + position] = position
-        w_q[5 + position, position + 1] => w_q[5 + position]
-        Every word finds the last one: the later a word, the higher it scores.
-        position + 1] => position + 1 :]
-        Several later words get the same score: only one of them is the next.
-        position < 5 => position < 4
-        position + 1] => position + 2]
-        Each word looks two positions ahead: how far is a query from the key of its own position?
         position, position] = 1 => position, position] = 0
         All scores are 0, so no key wins: in which column do a query and a key meet?
     """),

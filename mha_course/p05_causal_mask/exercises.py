@@ -35,7 +35,6 @@ scores_equal_to_zero = ValueExercise(
         ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
-        ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
         ([2.828, -torch.inf, 1.414], "Those are the scores the code leaves: what does softmax make of them?"),
         ([0.804, 0.196], "Both shares are right. What weight does the hidden word get, and where?"),
     ],

@@ -138,8 +138,6 @@ one_more_word = FunctionExercise(
         The new word weighs 1, whatever its score: what does softmax make of a score?
         (total * output + power * value) / new_total => (output + value) / 2
         You give all earlier words together the new one's weight: how much of the total is theirs?
-        total * output + power * value => total * value + power * output
-        The new word gets the share of all earlier ones, and they get its share.
         (total * output + power * value) / new_total => output + power / new_total * value
         The new word gets a share: have the others shrunk?
         power = score.exp() => power = (-score).exp()

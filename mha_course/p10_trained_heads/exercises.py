@@ -1,5 +1,7 @@
 """The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
 
+import itertools
+
 import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, case, changes, numbers
@@ -83,9 +85,7 @@ circuit_by_hand = FunctionExercise(
         Your keys hold their own letters: what has head 1.3 written at each position?
         before.T => (letter + before).T
         Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
-        letter @ before.T => before @ before.T
-        Your queries also read head 1.3: does a query look for its own letter or another?
-        letter @ before.T => (letter + before) @ before.T
+        letter @ before.T => before @ before.T => (letter + before) @ before.T
         Your queries also read head 1.3: does a query look for its own letter or another?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
         before = weights @ letter => before = letter.roll(1, 0)
@@ -158,13 +158,10 @@ class ShortcutTest(TestExercise):
     """Says which rules pass if several do."""
 
     def _slip(self, test, verdicts, candidate):
-        if len(verdicts) < len(self.candidates):  # it wavers, so nobody knows which pass
-            return None
-        names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
-        rules = [name for name in names if name.startswith("always")]
-        if len(rules) < 2:
-            return None
-        return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
+        passing = itertools.compress(self.candidates, verdicts)
+        rules = [each.name for each in passing if each.name.startswith("always")]
+        if len(verdicts) == len(self.candidates) and len(rules) > 1:  # else it wavers
+            return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
 
 
 catch_the_shortcut = ShortcutTest(
