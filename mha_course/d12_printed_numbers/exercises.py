@@ -13,7 +13,6 @@ def _weight_of_cat(a, _):
 
 query_of_eats = ValueExercise(
     "D12.1 ★★ · 4 min · A question for “eats”",
-    right=sqrt(2) * log(8),
     decimals=2,
     task="""
     Repair head 1 of S1's “cat eats fish”. Its d_k is 2 and its keys stay as they are, (1, 0) for “cat”,

@@ -9,7 +9,7 @@ from collections import namedtuple
 import torch
 
 from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
-from mha_course.exercises.engine import Exercise
+from mha_course.exercises.engine import Exercise, run_code
 from mha_course.exercises.relations import ROUNDED, Asked, close
 from mha_course.exercises.running import Calls, agree, copied, explain, page_variable, run
 
@@ -19,16 +19,16 @@ Candidate = namedtuple("Candidate", "name function fact is_right")  # what a tes
 class ValueExercise(Exercise):
     """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
 
-    ``right``: it, or a function without arguments that computes it. ``decimals``: how many are asked for.
+    ``right``: it, unless it is what the solution computes. ``decimals``: how many are asked for.
     A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``, and ``...`` for
     anything that is wrong there; one for a set may
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
     """
 
-    def __init__(self, heading, *, right, decimals=None, **rest):
-        self.right = right
+    def __init__(self, heading, *, right=None, decimals=None, **rest):
         super().__init__(heading, **rest)
+        self.right = self.made_by(self.solution_code) if right is None else right
         offered = re.findall(r'`"(\w+)"`', self.task)
         if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
@@ -38,13 +38,13 @@ class ValueExercise(Exercise):
     def _stub_of_solution(self):
         """Return a `...` for the answer, or for each entry of a dict."""
         name = re.findall(r"^(\w+) = ", self.solution_code, re.MULTILINE)[-1]
-        if not isinstance(self.right, dict):
+        right = run_code(name, self.solution_code, {}, self.given)
+        if not isinstance(right, dict):
             return f"{name} = ..."
-        return "\n".join([f"{name} = {{", *(f'    "{entry}": ...,' for entry in self.right), "}"])
+        return "\n".join([f"{name} = {{", *(f'    "{entry}": ...,' for entry in right), "}"])
 
     def _judge(self, answer):
-        right = self.right() if inspect.isfunction(self.right) else self.right
-        sentence = difference(answer, right, self.asked)
+        right, sentence = self.right, difference(answer, self.right, self.asked)
         for wrong, meant in self.mistakes if sentence else ():
             if self._matches(answer, wrong, right, rough=ROUNDED not in sentence):
                 if ROUNDED in sentence:

@@ -8,7 +8,6 @@ _SAME_WORDS = "has the same words in another order: which of its rows would diff
 
 without_positions = ValueExercise(
     "1.1 ★ · 3 min · What can be told apart without positions?",
-    right={"a", "c"},
     task="""
     A model adds no positions: x comes from the word table alone. For which of these pairs does it
     get **the same rows**, perhaps in another order? Answer with a set of letters, such as `{"b", "d"}`.
@@ -113,7 +112,6 @@ _SHAPES = [
 
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 5 min · Who looks at whom?",
-    right={"shape": (7, 5, 5), "look at each other": "sentences"},
     says=lambda shape, _: (
         "holds {:g} tables of {:g} × {:g}: how many should there be, and what looks at what?".format(*shape)
     ),

@@ -86,7 +86,6 @@ def _asks(w_q, _):
 
 own_question = ValueExercise(
     "2.2 ★★ · 8 min · Design a question",
-    right=[[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]],
     says=_asks,
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”: let “fish” ask with the key that “eats”

@@ -19,7 +19,6 @@ def _needs(scores, wanted):
 
 new_key = ValueExercise(
     "3.1 ★ · 4 min · A fourth word answers",
-    right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
     says=_needs,
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),

@@ -44,20 +44,19 @@ NOT_SCALING = {
 }
 
 
-def _turned(scores, d_k):
-    """The right spread, and other numbers."""
-    return -scores / d_k**0.5
-
-
 class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
 
     def verdict(self, answer=...):
         """A test that has the right result in itself is correct, and is told that it could do without."""
         verdict = super().verdict(answer)
-        if verdict.status == CORRECT and as_python(run(answer, (_turned,)).value) is False:
-            words = "It compares with the right result, which it computes itself: would the spread alone do?"
-            return Verdict(CORRECT, f"{self.praise} {words}")
+        if verdict.status == CORRECT:
+            turned = run(answer, (lambda scores, d_k: -scores / d_k**0.5,))  # the right spread, other numbers
+            if as_python(turned.value) is False:
+                words = (
+                    "It compares with the right result, which it computes itself: would the spread alone do?"
+                )
+                return Verdict(CORRECT, f"{self.praise} {words}")
         return verdict
 
     def _slip(self, test, verdicts, candidate):

@@ -14,7 +14,6 @@ def _weights(*scores):
 
 row_by_hand = ValueExercise(
     "6.1 ★ · 3 min · A row with a hidden key",
-    right=_weights(1, 0, -inf, 1),
     decimals=2,
     task="""
     A mask has hidden the third word, so one row of scores is [1, 0, −∞, 1]. Compute its four weights

@@ -9,7 +9,6 @@ from mha_course.exercises.running import AnswerError, Calls
 
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can collect",
-    right={"b", "c", "e"},
     task="""
     Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
     each of them a share above 0. Work on paper: which of these points can be the output of **no** query?

@@ -20,7 +20,6 @@ def _held_there(indices, right):
 
 where_it_goes = ValueExercise(
     "8.1 ★ · 5 min · Where does this number go?",
-    right={"columns": [4, 5, 6, 7], "after transpose": (2, 1, 1), "view only": (0, 5, 1)},
     task="""
     `q` has 6 words and 12 columns, cut into 3 heads of 4. Answers are Python indices, counted from 0.
 

@@ -147,7 +147,6 @@ class LineUp(ValueExercise):
 
 line_up = LineUp(
     "12.2 ★★★ · 12 min · Name the bug of each suspect",
-    right=SUSPECTS,
     task="""
     For each suspect write where its bug is: "mask", "scale", "softmax", "values", "heads", or
     "healthy". Each word is needed once. A wrong list gets you an experiment to look at again.
