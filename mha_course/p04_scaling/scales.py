@@ -53,10 +53,8 @@ class ScaleTest(TestExercise):
         if verdict.status == CORRECT:
             turned = run(answer, (lambda scores, d_k: -scores / d_k**0.5,))  # the right spread, other numbers
             if as_python(turned.value) is False:
-                words = (
-                    "It compares with the right result, which it computes itself: would the spread alone do?"
-                )
-                return Verdict(CORRECT, f"{self.praise} {words}")
+                words = "It compares with the right result, which it computes itself"
+                return Verdict(CORRECT, f"{self.praise} {words}: would the spread alone do?")
         return verdict
 
     def _slip(self, test, verdicts, candidate):
