@@ -2,8 +2,7 @@
 
 import torch
 
-from mha_course.exercises import FunctionExercise, case, changes, numbers
-from mha_course.exercises.running import is_stub
+from mha_course.exercises import FunctionExercise, case, changes, is_stub, numbers
 from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
 from mha_helpers.masks import causal_mask, padding_mask
 

@@ -5,10 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise
-from mha_course.exercises.compare import as_python
-from mha_course.exercises.engine import CORRECT, Verdict
-from mha_course.exercises.running import run
+from mha_course.exercises import CORRECT, TestExercise, Verdict, as_python, run
 
 
 def _first_root(met, scores, d_k):

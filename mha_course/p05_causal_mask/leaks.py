@@ -5,10 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise, candidates, changes
-from mha_course.exercises.compare import as_python
-from mha_course.exercises.engine import run_code
-from mha_course.exercises.running import run
+from mha_course.exercises import TestExercise, as_python, candidates, changes, run, run_code
 from mha_helpers import causal_mask
 
 # The words themselves are queries, keys and values.

@@ -3,9 +3,7 @@
 import torch
 from torch import nn
 
-from mha_course.exercises import FunctionExercise, case, numbers
-from mha_course.exercises.kinds import hand_over
-from mha_course.exercises.running import AnswerError, Outcome, agree, run
+from mha_course.exercises import AnswerError, FunctionExercise, Outcome, agree, case, hand_over, numbers, run
 
 
 class Pruning(FunctionExercise):

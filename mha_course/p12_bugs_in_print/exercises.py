@@ -5,9 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise, ValueExercise, candidates, changes
-from mha_course.exercises.compare import as_python
-from mha_course.exercises.running import run
+from mha_course.exercises import TestExercise, ValueExercise, as_python, candidates, changes, run
 from mha_course.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
 ATTEND = """
