@@ -9,7 +9,7 @@ from collections import namedtuple
 import torch
 
 from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
-from mha_course.exercises.engine import Exercise, run_code
+from mha_course.exercises.engine import Exercise, candidates, run_code
 from mha_course.exercises.relations import ROUNDED, Asked, close
 from mha_course.exercises.running import Calls, agree, copied, explain, page_variable, run
 
@@ -178,19 +178,21 @@ class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
     ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
-    with what is true of it, said where it is misjudged: ``candidates`` reads them from a text. They take
-    inputs of all sizes. Each is tried ``times`` times, as chance may make a test waver; a test too slow for
-    that should be faster. A test that says the same of all is told so, before any mistake is tried.
+    with what is true of it, said where it is misjudged; or, where they are changes of one ``code``, a text
+    that ``candidates`` reads. They take inputs of all sizes. Each is tried ``times`` times, as chance may
+    make a test waver; a test too slow for that should be faster. A test that says the same of all is told so,
+    before any mistake is tried.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own
     seconds = 1.5  # for all candidates together
 
-    def __init__(self, heading, *, right, wrong, times=5, **rest):
+    def __init__(self, heading, *, right, wrong, times=5, code="", **rest):
         super().__init__(heading, **rest)
+        self.code, self.times = code, times
+        right, wrong = (candidates(code, each) if code else each for each in (right, wrong))
         both = {**right, **wrong}
         self.candidates = [Candidate(name, *both[name], is_right=name in right) for name in both]
-        self.times = times
 
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
