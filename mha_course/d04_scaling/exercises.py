@@ -25,8 +25,6 @@ still_head = ValueExercise(
         ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
         ({"no scale": 3, "÷ √d_k": 5}, "Both bring the response below 0.1: which limit does the task set?"),
         ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
-        ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score, which is already √d_k."),
-        ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
         ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
     ],
     praise="With the scale a confident head stops responding at d_k = 22, not at 5: later, but not never.",

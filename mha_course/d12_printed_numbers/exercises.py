@@ -29,7 +29,6 @@ query_of_eats = ValueExercise(
         (4.0, "4 is the ratio of “cat” to all the rest: how many words share the 0.2?"),
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
         (sqrt(2) * log10(8), "Softmax raises e to the power of a score: what is your logarithm's base?"),
-        (sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
         (0.8, "0.8 is a weight; a is a score before scaling and softmax."),
     ],

@@ -42,8 +42,6 @@ take_out = Pruning(
         [concat[:, :start], concat[:, end:]] => [concat[:, :start]]
         [w_o[:start], w_o[end:]] => [w_o[:start]]
         All heads after the one asked for are gone, too: where do they begin?
-        (head + 1) * d_v => (head + 1) * d_v + 1
-        One number too many is gone: does a slice include its stop?
         concat.shape[-1] // num_heads => 2
         Your heads are two numbers wide, whatever concat is: how wide is each head?
         concat.shape[-1] // num_heads => 1
