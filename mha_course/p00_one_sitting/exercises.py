@@ -182,6 +182,13 @@ _THREE_HEADS = changes("""
     Your heads take every num_heads-th feature: a head owns features that lie side by side.
 """)
 
+_WITH_A_MASK = changes("""
+    attention(q, k, v, mask) => attention(q, k, v)
+    Without a mask it is right; with one, words look where they may not. Who is handed the mask?
+    attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
+    You invert the mask: True means “may look” here, as in your own `attention`.
+""")
+
 
 class ForwardExercise(ModuleExercise):
     """A class that is handed out with its ``__init__``: only ``forward`` is to be written."""
@@ -208,17 +215,7 @@ write_forward = ForwardExercise(
     cases=lambda: [
         batch((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
         batch((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
-        batch(
-            (8, 2),
-            causal_mask(5),
-            label="with a mask",
-            mistakes=changes("""
-                attention(q, k, v, mask) => attention(q, k, v)
-                Without a mask it is right; with one, words look where they may not. Who is handed the mask?
-                attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
-                You invert the mask: True means “may look” here, as in your own `attention`.
-            """),
-        ),
+        batch((8, 2), causal_mask(5), label="with a mask", mistakes=_WITH_A_MASK),
         batch((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
     ],
     task="""

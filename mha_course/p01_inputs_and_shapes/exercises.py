@@ -33,30 +33,23 @@ without_positions = ValueExercise(
 )
 
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
+_ONE, _THREE = torch.tensor([3, 0, 3]), torch.tensor([[4, 1], [0, 2], [1, 1]])  # sentences
+_OF_ONE = changes("""
+    positions[:n] => positions[-n:] => positions[:n].flip(0)
+    You take positions from the end: with which of them does a sentence begin?
+    ] + => ] * => ] - => ] + positions[:n] +
+    You multiply the two, subtract one, or add it twice: how does the page join them?
+""")
+_OF_THREE = changes("""
+    positions[:n] => positions[:3]
+    You take three positions: how long is a sentence?
+""")
 
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 7 min · From token numbers to x",
     cases=lambda: [
-        case(
-            torch.tensor([3, 0, 3]),
-            *_TABLES,
-            label="with more positions in the table than tokens",
-            mistakes=changes("""
-                positions[:n] => positions[-n:] => positions[:n].flip(0)
-                You take positions from the end: with which of them does a sentence begin?
-                ] + => ] * => ] - => ] + positions[:n] +
-                You multiply the two, subtract one, or add it twice: how does the page join them?
-            """),
-        ),
-        case(
-            torch.tensor([[4, 1], [0, 2], [1, 1]]),
-            *_TABLES,
-            label="with three sentences of two tokens",
-            mistakes=changes("""
-                positions[:n] => positions[:3]
-                You take three positions: how long is a sentence?
-            """),
-        ),
+        case(_ONE, *_TABLES, label="with more positions in the table than tokens", mistakes=_OF_ONE),
+        case(_THREE, *_TABLES, label="with three sentences of two tokens", mistakes=_OF_THREE),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
     ],
     task="""

@@ -2,9 +2,7 @@
 
 import torch
 
-from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_course.exercises.compare import kind_of
-from mha_course.exercises.running import AnswerError, run
+from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, case, changes, kind_of, numbers
 
 _QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
 _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
@@ -115,7 +113,7 @@ class Design(FunctionExercise):
     """The answer makes two matrices. Which key wins is compared, so every design that works is right."""
 
     def _run(self, answer, case):
-        return run(lambda words: _winners(words, answer()), case.args)
+        return super()._run(lambda words: _winners(words, answer()), case)
 
     def _difference(self, outcome, right):
         sentence = super()._difference(outcome, right)
