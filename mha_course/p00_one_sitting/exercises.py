@@ -7,10 +7,7 @@ from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
 from mha_helpers.masks import causal_mask, padding_mask
 
 _SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).bool()
-
-
-def _one_head():
-    return numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
+_ONE_HEAD_QKV = numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
 
 
 def _several_heads(*front):
@@ -71,8 +68,8 @@ write_attention = FunctionExercise(
     axes=("query", "number"),
     without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
     cases=lambda: [
-        case(*_one_head(), label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
-        case(*_one_head(), _SOME_KEYS, label="with a mask", mistakes=_MASKS),
+        case(*_ONE_HEAD_QKV, label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
+        case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask", mistakes=_MASKS),
         case(*_several_heads(6), label="with six heads in front", mistakes=_ROOTS),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
