@@ -15,28 +15,16 @@ def _response_there(d_k, wanted):
 
 still_head = ValueExercise(
     "D4.1 ★★ · 9 min · Where a head stops responding",
-    right={"no scale": 5, "÷ √d_k": 22},
     task="""
     A query has learned to equal its key, so that this score is d_k; the score of the only other key is 0.
     The matching weight α responds to its score with α · (1 − α). What is the smallest whole d_k at which this
     response is below 0.01, without the scale and with it?
     """,
-    stub="""
-still_from = {
-    "no scale": ...,
-    "÷ √d_k": ...,
-}
-""",
     says=_response_there,
     mistakes=[
         ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
-        (
-            {"no scale": 3, "÷ √d_k": 5},
-            "Both bring the response below 0.1: which limit does the task set?",
-        ),
+        ({"no scale": 3, "÷ √d_k": 5}, "Both bring the response below 0.1: which limit does the task set?"),
         ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
-        ({"÷ √d_k": 3}, "“÷ √d_k”: you take the root of the score, which is already √d_k."),
-        ({"no scale": 22}, "“no scale”: no root is taken there, so the score of the match is d_k itself."),
         ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
     ],
     praise="With the scale a confident head stops responding at d_k = 22, not at 5: later, but not never.",

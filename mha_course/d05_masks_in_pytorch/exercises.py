@@ -4,33 +4,26 @@ import torch
 
 from mha_course.exercises import FunctionExercise, case, changes
 
+_TWO_SENTENCES = changes("""
+    first_word[:, None] => first_word
+    You compare n positions with b lengths: which needs a new axis, so that all pairs meet?
+    causal_mask(n) => causal_mask(n).tril(-1)
+    No word sees itself: is it later than itself?
+    real[:, None, None, :] => real[:1, None, None, :].expand(len(lengths), 1, 1, n)
+    All sentences get the padding of the first: which axis of your mask holds them?
+""")
+_NO_WORD = changes("""
+    n - lengths => (n - lengths) % n
+    The empty sentence is visible throughout: [-0:] is [0:], the whole row.
+""")
+
 padding_in_front = FunctionExercise(
     "D5.1 ★★ · 6 min · Padding at the front, and causal",
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
-        case(
-            torch.tensor([2, 5]),
-            5,
-            label="with lengths 2 and 5, padded to 5",
-            mistakes=changes("""
-                first_word[:, None] => first_word
-                You compare n positions with b lengths: which needs a new axis, so that all pairs meet?
-                causal_mask(n) => causal_mask(n).tril(-1)
-                No word sees itself: is it later than itself?
-                real[:, None, None, :] => real[:1, None, None, :].expand(len(lengths), 1, 1, n)
-                All sentences get the padding of the first: which axis of your mask holds them?
-            """),
-        ),
+        case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5", mistakes=_TWO_SENTENCES),
         case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
-        case(
-            torch.tensor([3, 0, 1, 2]),
-            3,
-            label="with a sentence without any word",
-            mistakes=changes("""
-                n - lengths => (n - lengths) % n
-                The empty sentence is visible throughout: [-0:] is [0:], the whole row.
-            """),
-        ),
+        case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word", mistakes=_NO_WORD),
     ],
     task="""
     A model that continues a text needs the last word of every sentence at the end, so sentences are

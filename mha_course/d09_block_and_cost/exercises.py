@@ -10,9 +10,8 @@ def _counted(number, right):
     if right != FFN:
         return f"makes scores and values cost {1024 * number**2:,.0f}: what does the rest cost for so many?"
     if abs(number / FFN - 1) < 0.01:
-        return (
-            "is near the right count: is something rounded, or did you count biases, which multiply nothing?"
-        )
+        near = "is near the right count: is something rounded"
+        return f"{near}, or did you count biases, which multiply nothing?"
     matrices = 2 * float(number) / FFN
     if not matrices.is_integer():
         return f"is {number / 100:,.10g} for each word: how many numbers does one matrix of 512 by 2048 hold?"
@@ -21,18 +20,11 @@ def _counted(number, right):
 
 whole_block = ValueExercise(
     "D9.1 ★★ · 6 min · What a whole block costs",
-    right={"FFN": FFN, "equal at n": 6 * 512},
     task="""
     The page covers attention. A block also has an FFN: two matrices, d_model → d_ff and back. Take
     d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many
     words do scores and values cost as much as all four projections and the FFN together?
     """,
-    stub="""
-block = {
-    "FFN": ...,
-    "equal at n": ...,
-}
-""",
     says=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),

@@ -13,14 +13,12 @@ def _weight_of_cat(a, _):
 
 query_of_eats = ValueExercise(
     "D12.1 ★★ · 4 min · A question for “eats”",
-    right=sqrt(2) * log(8),
     decimals=2,
     task="""
     Repair head 1 of S1's “cat eats fish”. Its d_k is 2 and its keys stay as they are, (1, 0) for “cat”,
     (0, 0) for “eats” and “fish”. It gets a $W_Q$ of its own, [[1, 0], [a, 0]], so that “eats” asks (a, 0).
     For what value of a does “eats” give “cat” a weight of 0.8? Give two decimals.
     """,
-    stub="my_a = ...",
     says=_weight_of_cat,
     mistakes=[
         (log(8), "That is the scaled score: what was it before the division by √d_k?"),
@@ -31,7 +29,6 @@ query_of_eats = ValueExercise(
         (4.0, "4 is the ratio of “cat” to all the rest: how many words share the 0.2?"),
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
         (sqrt(2) * log10(8), "Softmax raises e to the power of a score: what is your logarithm's base?"),
-        (sqrt(2) * 8, "8 is a ratio of weights, and √2 is right: which score makes such a ratio?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
         (0.8, "0.8 is a weight; a is a score before scaling and softmax."),
     ],

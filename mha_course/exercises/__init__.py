@@ -4,8 +4,13 @@ Those of a page are in its folder: ``from mha_course.p03_qk_scores import exerci
 ``engine.py`` opens with a guide for authors.
 """
 
-from mha_course.exercises.engine import candidates, changes
-from mha_course.exercises.kinds import FunctionExercise, TestExercise, ValueExercise
-from mha_course.exercises.running import case, numbers
+from mha_course.exercises.compare import as_python, kind_of
+from mha_course.exercises.engine import CORRECT, Verdict, changes, run_code
+from mha_course.exercises.kinds import FunctionExercise, TestExercise, ValueExercise, hand_over
+from mha_course.exercises.running import AnswerError, Calls, Outcome, agree, case, is_stub, numbers, run
 
-__all__ = ["FunctionExercise", "TestExercise", "ValueExercise", "candidates", "case", "changes", "numbers"]
+__all__ = [
+    "CORRECT", "AnswerError", "Calls", "FunctionExercise", "Outcome", "TestExercise", "ValueExercise",
+    "Verdict", "agree", "as_python", "case", "changes", "hand_over", "is_stub", "kind_of",
+    "numbers", "run", "run_code",
+]  # fmt: skip

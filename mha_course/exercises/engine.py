@@ -5,13 +5,13 @@
 
 **What all kinds take.** ``heading``, "3.1 ★ · 3 min · A fourth word answers"; ``task``, Markdown; ``stub``,
 the code handed out, whose last name at the left margin is checked, by default the solution as far as the
-comment below its ``def``; ``mistakes``, at most twelve pairs ``(wrong answer, sentence)``: the sentence names
-the mistake and points at the place, without the repair; a wrong answer that is code is best told as what
-differs from the solution, which ``changes`` reads from a text; ``hints``; ``solution``, code; ``praise``,
-what has been shown; ``given``, code of the page that stub and solution need (torch, math, nn, F and the names
-of ``mha_helpers`` are there already); ``says``, a function of wrong numbers and the right ones that returns
-what to say of them, "adds up to 0.9", or None. A mistake is named if the answer does the same up to the first
-input that fails. A sentence says only what was seen.
+comment below its ``def``, or a `...` for each value; ``mistakes``, at most twelve pairs ``(wrong answer,
+sentence)``: the sentence names the mistake and points at the place, without the repair; a wrong answer that
+is code is best told as what differs from the solution, which ``changes`` reads from a text; ``hints``;
+``solution``, code; ``praise``, what has been shown; ``given``, code of the page that stub and solution need
+(torch, math, nn, F and the names of ``mha_helpers`` are there already); ``says``, a function of wrong numbers
+and the right ones that returns what to say of them, "adds up to 0.9", or None. A mistake is named if the
+answer does the same up to the first input that fails. A sentence says only what was seen.
 
 **What needs no mistake**, because ``compare.py``, ``relations.py`` and ``running.py`` say it: type, holes,
 entries, choices, shape, NaN, rounding, a factor, sums, the first wrong number, exceptions, a missing return.
@@ -104,11 +104,14 @@ class Exercise:
         self.task, self.stub, self.given, self.solution_code = (
             textwrap.dedent(text).strip() for text in (task, stub, given, solution)
         )
-        if not stub:
-            self.stub = re.match(r"def .*\n(?:    #.*\n)+", self.solution_code)[0] + "    ..."
+        self.stub = self.stub or self._stub_of_solution()
         self.praise, self.hints, self.mistakes, self.says = praise, tuple(hints), tuple(mistakes), says
         self._hints_given = 0
         self.stub_words = "Write yours in place of the `...`, then run the cell again."
+
+    def _stub_of_solution(self):
+        """Return the first line of a function and the comment below it, which names the shapes."""
+        return re.match(r"def .*\n(?:    #.*\n)+", self.solution_code)[0] + "    ..."
 
     @property
     def variable(self):

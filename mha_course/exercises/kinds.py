@@ -9,9 +9,9 @@ from collections import namedtuple
 import torch
 
 from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
-from mha_course.exercises.engine import Exercise
+from mha_course.exercises.engine import Exercise, candidates, run_code
 from mha_course.exercises.relations import ROUNDED, Asked, close
-from mha_course.exercises.running import Calls, agree, explain, page_variable, run
+from mha_course.exercises.running import Calls, agree, copied, explain, page_variable, run
 
 Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
 
@@ -19,25 +19,32 @@ Candidate = namedtuple("Candidate", "name function fact is_right")  # what a tes
 class ValueExercise(Exercise):
     """The answer is a number, text, set, list, tensor, or a tuple or dict of them.
 
-    ``right``: it, or a function without arguments that computes it. ``decimals``: how many are asked for.
+    ``right``: it, unless it is what the solution computes. ``decimals``: how many are asked for.
     A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``, and ``...`` for
     anything that is wrong there; one for a set may
     be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
     """
 
-    def __init__(self, heading, *, right, decimals=None, **rest):
+    def __init__(self, heading, *, right=None, decimals=None, **rest):
         super().__init__(heading, **rest)
+        self.right = self.made_by(self.solution_code) if right is None else right
         offered = re.findall(r'`"(\w+)"`', self.task)
         if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
-        self.right = right
         self.asked = Asked(decimals, choices=tuple(offered), says=self.says)
 
+    def _stub_of_solution(self):
+        """Return a `...` for the answer, or for each entry of a dict."""
+        name = re.findall(r"^(\w+) = ", self.solution_code, re.MULTILINE)[-1]
+        right = run_code(name, self.solution_code, {}, self.given)
+        if not isinstance(right, dict):
+            return f"{name} = ..."
+        return "\n".join([f"{name} = {{", *(f'    "{entry}": ...,' for entry in right), "}"])
+
     def _judge(self, answer):
-        right = self.right() if inspect.isfunction(self.right) else self.right
-        sentence = difference(answer, right, self.asked)
+        right, sentence = self.right, difference(answer, self.right, self.asked)
         for wrong, meant in self.mistakes if sentence else ():
             if self._matches(answer, wrong, right, rough=ROUNDED not in sentence):
                 if ROUNDED in sentence:
@@ -173,19 +180,21 @@ class TestExercise(Exercise):
     """The answer is a test: a function that is handed a candidate and returns True (right) or False.
 
     ``right`` and ``wrong``: the candidates, ``{"no mask": (function, "every word sees every other.")}``, each
-    with what is true of it, said where it is misjudged: ``candidates`` reads them from a text. They take
-    inputs of all sizes. Each is tried ``times`` times, as chance may make a test waver; a test too slow for
-    that should be faster. A test that says the same of all is told so, before any mistake is tried.
+    with what is true of it, said where it is misjudged; or, where they are changes of one ``code``, a text
+    that ``candidates`` reads. They take inputs of all sizes. Each is tried ``times`` times, as chance may
+    make a test waver; a test too slow for that should be faster. A test that says the same of all is told so,
+    before any mistake is tried.
     """
 
     __test__ = False  # for pytest, which takes classes of this name for its own
     seconds = 1.5  # for all candidates together
 
-    def __init__(self, heading, *, right, wrong, times=5, **rest):
+    def __init__(self, heading, *, right, wrong, times=5, code="", **rest):
         super().__init__(heading, **rest)
+        self.code, self.times = code, times
+        right, wrong = (candidates(code, each) if code else each for each in (right, wrong))
         both = {**right, **wrong}
         self.candidates = [Candidate(name, *both[name], is_right=name in right) for name in both]
-        self.times = times
 
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
@@ -229,6 +238,18 @@ class TestExercise(Exercise):
             repair = room if candidate.is_right else "what lets it pass by chance?"
             return slip or f"Your test says now True, now False of {which}: {repair}"
         return values[0]
+
+    def _handed(self, test):
+        """Return what a test hands to a right candidate: the arguments of each call, as they were then."""
+        handed, right = [], self.candidates[0].function
+
+        def noted(*args, **named):
+            given = inspect.signature(right).bind(*args, **named).args
+            handed.append(copied(given))
+            return right(*given)
+
+        run(test, (noted,))
+        return handed
 
     def _accepts(self, test):
         """Say so of a test that is right on all candidates and accepts one of the small faults."""

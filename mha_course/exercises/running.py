@@ -90,7 +90,7 @@ def run(call, args):
     try:
         value = call(*copies)
         value = tuple(value) if isinstance(value, Iterator) else value
-        value = _each(lambda tensor: tensor.detach().clone(), value)  # the next call may write into it
+        value = copied(value)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit as well: an exit() must not end the learner's kernel
@@ -174,8 +174,8 @@ class Calls(TorchFunctionMode):
             self.names.add(frame.f_code.co_name)
 
 
-def _each(change, value):
-    """Change a tensor, or each one in a list or tuple."""
+def copied(value):
+    """Return a tensor, or each one in a list or tuple, as it is now: the next call may write into it."""
     if isinstance(value, torch.Tensor):
-        return change(value)
-    return type(value)(_each(change, part) for part in value) if type(value) in (list, tuple) else value
+        return value.detach().clone()
+    return type(value)(map(copied, value)) if type(value) in (list, tuple) else value

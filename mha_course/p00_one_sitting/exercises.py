@@ -2,16 +2,12 @@
 
 import torch
 
-from mha_course.exercises import FunctionExercise, case, changes, numbers
-from mha_course.exercises.running import is_stub
-from mha_course.p09_concat_and_output.judges import ModuleExercise
+from mha_course.exercises import FunctionExercise, case, changes, is_stub, numbers
+from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
 from mha_helpers.masks import causal_mask, padding_mask
 
 _SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).bool()
-
-
-def _one_head():
-    return numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
+_ONE_HEAD_QKV = numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
 
 
 def _several_heads(*front):
@@ -72,8 +68,8 @@ write_attention = FunctionExercise(
     axes=("query", "number"),
     without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
     cases=lambda: [
-        case(*_one_head(), label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
-        case(*_one_head(), _SOME_KEYS, label="with a mask", mistakes=_MASKS),
+        case(*_ONE_HEAD_QKV, label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
+        case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask", mistakes=_MASKS),
         case(*_several_heads(6), label="with six heads in front", mistakes=_ROOTS),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
@@ -127,11 +123,6 @@ def attention(q, k, v, mask=None):
     return weights @ v  # (…, n_q, n_k) @ (…, n_k, d_v) -> (…, n_q, d_v)
 """,
 )
-
-
-def _input(sizes, *mask, n=5, **rest):
-    return case(numbers(3, n, sizes[0], seed=sizes[0]), *mask, build=sizes, **rest)
-
 
 _ONE_HEAD = changes("""
     self.w_v(x) => self.w_q(x)
@@ -188,6 +179,13 @@ _THREE_HEADS = changes("""
     Your heads take every num_heads-th feature: a head owns features that lie side by side.
 """)
 
+_WITH_A_MASK = changes("""
+    attention(q, k, v, mask) => attention(q, k, v)
+    Without a mask it is right; with one, words look where they may not. Who is handed the mask?
+    attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
+    You invert the mask: True means “may look” here, as in your own `attention`.
+""")
+
 
 class ForwardExercise(ModuleExercise):
     """A class that is handed out with its ``__init__``: only ``forward`` is to be written."""
@@ -196,30 +194,7 @@ class ForwardExercise(ModuleExercise):
         return super()._untouched(answer) or is_stub(getattr(answer, "forward", None))
 
 
-write_forward = ForwardExercise(
-    "0.3 ★★ · 10 min · Write forward",
-    axes=("sentence", "word", "feature"),
-    cases=lambda: [
-        _input((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
-        _input((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
-        _input(
-            (8, 2),
-            causal_mask(5),
-            label="with a mask",
-            mistakes=changes("""
-                attention(q, k, v, mask) => attention(q, k, v)
-                Without a mask it is right; with one, words look where they may not. Who is handed the mask?
-                attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
-                You invert the mask: True means “may look” here, as in your own `attention`.
-            """),
-        ),
-        _input((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
-    ],
-    task="""
-    `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x
-    three times, cut each into heads, attend, put the heads side by side, and mix them.
-    """,
-    stub="""
+_READY = """
 class MyAttention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -229,7 +204,22 @@ class MyAttention(nn.Module):
         self.w_v = nn.Linear(d_model, d_model)
         self.w_o = nn.Linear(d_model, d_model)
 
-    def forward(self, x, mask=None):
+    def forward(self, x, mask=None):"""
+
+write_forward = ForwardExercise(
+    "0.3 ★★ · 10 min · Write forward",
+    axes=("sentence", "word", "feature"),
+    cases=lambda: [
+        batch((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
+        batch((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
+        batch((8, 2), causal_mask(5), label="with a mask", mistakes=_WITH_A_MASK),
+        batch((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
+    ],
+    task="""
+    `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x
+    three times, cut each into heads, attend, put the heads side by side, and mix them.
+    """,
+    stub=f"""{_READY}
         # (b, n, d_model) -> (b, n, d_model); mask: (n, n), or what fits to (b, h, n, n)
         ...
 """,
@@ -289,17 +279,7 @@ def merge(heads):
         "Then one call for all heads: heads = attention(q, k, v, mask).",
         "merge(heads) is (b, n, d_model) again; the fourth layer, self.w_o, mixes what the heads found.",
     ],
-    solution="""
-class MyAttention(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.w_q = nn.Linear(d_model, d_model)
-        self.w_k = nn.Linear(d_model, d_model)
-        self.w_v = nn.Linear(d_model, d_model)
-        self.w_o = nn.Linear(d_model, d_model)
-
-    def forward(self, x, mask=None):
+    solution=f"""{_READY}
         q = split(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
         k = split(self.w_k(x), self.num_heads)
         v = split(self.w_v(x), self.num_heads)

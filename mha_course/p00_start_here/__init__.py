@@ -1,7 +1,6 @@
-"""What notebooks/00_start_here.ipynb imports: its explorer, its pictures, its exercises."""
+"""What notebooks/00_start_here.ipynb imports beside its exercises."""
 
-from mha_course.p00_start_here import exercises
 from mha_course.p00_start_here.explorer import attention_explorer
 from mha_course.p00_start_here.explorer_three_heads import cat_eats_fish_heads
 
-__all__ = ["attention_explorer", "cat_eats_fish_heads", "exercises"]
+__all__ = ["attention_explorer", "cat_eats_fish_heads"]

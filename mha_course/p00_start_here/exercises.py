@@ -29,7 +29,6 @@ def _shares(numbers, wanted):
 
 fish_gets = ValueExercise(
     "0.1 ★ · 4 min · What “fish” gets",
-    right=FISH @ V,
     decimals=2,
     says=_shares,
     task="""

@@ -8,7 +8,6 @@ _SAME_WORDS = "has the same words in another order: which of its rows would diff
 
 without_positions = ValueExercise(
     "1.1 ★ · 3 min · What can be told apart without positions?",
-    right={"a", "c"},
     task="""
     A model adds no positions: x comes from the word table alone. For which of these pairs does it
     get **the same rows**, perhaps in another order? Answer with a set of letters, such as `{"b", "d"}`.
@@ -18,7 +17,6 @@ without_positions = ValueExercise(
     - **c** “not good but cheap” and “cheap but not good”
     - **d** “the cat” and “cat”
     """,
-    stub="same_rows = ...",
     mistakes=[
         ({"b", "d"}, "These pairs can be told apart: which pairs does the task ask for?"),
         ("b", "In pair b one sentence has the row of “cat” twice: does the other?"),
@@ -34,32 +32,24 @@ without_positions = ValueExercise(
     solution='same_rows = {"a", "c"}',
 )
 
-
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
+_ONE, _THREE = torch.tensor([3, 0, 3]), torch.tensor([[4, 1], [0, 2], [1, 1]])  # sentences
+_OF_ONE = changes("""
+    positions[:n] => positions[-n:] => positions[:n].flip(0)
+    You take positions from the end: with which of them does a sentence begin?
+    ] + => ] * => ] - => ] + positions[:n] +
+    You multiply the two, subtract one, or add it twice: how does the page join them?
+""")
+_OF_THREE = changes("""
+    positions[:n] => positions[:3]
+    You take three positions: how long is a sentence?
+""")
 
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 7 min · From token numbers to x",
     cases=lambda: [
-        case(
-            torch.tensor([3, 0, 3]),
-            *_TABLES,
-            label="with more positions in the table than tokens",
-            mistakes=changes("""
-                positions[:n] => positions[-n:] => positions[:n].flip(0)
-                You take positions from the end: with which of them does a sentence begin?
-                ] + => ] * => ] - => ] + positions[:n] +
-                You multiply the two, subtract one, or add it twice: how does the page join them?
-            """),
-        ),
-        case(
-            torch.tensor([[4, 1], [0, 2], [1, 1]]),
-            *_TABLES,
-            label="with three sentences of two tokens",
-            mistakes=changes("""
-                positions[:n] => positions[:3]
-                You take three positions: how long is a sentence?
-            """),
-        ),
+        case(_ONE, *_TABLES, label="with more positions in the table than tokens", mistakes=_OF_ONE),
+        case(_THREE, *_TABLES, label="with three sentences of two tokens", mistakes=_OF_THREE),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
     ],
     task="""
@@ -107,10 +97,6 @@ def tokens_to_x(token_ids, table, positions):
 
 _SHAPES = [
     ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
-    (
-        (5, 5, 7),
-        "holds the right sizes: which axis counts the tables, and where does that belong?",
-    ),
     ((5, 5), "is the shape of one table: how many tables does her module make, and one for each of what?"),
     ((5, 7, 64), "is that of her x: rows and columns of weights are what look at each other."),
     ((7, 8, 5, 5), "has an axis for heads, but the module returns the average of their weights."),
@@ -119,7 +105,6 @@ _SHAPES = [
 
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 5 min · Who looks at whom?",
-    right={"shape": (7, 5, 5), "look at each other": "sentences"},
     says=lambda shape, _: (
         "holds {:g} tables of {:g} × {:g}: how many should there be, and what looks at what?".format(*shape)
     ),
@@ -128,12 +113,6 @@ axes_mixed_up = ValueExercise(
     shape are her weights? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
     look at each other?
     """,
-    stub="""
-mix_up = {
-    "shape": ...,
-    "look at each other": ...,
-}
-""",
     mistakes=[
         *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
         (

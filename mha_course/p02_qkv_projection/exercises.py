@@ -2,9 +2,7 @@
 
 import torch
 
-from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_course.exercises.compare import kind_of
-from mha_course.exercises.running import AnswerError, run
+from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, case, changes, kind_of, numbers
 from mha_helpers.golden import golden_example
 
 
@@ -12,8 +10,7 @@ class LayerExercise(FunctionExercise):
     """The answer is a function that makes a layer of a matrix; the layer is tried on x."""
 
     def _run(self, answer, case):
-        x, w_q = case.args
-        return run(lambda matrix: self._applied(answer(matrix), x), (w_q,))
+        return super()._run(lambda x, w_q: self._applied(answer(w_q), x), case)
 
     @staticmethod
     def _applied(layer, x):
@@ -86,7 +83,6 @@ def _asks(w_q, _):
 
 own_question = ValueExercise(
     "2.2 ★★ · 8 min · Design a question",
-    right=[[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0]],
     says=_asks,
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”: let “fish” ask with the key that “eats”

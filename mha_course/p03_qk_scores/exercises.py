@@ -1,7 +1,8 @@
 """The exercises of page 03: a new key, the products inside a score, a head that finds the next word."""
 
-from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_course.p03_qk_scores.designs import Design
+import torch
+
+from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, case, changes, kind_of, numbers
 
 _QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
 _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
@@ -16,7 +17,6 @@ def _needs(scores, wanted):
 
 new_key = ValueExercise(
     "3.1 ★ · 4 min · A fourth word answers",
-    right={**_COLUMN, "new row": [2, 1, 3], "finds it": {"eats"}},
     says=_needs,
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
@@ -55,7 +55,6 @@ dog = {
 }
 """,
 )
-
 
 products = FunctionExercise(
     "3.2 ★★ · 8 min · The products inside every score",
@@ -109,6 +108,48 @@ def my_products(q, k):
 """,
 )
 
+
+class Design(FunctionExercise):
+    """The answer makes two matrices. Which key wins is compared, so every design that works is right."""
+
+    def _run(self, answer, case):
+        return super()._run(lambda words: _winners(words, answer()), case)
+
+    def _difference(self, outcome, right):
+        sentence = super()._difference(outcome, right)
+        if not sentence or outcome.error:
+            return sentence
+        word = int((outcome.value != right.value).int().argmax())
+        best = int(outcome.value[word])
+        what = {-1: "no single highest score", -2: "no score but 0"}
+        best_key = what.get(best, f"its highest score with word {best + 1}")
+        return f"word {word + 1} of the sentence has {best_key}, and it should find word {word + 2}."
+
+    def _words(self, answer, cases, outcomes, first, difference):
+        words = super()._words(answer, cases, outcomes, first, difference)
+        if outcomes[first].error or "highest" not in words:
+            return words
+        read = [name for name, matrix in zip(("w_q", "w_k"), answer(), strict=True) if matrix[:5].any()]
+        rows = f"Rows 0 to 4 of your {' and '.join(read)} are not 0, so the numbers of the words count"
+        return f"{rows}: which rows hold the positions?" if read else words
+
+
+def _winners(words, matrices):
+    """Return the key that scores highest for each word but the last, −1 if none does, −2 if all are 0."""
+    if not isinstance(matrices, tuple | list) or len(matrices) != 2:
+        raise AnswerError(f"your function returns {kind_of(matrices)}; two matrices are needed, w_q and w_k.")
+    for name, matrix in zip(("w_q", "w_k"), matrices, strict=True):
+        if not torch.is_tensor(matrix) or matrix.shape != (11, 6) or not matrix.is_floating_point():
+            raise AnswerError(f"your {name} is {kind_of(matrix)}; a float tensor (11, 6) is needed.")
+    positions = torch.eye(6)[: len(words)]  # a 1 in the column of the position of each word
+    x = torch.cat([words, positions], dim=-1)
+    queries, keys = (x @ matrix.float() for matrix in matrices)
+    scores = queries @ keys.T
+    best, winners = scores.topk(2)
+    clear = best[:, 0] - best[:, 1] > 1e-4 * scores.abs().amax()
+    return winners[:, 0].where(clear, -1).where(scores.any(dim=-1), -2)[:-1]
+
+
 next_word = Design(
     "3.3 ★★★ · 18 min · Design a head that finds the next word",
     cases=lambda: [
@@ -129,14 +170,6 @@ next_word = Design(
         Each word finds the word before it: should a query hold its own position, or the next?
         position + 1] => position - 1]
         Each word finds the word before it, and the first finds position 6: which way is ahead?
-        w_k[5 + position, position] = 1 => w_k[5 + position] = position
-        w_q[5 + position, position + 1] => w_q[5 + position]
-        Every word finds the last one: the later a word, the higher it scores.
-        position + 1] => position + 1 :]
-        Several later words get the same score: only one of them is the next.
-        position < 5 => position < 4
-        position + 1] => position + 2]
-        Each word looks two positions ahead: how far is a query from the key of its own position?
         position, position] = 1 => position, position] = 0
         All scores are 0, so no key wins: in which column do a query and a key meet?
     """),

@@ -5,10 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise
-from mha_course.exercises.compare import as_python
-from mha_course.exercises.engine import CORRECT, Verdict
-from mha_course.exercises.running import run
+from mha_course.exercises import CORRECT, TestExercise, Verdict, as_python, run
 
 
 def _first_root(met, scores, d_k):
@@ -44,20 +41,17 @@ NOT_SCALING = {
 }
 
 
-def _turned(scores, d_k):
-    """The right spread, and other numbers."""
-    return -scores / d_k**0.5
-
-
 class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
 
     def verdict(self, answer=...):
         """A test that has the right result in itself is correct, and is told that it could do without."""
         verdict = super().verdict(answer)
-        if verdict.status == CORRECT and as_python(run(answer, (_turned,)).value) is False:
-            words = "It compares with the right result, which it computes itself: would the spread alone do?"
-            return Verdict(CORRECT, f"{self.praise} {words}")
+        if verdict.status == CORRECT:
+            turned = run(answer, (lambda scores, d_k: -scores / d_k**0.5,))  # the right spread, other numbers
+            if as_python(turned.value) is False:
+                words = "It compares with the right result, which it computes itself"
+                return Verdict(CORRECT, f"{self.praise} {words}: would the spread alone do?")
         return verdict
 
     def _slip(self, test, verdicts, candidate):
@@ -80,28 +74,17 @@ class ScaleTest(TestExercise):
             return f"Your test tries square numbers only, such as d_k = {min(tried):g}, where √d_k is whole."
         return None
 
-    @staticmethod
-    def _cannot_show(test, candidate):
+    def _cannot_show(self, test, candidate):
         """Return whether a wrong scale is right on all that a test tries."""
-        function, alike = copy.deepcopy(candidate.function), []
+        function = copy.deepcopy(candidate.function)
+        tried = [(torch.as_tensor(scores), d_k) for scores, d_k in self._handed(test)]
+        pairs = [(torch.as_tensor(function(scores, d_k)), scores / d_k**0.5) for scores, d_k in tried]
+        return all(torch.allclose(scaled.to(right), right) for scaled, right in pairs)
 
-        def scale(scores, d_k):
-            scaled = torch.as_tensor(scores) / d_k**0.5
-            alike.append(torch.allclose(torch.as_tensor(function(scores, d_k)).to(scaled), scaled))
-            return scaled
-
-        run(test, (scale,))
-        return all(alike)
-
-    @staticmethod
-    def _spreads(test):
+    def _spreads(self, test):
         """Return for each d_k that a test tries the spread of its scores, divided by √d_k."""
         spreads = {}
-
-        def scale(scores, d_k):
+        for scores, d_k in self._handed(test):
             numbers = torch.as_tensor(scores).float()
             spreads[float(d_k)] = float(numbers.std(correction=int(numbers.numel() > 1))) / d_k**0.5
-            return scores / d_k**0.5
-
-        run(test, (scale,))
         return spreads

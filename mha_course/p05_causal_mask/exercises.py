@@ -3,14 +3,23 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes
-from mha_course.p05_causal_mask.judges import LeakTest, rule_of_softmax, rules_of_the_window
-from mha_course.p05_causal_mask.leaks import CAUSAL, NOT_CAUSAL
+from mha_course.p05_causal_mask.leaks import LeakTest
+
+
+def _broken_rule_of_softmax(row, _):
+    """Say of three wrong weights, of which the second is hidden, which rule of softmax they break."""
+    if row[1]:
+        return f"gives “eats” the weight {row[1]:.3g}: what does the code do with its score?"
+    if abs(row.sum() - 1) > 2e-3 or row.min() < 0:
+        return f"adds up to {row.sum():.3g}: what should the weights of a row add up to?"
+    ratio = f"has a weight of “cat” {row[0] / row[2]:.3g} times that of “fish”"
+    return f"{ratio}: does hiding “eats” change the ratio of the others?"
+
 
 scores_equal_to_zero = ValueExercise(
     "5.1 ★ · 6 min · A mask applied as scores == 0",
-    right=[0.804, 0.0, 0.196],
     decimals=2,
-    says=rule_of_softmax,
+    says=_broken_rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
     Take this page's “cat” row: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
@@ -25,7 +34,6 @@ scores_equal_to_zero = ValueExercise(
         ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
         ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
-        ([2.828, 0.0, 1.414], "Those are scores: what does softmax make of the two that are left?"),
         ([2.828, -torch.inf, 1.414], "Those are the scores the code leaves: what does softmax make of them?"),
         ([0.804, 0.196], "Both shares are right. What weight does the hidden word get, and where?"),
     ],
@@ -41,13 +49,28 @@ my_row = [0.768 / left, 0, 0.187 / left]
 )
 
 
+def _broken_rules_of_the_window(seen, wanted):
+    """Say of a mask with wrong cells which rules of the task it breaks, and where first."""
+    seen, wanted, key = seen != 0, wanted != 0, torch.arange(len(seen))
+    back = key[:, None] - key
+    rules = {
+        "shows later words": seen & (back < 0),
+        "hides a word from itself": ~seen & (back == 0),
+        "hides the first word": ~seen & (back > 0) & (key == 0),
+        "hides words of the window": ~seen & wanted & (back > 0) & (key > 0),
+        "shows words too far away": seen & ~wanted & (back > 0),
+    }
+    broken = [(rule, cells.nonzero()[0] + 1) for rule, cells in rules.items() if cells.any()]
+    return ", and ".join(f"{rule} (row {row}, column {column})" for rule, (row, column) in broken)
+
+
 window_mask = FunctionExercise(
     "5.2 ★★ · 8 min · A window, and the first word",
     cases=lambda: [
         case(n, window, label=f"with n = {n} and a window of {window}")
         for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
     ],
-    says=rules_of_the_window,
+    says=_broken_rules_of_the_window,
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
     heads often leave spare weight there (an *attention sink*). No word sees a later one. Return this
@@ -81,12 +104,52 @@ def my_window_mask(n, window):
 """,
 )
 
-
 leak_test = LeakTest(
     "5.3 ★★★ · 13 min · Write the test that catches a leak",
     times=3,
-    right=CAUSAL,
-    wrong=NOT_CAUSAL,
+    code="""
+def attend(x):
+    n, d = x.shape[-2:]
+    x = 1.0 * x  # whole numbers, too
+    i, j = torch.arange(n)[:, None], torch.arange(n)
+    seen = causal_mask(n)
+    scores = x @ x.mT / d**0.5
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+    return weights @ x
+""",  # the words themselves are queries, keys and values
+    right="""
+    causal mask: no output follows a later word.
+    -torch.inf => -1e9
+    causal mask with −1e9: no output follows a later word.
+    causal_mask(n) => causal_mask(n) & (i - j < 2)
+    causal window: each word sees itself and the one before, no later one.
+    """,
+    wrong="""
+    causal_mask(n) => i >= 0
+    no mask: every word sees every other.
+    scores.masked_fill(~seen, -torch.inf).softmax(-1) => scores.softmax(-1) * seen
+    mask after the softmax: each sum of powers still counts the later words.
+    causal_mask(n) => causal_mask(n).T
+    triu in place of tril: all words see later ones.
+    causal_mask(n) => causal_mask(n) | (j == i + 1)
+    one word ahead: each word sees the next.
+    causal_mask(n) => causal_mask(n) | (j == i + 2)
+    two words ahead, not one: each word sees the next but one, and not the next.
+    causal_mask(n) => causal_mask(n) | (i % 2 == 1)
+    every second word sees all: the second, the fourth, … word see all, and the others nothing later.
+    causal_mask(n) => j < max(n - 1, 1)
+    the last word hidden, no other: nobody sees the last word, and words between are seen too early.
+    weights @ x => torch.where(torch.arange(d) < d // 2, weights @ x, scores.softmax(-1) @ x)
+    causal in half of the features: the second half of each output's features follows all words.
+    weights @ x => weights @ x + (x - (d > 1) * x.mean(-1, keepdim=True)).mean(-2, keepdim=True)
+    a leak that leaves the mean of each output: it follows how the features of later words differ.
+    1.0 * x => 1.0 * x - (1.0 * x).mean(-2, keepdim=True)
+    causal mask, the mean of the sentence taken away first: its mask is right, but the mean holds later words.
+    1.0 * x => x + F.pad(1.0 * x[..., 1:, -1:], (d - 1, 0, 0, 1))
+    causal mask, a feature of the next word added first: its mask is right, but words hold parts of the next.
+    seen = causal_mask(n) => seen, x = i >= 0, F.layer_norm(x, (d,)) if d > 3 else x
+    no mask, LayerNorm first: every word sees every other, unless all its features change by the same number.
+    """,
     task="""
     A function `attend(x)` turns x (n, d) into outputs (n, d), for any n and d. Return `True` if no word
     sees a later one, else `False`; its mask is not shown. The check hands your test many

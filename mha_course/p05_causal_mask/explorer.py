@@ -3,8 +3,7 @@
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.masks import causal_mask, sliding_window_mask
+from mha_helpers import causal_mask, scaled_dot_product_attention, sliding_window_mask
 from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number

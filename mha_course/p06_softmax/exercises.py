@@ -14,7 +14,6 @@ def _weights(*scores):
 
 row_by_hand = ValueExercise(
     "6.1 ★ · 3 min · A row with a hidden key",
-    right=_weights(1, 0, -inf, 1),
     decimals=2,
     task="""
     A mask has hidden the third word, so one row of scores is [1, 0, −∞, 1]. Compute its four weights
@@ -26,7 +25,6 @@ row_by_hand = ValueExercise(
         (_weights(1, 0, 1), "The three shares are right: what does the hidden word get, and where?"),
         ([e, 1, 0, e], "These are the powers of e. What do they add up to, and what share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
-        ([0.366, 0.134, 0, 0.366], "The hidden word still took a share: which powers does your sum include?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, but the scores 1, 0 and 1 are not."),
@@ -59,7 +57,6 @@ how_sharp = ValueExercise(
     multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until it
     fits; give two decimals.
     """,
-    stub="my_factor = ...",
     says=_larger_weight,
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
@@ -67,7 +64,6 @@ how_sharp = ValueExercise(
         (0.9 / 0.881, "That factor turns the old weight into the new one: here scores are multiplied."),
         (9 / e**2, "The ratio of the weights grows that much: does a factor on the scores do that?"),
         ([2.5 * log(9), 1.5 * log(9)], "Those are the two new scores: by which factor have both grown?"),
-        (0.9, "0.900 is the weight that is wanted: which factor on the scores leads to it?"),
         (4.5, "The weights are to be 9 to 1: which number in the exponent of e makes a ratio of 9?"),
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
         (log10(9) / 2, "You take a logarithm to base 10: which number does softmax raise to a power?"),

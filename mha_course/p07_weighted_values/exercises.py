@@ -4,12 +4,10 @@ import torch
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_course.exercises.running import AnswerError, Calls
+from mha_course.exercises import AnswerError, Calls, FunctionExercise, ValueExercise, case, changes, numbers
 
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can collect",
-    right={"b", "c", "e"},
     task="""
     Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
     each of them a share above 0. Work on paper: which of these points can be the output of **no** query?
@@ -114,9 +112,8 @@ def _parts_of(output, _):
     """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
     if output.shape == (2,):
         old, new = output / torch.tensor([2.0, 4.0])
-        return (
-            f"is {old:.3g} · the old output + {new:.3g} · the value: what share of all powers does each have?"
-        )
+        mix = f"is {old:.3g} · the old output + {new:.3g} · the value"
+        return f"{mix}: what share of all powers does each have?"
 
 
 one_more_word = FunctionExercise(
@@ -139,8 +136,6 @@ one_more_word = FunctionExercise(
         The new word weighs 1, whatever its score: what does softmax make of a score?
         (total * output + power * value) / new_total => (output + value) / 2
         You give all earlier words together the new one's weight: how much of the total is theirs?
-        total * output + power * value => total * value + power * output
-        The new word gets the share of all earlier ones, and they get its share.
         (total * output + power * value) / new_total => output + power / new_total * value
         The new word gets a share: have the others shrunk?
         power = score.exp() => power = (-score).exp()

@@ -7,8 +7,7 @@ import ipywidgets as widgets
 import torch
 from torch.nn.functional import normalize
 
-from mha_helpers.attention import attention_weights
-from mha_helpers.golden import golden_example
+from mha_helpers import attention_weights, golden_example
 from mha_helpers.panel import IndexMenu, Panel
 from mha_helpers.style import head_label, number, vector
 

@@ -3,10 +3,7 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
-from mha_course.exercises.running import run
-from mha_course.p08_splitting_heads.scrambles import SCRAMBLING, SPLITTING
-from mha_helpers.attention import split_heads
-from mha_helpers.golden import golden_example
+from mha_helpers import golden_example, split_heads
 
 
 def _held_there(indices, right):
@@ -22,7 +19,6 @@ def _held_there(indices, right):
 
 where_it_goes = ValueExercise(
     "8.1 ★ · 5 min · Where does this number go?",
-    right={"columns": [4, 5, 6, 7], "after transpose": (2, 1, 1), "view only": (0, 5, 1)},
     task="""
     `q` has 6 words and 12 columns, cut into 3 heads of 4. Answers are Python indices, counted from 0.
 
@@ -61,7 +57,6 @@ indices = {
 }
 """,
 )
-
 
 cut_from_slices = FunctionExercise(
     "8.2 ★★ · 6 min · The cut without view",
@@ -120,8 +115,7 @@ class ScrambleTest(TestExercise):
 
     def _small_faults(self, test):
         """One number is that of the next word, each in turn."""
-        handed = self._handed(test)
-        shape = split_heads(*handed[0]).shape
+        shape = split_heads(*self._handed(test)[0]).shape
         for number in range(min(shape.numel(), 200)):
 
             def split(q, num_heads, number=number):
@@ -140,19 +134,41 @@ class ScrambleTest(TestExercise):
         if all(verdicts) and all(len(q.unique()) == 1 for q, _ in self._handed(test)):
             return "All numbers of your q are the same: could you see two of them change places?"
 
-    @staticmethod
-    def _handed(test):
-        """Return what a test hands to a right split."""
-        handed = []
-        run(test, (lambda *given: handed.append(given) or split_heads(*given),))
-        return handed
-
 
 scramble_test = ScrambleTest(
     "8.3 ★★ · 8 min · Write the test that catches a scramble",
-    right=SPLITTING,
-    wrong=SCRAMBLING,
     times=2,
+    code="""
+def split(q, num_heads):
+    if q.dim() != 2:
+        raise ValueError(f"q is (n, h·d_k); this one is {tuple(q.shape)}")
+    n, h, d_k = len(q), num_heads, q.shape[-1] // num_heads
+    heads = q.reshape(n, h, d_k).transpose(0, 1)
+    return heads
+""",
+    right="""
+    view, then transpose: it is the cut of this page.
+    q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(h, dim=-1))
+    slices, stacked: it has the same numbers, in memory of its own.
+    """,
+    wrong="""
+    (n, h, d_k).transpose(0, 1) => (h, n, d_k)
+    view only: its shape is right, and its heads hold numbers from several words.
+    q.reshape(n, h, d_k).transpose(0, 1) => q.mT.reshape(h, n, d_k)
+    transpose, then view: its heads hold their own numbers, in wrong positions unless d_k or n is 1.
+    (n, h, d_k).transpose(0, 1) => (h, d_k, n).mT
+    view (h, d_k, n), then transpose: its heads hold numbers from several words.
+    (n, h, d_k).transpose(0, 1) => (h, n, d_k).transpose(0, 1).reshape(h, n, d_k)
+    view (h, n, d_k), then transpose: it is right only with as many words as heads, or with one of either.
+    q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)
+    d_k heads of h numbers: it is right only where d_k is the number of heads, or one of the two is 1.
+    return heads => return heads.flip(1)
+    words in reverse order: each row is right, the last first.
+    return heads => return heads.flip(-1)
+    numbers of each head in reverse order: each row of a head holds the right numbers, the last one first.
+    return heads => return heads.flip(0)
+    heads in reverse order: each head is right, the last first.
+    """,
     task="""
     Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,
     and return `True` if every number is where it belongs, else `False`. The check hands your test

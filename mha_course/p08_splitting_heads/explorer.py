@@ -4,9 +4,8 @@ import ipywidgets as widgets
 import numpy
 import torch
 
-from mha_helpers.attention import attention_weights, scale_scores
+from mha_helpers import attention_weights, fixed_matrix, scale_scores
 from mha_helpers.panel import WIDTH, Panel
-from mha_helpers.sentence import fixed_matrix
 from mha_helpers.style import number
 
 WIDE, RIGHT, BELOW = 402, WIDTH - 402, 148  # each of the four tensors; where the next stands
@@ -117,16 +116,13 @@ def words(state):
         owned = _listed("feature", state["viewed"][0, index]).removesuffix(" only")
         kept = f"Head {index + 1} owns {owned} of every token."
         lost = f"head {index + 1} is filled with numbers of {_listed('token', wrong[index] // (h * d_k))}"
-    count = int((state["right"] != wrong).sum())
+    moved = (state["right weights"] - state["wrong weights"]).abs().flatten(1).amax(dim=-1)  # (h)
+    count, differ = int((state["right"] != wrong).sum()), int((moved > 0.005).sum())
     if not count:
         return [kept, "With one head, or with one token, the wrong way gives the same: no test can tell."]
-    differ = int(
-        (state["right weights"] - state["wrong weights"]).abs().flatten(1).amax(dim=-1).gt(0.005).sum()
-    )
-    misplaced = (
-        f"Same shape, but {count} of {n * h * d_k} numbers are in the wrong place, and {differ} of {h}"
-    )
-    return [kept, f"The wrong way: {lost}.", f"{misplaced} heads attend differently."]
+    misplaced = f"{count} of {n * h * d_k} numbers are in the wrong place"
+    attend = f"Same shape, but {misplaced}, and {differ} of {h} heads attend differently."
+    return [kept, f"The wrong way: {lost}.", attend]
 
 
 def _listed(name, indices):

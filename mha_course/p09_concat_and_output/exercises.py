@@ -3,7 +3,7 @@
 import mha_helpers
 from mha_course.exercises import case, changes, numbers
 from mha_course.p09_concat_and_output.class_mistakes import LAST_LINES, MASKS, ONE_HEAD, STEPS
-from mha_course.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning
+from mha_course.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pruning, batch
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 take_out = Pruning(
@@ -42,8 +42,6 @@ take_out = Pruning(
         [concat[:, :start], concat[:, end:]] => [concat[:, :start]]
         [w_o[:start], w_o[end:]] => [w_o[:start]]
         All heads after the one asked for are gone, too: where do they begin?
-        (head + 1) * d_v => (head + 1) * d_v + 1
-        One number too many is gone: does a slice include its stop?
         concat.shape[-1] // num_heads => 2
         Your heads are two numbers wide, whatever concat is: how wide is each head?
         concat.shape[-1] // num_heads => 1
@@ -64,12 +62,6 @@ def my_pruned(concat, w_o, num_heads, head):
     return smaller, torch.cat([w_o[:start], w_o[end:]])
 """,
 )
-
-
-def _input(sizes, *mask, n=5, **rest):
-    x = numbers(3, n, sizes[0], seed=sizes[0])  # three sentences: not as many as there are values returned
-    return case(x, *mask, build=sizes, **rest)
-
 
 _AXES = {"output": ("sentence", "word", "feature"), "weights": ("sentence", "head", "query", "key")}
 
@@ -100,11 +92,11 @@ the_class = ModuleExercise(
     axes=_AXES,
     without=[*mha_helpers.__all__, "forward", "multi_head_attention_forward"],
     cases=lambda: [
-        _input((6, 1), label="with one head, without a mask", mistakes=ONE_HEAD + LAST_LINES + _BLANK_CELL),
-        _input((3, 3), n=4, label="with d_k = 1, without a mask", mistakes=_ONE_FOR_ALL),
-        _input((12, 3), label="with three heads, without a mask"),
-        _input((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=MASKS),
-        _input((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+        batch((6, 1), label="with one head, without a mask", mistakes=ONE_HEAD + LAST_LINES + _BLANK_CELL),
+        batch((3, 3), n=4, label="with d_k = 1, without a mask", mistakes=_ONE_FOR_ALL),
+        batch((12, 3), label="with three heads, without a mask"),
+        batch((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=MASKS),
+        batch((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four
@@ -166,26 +158,25 @@ class MyAttention(nn.Module):
 """,
 )
 
-
 _NEAR = sliding_window_mask(5, window=1)
 
 three_bugs = BugHunt(
     "9.3 ★★ · 10 min · Three bugs in a colleague's class",
     axes=_AXES,
     cases=lambda: [
-        _input(
+        batch(
             (6, 1),
             mistakes=ONE_HEAD + LAST_LINES,
             bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
         ),
-        _input((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
-        _input(
+        batch((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
+        batch(
             (1, 1),
             _NEAR,
             mistakes=MASKS,
             bug="The mask allows neighbours: who gets the weight, the neighbours or the others?",
         ),
-        _input((12, 3), _NEAR),
+        batch((12, 3), _NEAR),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has

@@ -5,20 +5,13 @@ import math
 
 import ipywidgets as widgets
 
-from mha_course.p09_concat_and_output.machine import (
-    EXAMPLE,
-    GIVEN,
-    MASKS,
-    MATRICES,
-    SENTENCES,
-    TABLE,
-    Cell,
-    machine,
-)
+from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, TABLE, Cell, machine
 from mha_course.p09_concat_and_output.tour import STEPS, told, way_to
+from mha_helpers import golden_example
 from mha_helpers.listener import Listener
 from mha_helpers.panel import IndexMenu, Panel
 
+EXAMPLE = golden_example()
 START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
 ROW = 20  # pixels of a row of cells

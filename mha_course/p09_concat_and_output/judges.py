@@ -3,9 +3,7 @@
 import torch
 from torch import nn
 
-from mha_course.exercises import FunctionExercise
-from mha_course.exercises.kinds import hand_over
-from mha_course.exercises.running import AnswerError, Outcome, agree, run
+from mha_course.exercises import AnswerError, FunctionExercise, Outcome, agree, case, hand_over, numbers
 
 
 class Pruning(FunctionExercise):
@@ -22,17 +20,23 @@ class Pruning(FunctionExercise):
         return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
 
 
+def batch(sizes, *mask, n=5, **rest):
+    """Return an input of three sentences for a class built with these sizes, d_model and num_heads."""
+    x = numbers(3, n, sizes[0], seed=sizes[0])  # not as many as there are values returned
+    return case(x, *mask, build=sizes, **rest)
+
+
 class ModuleExercise(FunctionExercise):
     """The answer is a class, an ``nn.Module``, built and called for every input.
 
     It and the solution get the same weights, so it must name its layers as the solution does. Every case
-    is ``case(x, mask, build=(6, 3))``, with d_model and num_heads.
+    is a ``batch``.
     """
 
     kind = "forward"
 
     def _run(self, answer, case):
-        return run(lambda *args: self._built(answer, case.build)(*args), case.args)
+        return super()._run(lambda *args: self._built(answer, case.build)(*args), case)
 
     def _wrong_kind(self, answer):
         if isinstance(answer, type) and not issubclass(answer, nn.Module):
@@ -65,9 +69,8 @@ class ModuleExercise(FunctionExercise):
                 raise AnswerError(f"{lacking}: does __init__ make what the task names?")
             got, shape = tuple(mine[name].shape), tuple(parameter.shape)
             if got != shape:
-                raise AnswerError(
-                    f"your self.{name} has shape {got} instead of {shape}: how many go in and out?"
-                )
+                shapes = f"has shape {got} instead of {shape}"
+                raise AnswerError(f"your self.{name} {shapes}: how many go in and out?")
             with torch.no_grad():
                 mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
         return module

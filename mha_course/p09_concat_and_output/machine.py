@@ -9,9 +9,7 @@ from collections import namedtuple
 
 import torch
 
-from mha_helpers.attention import split_heads
-from mha_helpers.golden import golden_example
-from mha_helpers.masks import causal_mask, sliding_window_mask
+from mha_helpers import causal_mask, golden_example, sliding_window_mask, split_heads
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
@@ -113,13 +111,11 @@ class Machine:
         made_of = TABLE[matrix].made_of
         if not made_of or (matrix == "masked" and not self.allowed[row, column]):
             return []
-        across = [other for other in self.values if (other.matrix, other.row) == (made_of[0], row)]
+        across = [each for each in self.values if (each.matrix, each.row) == (made_of[0], row)]
         if len(made_of) == 1:  # softmax takes the whole row, all others a single number
             return across if matrix == "weights" else [across[column % len(across)]]
         axis = "row" if matrix == "scores" else "column"
-        down = [
-            other for other in self.values if (other.matrix, getattr(other, axis)) == (made_of[1], column)
-        ]
+        down = [each for each in self.values if (each.matrix, getattr(each, axis)) == (made_of[1], column)]
         return across + down
 
     # --- in words ------------------------------------------------------------------------------------

@@ -36,9 +36,8 @@ def tour_of(now):
     asked = products.index(max(products))
     into = now.sources(Cell("Q", WORD, asked))
     half = len(into) // 2
-    x = max(
-        zip(into[:half], into[half:], strict=True), key=lambda pair: abs(values[pair[0]] * values[pair[1]])
-    )[0]
+    factors = zip(into[:half], into[half:], strict=True)
+    x, _ = max(factors, key=lambda pair: abs(values[pair[0]] * values[pair[1]]))
     w_o = most(Cell("W_O", D_K * head, feature) for feature in range(len(EXAMPLE.features)))
     pair = (WORD, found)
     return [

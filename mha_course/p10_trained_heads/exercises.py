@@ -1,9 +1,11 @@
 """The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
 
+import itertools
+
 import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, case, changes, numbers
-from mha_course.p10_trained_heads.shortcuts import COMPARING, NOT_COMPARING
+from mha_course.models.tiny import LENGTH, positions_after_copies, trained_model
 
 direct_path = FunctionExercise(
     "10.1 ★★ · 6 min · Straight to the logits",
@@ -83,9 +85,7 @@ circuit_by_hand = FunctionExercise(
         Your keys hold their own letters: what has head 1.3 written at each position?
         before.T => (letter + before).T
         Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
-        letter @ before.T => before @ before.T
-        Your queries also read head 1.3: does a query look for its own letter or another?
-        letter @ before.T => (letter + before) @ before.T
+        letter @ before.T => before @ before.T => (letter + before) @ before.T
         Your queries also read head 1.3: does a query look for its own letter or another?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
         before = weights @ letter => before = letter.roll(1, 0)
@@ -111,17 +111,57 @@ def circuit_scores(letter):
 )
 
 
+# What a test is handed: who compares letters, rules by position.
+def _guesses_of(run):
+    model = trained_model(run)
+    return lambda letters: model(letters)[0].argmax(dim=-1)
+
+
+def _latest_copy(letters):
+    copies = positions_after_copies(letters) * torch.arange(letters.shape[-1])
+    return letters.gather(1, copies.argmax(dim=-1))
+
+
+def _by_position(distances):
+    """Guess the letter as far before the next one as the largest distance that fits into the line so far."""
+
+    def guesses(letters):
+        guessed = range(1, letters.shape[-1] + 1)  # the next position; where no distance fits, letter 0 does
+        return letters[:, [i - max((back for back in distances if back <= i), default=i) for i in guessed]]
+
+    return guesses, "it never compares letters, and is right only where the distance divides its own."
+
+
+COMPARING = {
+    "the letter after the latest copy": (
+        _latest_copy,
+        "it guesses all that can be predicted, and nothing else can be.",
+    ),
+    "the model of many distances": (
+        _guesses_of("varying"),
+        "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22.",
+    ),
+}
+NOT_COMPARING = {
+    "the model of distance 12": (
+        _guesses_of("fixed"),
+        "on random letters it guesses, from position 12 on, the letter 12 before the next one.",
+    )
+}
+NOT_COMPARING |= {f"always the letter {back} back": _by_position([back]) for back in range(1, LENGTH)}
+for back in range(1, LENGTH // 2):
+    name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
+    NOT_COMPARING[name] = _by_position([back * 2**times for times in range(5)])
+
+
 class ShortcutTest(TestExercise):
     """Says which rules pass if several do."""
 
     def _slip(self, test, verdicts, candidate):
-        if len(verdicts) < len(self.candidates):  # it wavers, so nobody knows which pass
-            return None
-        names = [each.name for each, passes in zip(self.candidates, verdicts, strict=True) if passes]
-        rules = [name for name in names if name.startswith("always")]
-        if len(rules) < 2:
-            return None
-        return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
+        passing = itertools.compress(self.candidates, verdicts)  # at most the first if the test wavers
+        rules = [each.name for each in passing if each.name.startswith("always")]
+        if len(rules) > 1:
+            return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
 
 
 catch_the_shortcut = ShortcutTest(

@@ -7,8 +7,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_course.models import tiny
-from mha_helpers.masks import causal_mask
-from mha_helpers.panel import Panel
+from mha_helpers import Panel, causal_mask
 
 HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
 JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at

@@ -2,11 +2,9 @@
 
 from matplotlib.patches import Rectangle
 
-from mha_helpers.heatmaps import heatmap
-from mha_helpers.masks import causal_mask
+from mha_helpers import causal_mask, heatmap, side_by_side
 from mha_helpers.picture import Picture, arrow, box, new_figure, words
 from mha_helpers.style import colour_of
-from mha_helpers.tables import side_by_side
 
 STAGES = (  # what is in a box, what shape leaves it, and its colour
     ("letters", "(b, n)", "faint"),

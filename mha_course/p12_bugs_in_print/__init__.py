@@ -1,6 +1,5 @@
-"""What notebooks/12_bugs_in_print.ipynb imports: its explorer, its pictures, its exercises."""
+"""What notebooks/12_bugs_in_print.ipynb imports beside its exercises."""
 
-from mha_course.p12_bugs_in_print import exercises
 from mha_course.p12_bugs_in_print.explorer import bugs_explorer
 
-__all__ = ["bugs_explorer", "exercises"]
+__all__ = ["bugs_explorer"]

@@ -1,45 +1,11 @@
 """The exercises of page 12: a test to write, and the verdicts of the line-up."""
 
 import itertools
-from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise, ValueExercise, candidates, changes
-from mha_course.exercises.compare import as_python
-from mha_course.exercises.running import run
+from mha_course.exercises import TestExercise, ValueExercise, as_python, changes, run
 from mha_course.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
-from mha_helpers.attention import scaled_dot_product_attention
-
-ATTEND = """
-def attend(q, k, v):
-    scores = attention_scores(q, k)
-    weights = torch.softmax(scores, dim=-1)  # without a scale, which no mix needs
-    return weighted_values(weights, v)
-"""
-heads = partial(candidates, ATTEND)
-_MIXING = heads("""
-    = attention_scores(q, k) => = attention_scores(q, k) / q.shape[-1] ** 0.5
-    a healthy head: ones give 1, up to rounding.
-    = attention_scores(q, k) => = -torch.cdist(q, k)
-    a head that scores by distance: it mixes, too.
-""")
-_NOT_MIXING = heads("""
-    weights, v => weights, F.pad(k, (0, v.shape[-1] - k.shape[-1]))
-    keys in place of values: it mixes the keys, whatever the values are.
-    scores, dim=-1 => scores, dim=-2
-    softmax over the queries: its weights add up to 1 for each key.
-    weights, v => torch.cat([weights[..., :-1, :], 2 * weights[..., -1:, :]], -2), v
-    last row doubled: only its last output is wrong.
-    weights, v => weights, v / 2
-    half of everything: its weights add up to 1/2.
-    weights, v => torch.cat([2 * weights[..., :-1, :], weights[..., -1:, :]], -2), v
-    all but the last row doubled: only its last output is right.
-    return => return F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)) +
-    features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
-    weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
-    last feature of the keys: its last feature mixes keys.
-""")
 
 
 def _head_with(changed, others=1.0):
@@ -78,37 +44,50 @@ class OnesTest(TestExercise):
 
     def _not_ones(self, test):
         """Say so if a test never hands over values of 1 only."""
-        values = []
-
-        def attend(q, k, v):
-            values.append(v)
-            return scaled_dot_product_attention(q, k, v)[0]
-
-        run(test, (attend,))
-        ones = [torch.is_tensor(v) and bool((v == 1).all()) for v in values]
+        ones = [torch.is_tensor(v) and bool((v == 1).all()) for _, _, v in self._handed(test)]
         return None if any(ones) or not ones else "Your values are not 1: what should every token give?"
 
     def _small_faults(self, test):
         """After the wrong outputs of the list, all are 1 but for a single 2, each in turn."""
         yield from _WRONG_OUTPUTS
-        ones = []
-
-        def attend(q, k, v):
-            ones.append(torch.ones(*q.shape[:-1], v.shape[-1]))
-            return ones[-1]
-
-        run(test, (attend,))
-        smallest = min(ones, key=torch.numel)
+        shapes = [torch.Size((*q.shape[:-1], v.shape[-1])) for q, _, v in self._handed(test)]
+        smallest = min(shapes, key=torch.Size.numel)
         for number in range(min(smallest.numel(), 200)):
-            row = number // smallest.shape[-1] % smallest.shape[-2] + 1
+            row = number // smallest[-1] % smallest[-2] + 1
             words = f"Outputs of 1 pass your test although a number of row {row} is 2: do you look at all?"
             yield _head_with({number: 2.0}), words
 
 
 test_with_ones = OnesTest(
     "12.1 ★★ · 6 min · A test that needs no reference",
-    right=_MIXING,
-    wrong=_NOT_MIXING,
+    code="""
+def attend(q, k, v):
+    scores = attention_scores(q, k)
+    weights = torch.softmax(scores, dim=-1)  # without a scale, which no mix needs
+    return weighted_values(weights, v)
+""",
+    right="""
+    = attention_scores(q, k) => = attention_scores(q, k) / q.shape[-1] ** 0.5
+    a healthy head: ones give 1, up to rounding.
+    = attention_scores(q, k) => = -torch.cdist(q, k)
+    a head that scores by distance: it mixes, too.
+    """,
+    wrong="""
+    weights, v => weights, F.pad(k, (0, v.shape[-1] - k.shape[-1]))
+    keys in place of values: it mixes the keys, whatever the values are.
+    scores, dim=-1 => scores, dim=-2
+    softmax over the queries: its weights add up to 1 for each key.
+    weights, v => torch.cat([weights[..., :-1, :], 2 * weights[..., -1:, :]], -2), v
+    last row doubled: only its last output is wrong.
+    weights, v => weights, v / 2
+    half of everything: its weights add up to 1/2.
+    weights, v => torch.cat([2 * weights[..., :-1, :], weights[..., -1:, :]], -2), v
+    all but the last row doubled: only its last output is right.
+    return => return F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)) +
+    features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
+    weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
+    last feature of the keys: its last feature mixes keys.
+    """,
     task="""
     A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
     average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
@@ -161,7 +140,6 @@ class LineUp(ValueExercise):
 
 line_up = LineUp(
     "12.2 ★★★ · 12 min · Name the bug of each suspect",
-    right=SUSPECTS,
     task="""
     For each suspect write where its bug is: "mask", "scale", "softmax", "values", "heads", or
     "healthy". Each word is needed once. A wrong list gets you an experiment to look at again.
