@@ -5,18 +5,12 @@ import re
 import pytest
 import torch
 
-from mha_helpers import causal_mask, golden_example, merge_heads
+from mha_helpers import golden_example, merge_heads
 
 CAT, EATS, FISH = 0, 1, 2
 ROOT = 2**0.5  # of d_k
 GOLDEN = golden_example()
 TRACE = GOLDEN.trace()
-
-
-@pytest.mark.parametrize("name", ["x", "q", "k", "v", "scores"])
-def test_what_is_calculated_on_paper_is_a_small_integer(name):
-    values = getattr(TRACE, name)
-    assert torch.equal(values, values.round()) and values.abs().max() <= 5
 
 
 SHARED_OUT = "shared out evenly"
@@ -71,27 +65,11 @@ def test_the_numbers_that_every_page_knows():
     for numbers, known in ((TRACE.q, q), (TRACE.k, k), (TRACE.v, v)):
         assert merge_heads(numbers).tolist() == known
     torch.testing.assert_close(TRACE.output, torch.tensor(output), atol=6e-4, rtol=0)
-
-
-def test_swapped_the_fish_acts_and_the_cat_is_eaten_a_little_less_surely():
-    swapped = golden_example("fish eats cat").trace().weights[:, EATS]
-    torch.testing.assert_close(swapped[0], torch.tensor([0.768, 0.045, 0.187]), atol=6e-4, rtol=0)
-    torch.testing.assert_close(swapped[1], torch.tensor([0.306, 0.074, 0.620]), atol=6e-4, rtol=0)
-    for head, found in (
-        (0, 0),
-        (1, 2),
-        (2, 0),
-    ):  # the position that every head finds stays, whoever stands there
-        assert swapped[head].argmax() == TRACE.weights[head, EATS].argmax() == found
-        assert head == 2 or swapped[head].max() < TRACE.weights[head, EATS].max()
-
-
-def test_without_positions_swapped_words_keep_their_weights():
-    x = GOLDEN.x * torch.tensor([1, 1, 1, 0, 0, 0])
-    attention = GOLDEN.attention()
-    with torch.no_grad():
-        straight, swapped = attention.trace(x).weights, attention.trace(x.flip(0)).weights
-    torch.testing.assert_close(swapped.flip(-2, -1), straight)
+    swapped = (
+        golden_example("fish eats cat").trace().weights[:, EATS]
+    )  # now the fish acts, a little less surely
+    known = torch.tensor([[0.768, 0.045, 0.187], [0.306, 0.074, 0.620], [0.932, 0.055, 0.013]])
+    torch.testing.assert_close(swapped, known, atol=6e-4, rtol=0)
 
 
 @pytest.mark.parametrize("sentence", ["", "cat eats dog", "cat eats fish cat"])
@@ -129,14 +107,6 @@ def test_each_mistake_is_visible_in_every_head_and_in_the_row_that_the_pages_fol
         difference = (wrong - getattr(TRACE, name)).abs()
         assert (difference.amax(dim=(-2, -1)) > 0.01).all(), name
         assert difference[..., EATS, :].max() > 0.01, name
-
-
-def test_no_printed_number_sits_on_a_rounding_edge():
-    for trace in (TRACE, GOLDEN.trace(causal_mask(3))):
-        for name in ("scaled", "weights", "heads", "output"):
-            for decimals in (2, 3):
-                shifted = (getattr(trace, name).double() * 10**decimals) % 1
-                assert (shifted - 0.5).abs().min() > 1e-4, (name, decimals)
 
 
 def test_its_attention_leaves_the_learners_random_numbers_and_the_next_example_as_they_are():

@@ -84,32 +84,26 @@ def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overfl
     torch.testing.assert_close(output, F.scaled_dot_product_attention(q, k, v))
 
 
-def test_parts_may_be_quantised():
-    from torch.ao.quantization import quantize_dynamic
+def test_as_a_graph_it_fixes_neither_batch_nor_length_nor_the_lengths_of_sentences():
+    attention = layer().requires_grad_(False)
+
+    def masks(x, lengths):
+        return causal_mask(x.shape[1]) & padding_mask(lengths, x.shape[1])
+
+    def masked(x, lengths):
+        return attention(x, masks(x, lengths)), attention(x, masks(x, lengths), need_weights=False)[0]
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # to be moved to a package of its own
-        attention, x = quantize_dynamic(layer().eval(), {nn.Linear}, dtype=torch.qint8), batch()
-    assert type(attention.w_q) is not nn.Linear
-    assert_plain(attention(x, MASK), plain(attention, x, MASK))
-
-
-def test_jit_trace_fixes_neither_batch_nor_length():
-    attention = layer().eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", torch.jit.TracerWarning)
-        traced = torch.jit.trace(attention, (batch(), MASK))
-    x, mask = batch(3, 8), causal_mask(8) & padding_mask([8, 2, 5], 8)
-    assert_plain(traced(x, mask), plain(attention, x, mask))
-
-
-def test_compile_makes_one_graph_of_it():
-    attention, x = layer(), batch()
-    compiled = torch.compile(attention, backend="eager", fullgraph=True)
-    assert_plain(compiled(x, MASK), plain(attention, x, MASK))
-    torch.testing.assert_close(compiled(x, MASK, need_weights=False)[0], plain(attention, x, MASK)[0])
-    longer, mask = batch(3, 8), causal_mask(8)
-    assert_plain(compiled(longer, mask), plain(attention, longer, mask))
+        warnings.simplefilter("ignore")  # jit.trace is on its way out
+        traced = torch.jit.trace(masked, (batch(), torch.tensor([5, 2])))
+    compiled = torch.compile(masked, backend="eager", fullgraph=True)
+    for lengths in ([5, 2], [5, 4], [8, 2, 5]):
+        x = batch(len(lengths), max(lengths))
+        expected = plain(attention, x, masks(x, lengths))
+        for graph in (traced, compiled):
+            results, fused = graph(x, torch.tensor(lengths))
+            assert_plain(results, expected)
+            torch.testing.assert_close(fused, expected[0])
 
 
 class NarrowsItsMask(nn.Module):
@@ -272,27 +266,14 @@ def test_a_causal_mask_of_the_last_words_sees_what_a_cache_keeps():
         causal_mask(3, "cpu")
 
 
-def test_a_padding_mask_of_a_tensor_goes_into_a_graph():
-    def masked(x, lengths):
-        return layer_of_the_graph(x, padding_mask(lengths, x.shape[1]))[0]
-
-    layer_of_the_graph, x, lengths = layer().requires_grad_(False), batch(), torch.tensor([5, 2])
-    compiled = torch.compile(masked, backend="eager", fullgraph=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # jit.trace is on its way out
-        traced = torch.jit.trace(masked, (x, lengths))
-    for other in (lengths, torch.tensor([1, 4])):  # the numbers are not fixed in the graph
-        expected = layer_of_the_graph(x, padding_mask(other.tolist(), 5))[0]
-        torch.testing.assert_close(compiled(x, other), expected)
-        torch.testing.assert_close(traced(x, other), expected)
-
-
 @pytest.mark.parametrize("trainable", [True, False])
 def test_from_torch_carries_what_the_module_carried_under_any_default_device(trainable):
     module = nn.MultiheadAttention(12, 3, dtype=torch.bfloat16).eval().requires_grad_(trainable)
     module.out_proj.bias.requires_grad_(not trainable)
+    before = torch.get_rng_state()
     with torch.device("meta"), torch.no_grad():
         ours = MultiHeadAttention.from_torch(module)
+    assert torch.equal(torch.get_rng_state(), before)
     for name, parameter in ours.named_parameters():
         assert parameter.requires_grad == (trainable ^ (name == "w_o.bias")), name
         assert (parameter.device.type, parameter.dtype) == ("cpu", torch.bfloat16) and parameter.is_leaf
@@ -300,6 +281,8 @@ def test_from_torch_carries_what_the_module_carried_under_any_default_device(tra
     x = batch().bfloat16()
     expected = module(*[x.transpose(0, 1)] * 3)[0].transpose(0, 1)
     torch.testing.assert_close(ours(x)[0], expected, atol=2e-2, rtol=2e-2)
+    nn.init.zeros_(ours.w_q.weight)
+    assert module.in_proj_weight[:12].any()  # it was copied
 
 
 def test_options_are_named_since_pytorchs_third_argument_is_dropout():
