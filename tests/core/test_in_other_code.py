@@ -84,46 +84,41 @@ def test_scores_that_are_too_large_for_float16_before_the_division_do_not_overfl
     torch.testing.assert_close(output, F.scaled_dot_product_attention(q, k, v))
 
 
-def test_as_a_graph_it_fixes_neither_batch_nor_length_nor_the_lengths_of_sentences():
-    attention = layer().requires_grad_(False)
-
-    def masks(x, lengths):
-        return causal_mask(x.shape[1]) & padding_mask(lengths, x.shape[1])
-
-    def masked(x, lengths):
-        return attention(x, masks(x, lengths)), attention(x, masks(x, lengths), need_weights=False)[0]
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # jit.trace is on its way out
-        traced = torch.jit.trace(masked, (batch(), torch.tensor([5, 2])))
-    compiled = torch.compile(masked, backend="eager", fullgraph=True)
-    for lengths in ([5, 2], [5, 4], [8, 2, 5]):
-        x = batch(len(lengths), max(lengths))
-        expected = plain(attention, x, masks(x, lengths))
-        for graph in (traced, compiled):
-            results, fused = graph(x, torch.tensor(lengths))
-            assert_plain(results, expected)
-            torch.testing.assert_close(fused, expected[0])
-
-
 class NarrowsItsMask(nn.Module):
     def __init__(self):
         super().__init__()
-        self.attention = layer()
+        self.attention = layer().requires_grad_(False)
 
-    def forward(self, x, mask):
-        return self.attention(x, mask & causal_mask(x.shape[1], device=x.device))
+    def forward(self, x, lengths, mask):
+        n = x.shape[1]
+        mask = mask & causal_mask(n, device=x.device) & padding_mask(lengths, n)
+        return *self.attention(x, mask), self.attention(x, mask, need_weights=False)[0]
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_export_with_any_batch_and_length_and_a_mask_made_from_the_length(strict):
-    model = NarrowsItsMask().eval()
+def exported(model, given, strict):
     b, n = torch.export.Dim("b"), torch.export.Dim("n")
-    sizes = {"x": {0: b, 1: n}, "mask": {0: n, 1: n}}
-    given = (batch(), sliding_window_mask(5, 2))
-    program = torch.export.export(model, given, dynamic_shapes=sizes, strict=strict)
-    x, mask = batch(3, 8), sliding_window_mask(8, 2)
-    assert_plain(program.module()(x, mask), plain(model.attention, x, mask & causal_mask(8)))
+    sizes = {"x": {0: b, 1: n}, "lengths": {0: b}, "mask": {0: n, 1: n}}
+    return torch.export.export(model, given, dynamic_shapes=sizes, strict=strict).module()
+
+
+GRAPHS = {
+    "traced": torch.jit.trace,
+    "compiled": lambda model, given: torch.compile(model, backend="eager", fullgraph=True),
+    "exported": lambda model, given: exported(model, given, strict=False),
+    "exported strictly": lambda model, given: exported(model, given, strict=True),
+}
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+@pytest.mark.filterwarnings("ignore:.*jit.trace", "ignore::torch.jit.TracerWarning")  # it is on its way out
+def test_a_graph_of_it_fixes_neither_batch_nor_length_nor_the_lengths_of_sentences(kind):
+    model = NarrowsItsMask().eval()
+    graph = GRAPHS[kind](model, (batch(), torch.tensor([5, 2]), sliding_window_mask(5, 4)))
+    for lengths in ([5, 2], [5, 4], [8, 4, 5]):
+        x, window = batch(len(lengths), max(lengths)), sliding_window_mask(max(lengths), 4)
+        mask = window & causal_mask(max(lengths)) & padding_mask(lengths, max(lengths))
+        output, weights = plain(model.attention, x, mask)
+        assert_plain(graph(x, torch.tensor(lengths), window), (output, weights, output))
 
 
 def test_no_tokens_at_all():
