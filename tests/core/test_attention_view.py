@@ -5,7 +5,6 @@ import re
 import numpy
 import pytest
 import torch
-from torch import nn
 
 from mha_helpers import attention_view, head_heatmaps
 from mha_helpers.panel import WIDTH
@@ -48,9 +47,7 @@ def shown(panel, queries, keys):
         lambda weights: weights.double().clone().requires_grad_(),
         lambda weights: weights.numpy(),
         lambda weights: weights.tolist(),
-        lambda weights: tuple(
-            weights[None, None]
-        ),  # as Hugging Face has them: one of (1, h, n_q, n_k) a layer
+        lambda weights: (weights[None],),  # as Hugging Face has them: one of (1, h, n_q, n_k) a layer
     ],
 )
 def test_every_number_of_the_picture_is_a_weight_of_cross_attention(change):
@@ -73,14 +70,11 @@ def test_a_slider_goes_through_the_layers_and_a_click_chooses_head_query_and_key
     assert f"“le” asks, “cat” answers: weight {weights[2, 1, 0, 2]:.2f}." in panel.description()
 
 
-def test_as_pytorch_gives_them_also_where_double_is_the_usual_precision():
+def test_it_is_drawn_also_where_double_is_the_usual_precision():
     torch.set_default_dtype(torch.float64)
     try:
-        layer = nn.MultiheadAttention(8, 2, batch_first=True)
-        x = torch.randn(1, 3, 8)
-        weights = layer(x[:, :2], x, x, average_attn_weights=False)[1]
-        panel = attention_view(weights, ASKS, ANSWERS)
-        assert (shown(panel, ASKS, ANSWERS) - weights[0]).abs().max() < 0.006
+        weights = random_weights(1, 2, 3)
+        assert (shown(attention_view(weights, ASKS, ANSWERS), ASKS, ANSWERS) - weights).abs().max() < 0.006
         attention_view(random_weights(1, 40, 40), numbered(40))  # an image
     finally:
         torch.set_default_dtype(torch.float32)
@@ -102,15 +96,10 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         assert {f"head {i + 1}" for i in drawn} == {*re.findall(r">(head \d+)</text>", panel.svg())}
         assert panel.svg().count(FRAME) == 2, "the chosen cell, and the small map of its head"
         assert panel.description().startswith(f"Layer 1, head {head + 1}.")
-    boxes = [
-        tuple(map(float, box))
-        for box in re.findall(
-            r'<(?:rect|image) x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', panel.svg()
-        )
-    ]
-    assert (
-        max(x + width for x, _, width, _ in boxes) <= 860 and max(y + tall for _, y, _, tall in boxes) <= 334
-    )
+    area = r'<(?:rect|image) x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
+    for box in re.findall(area, panel.svg()):
+        x, y, width, height = map(float, box)
+        assert x + width <= 860 and y + height <= 334
 
 
 @pytest.mark.parametrize(

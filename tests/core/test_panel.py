@@ -3,7 +3,6 @@
 import ipywidgets as widgets
 import pytest
 
-from mha_helpers import panel as panel_module
 from mha_helpers.panel import IndexMenu, Panel
 
 
@@ -65,15 +64,6 @@ def test_more_is_a_button_that_shows_the_other_controls(panel):
     assert panel.children[2].layout.display == "none"
     button.value = True
     assert panel.children[2].layout.display == "flex" and button.description == "less"
-
-
-def test_it_works_without_anywidget(panel, monkeypatch):
-    monkeypatch.setattr(panel_module, "Listener", None)
-    controls = {"size": widgets.IntSlider(2, 1, 3)}
-    alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [], asks="click")
-    controls["size"].value = 3
-    assert len(alone.children) == 4  # title, controls, picture, words: no listener
-    assert "click" not in alone.children[0].value and ".tip{visibility:hidden;" in alone.children[0].value
 
 
 def test_what_a_notebook_stores_is_words_and_a_view(panel):

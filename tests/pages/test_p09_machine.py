@@ -310,4 +310,5 @@ def test_without_clicks_no_text_asks_for_one(clicks, monkeypatch):
     for cell in (START, Cell("weights", 1, 0)):
         go(panel, *cell)
         assert ("click" in panel._head.value) == clicks and "click" not in panel._words_box.value.lower()
+        assert ".tip{visibility:hidden;" in panel._head.value  # so hovering works without a listener
     assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
