@@ -1,4 +1,4 @@
-"""The golden example: its heads do what their names say, and its numbers are those that every page knows."""
+"""The golden example: its columns are what their names say, its numbers those that every page knows."""
 
 import re
 
@@ -7,28 +7,9 @@ import torch
 
 from mha_helpers import golden_example, merge_heads
 
-CAT, EATS, FISH = 0, 1, 2
+EATS = 1
 GOLDEN = golden_example()
 TRACE = GOLDEN.trace()
-
-
-SHARED_OUT = "shared out evenly"
-# For each head and word: where it looks, and the least weight that lets the sentence be seen.
-REASONS = {
-    0: ((CAT, 0.75), (CAT, 0.9), (CAT, 0.55)),  # everybody asks who acts
-    1: ((EATS, 0.85), (FISH, 0.9), (EATS, 0.65)),  # eats asks what is eaten, a noun asks what happens
-    2: (SHARED_OUT, (CAT, 0.9), (EATS, 0.9)),  # the first word has no previous one
-}
-
-
-@pytest.mark.parametrize("head", REASONS)
-def test_every_word_looks_where_its_reason_says(head):
-    for weights, reason in zip(TRACE.weights[head], REASONS[head], strict=True):
-        if reason == SHARED_OUT:
-            torch.testing.assert_close(weights, torch.full((3,), 1 / 3))
-        else:
-            word, least = reason
-            assert weights[word] > least and weights[word] == weights.max()
 
 
 def quantity(name, x=GOLDEN.x):

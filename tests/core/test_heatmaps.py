@@ -117,13 +117,6 @@ def test_the_titles_of_a_second_line_leave_the_maps_above_free():
     assert not any(box.overlaps(other) for box, other in itertools.combinations(boxes, 2))
 
 
-def test_sizes_that_do_not_fit_are_named():
-    with pytest.raises(ValueError, match="rows must hold 3 labels, one for each; got 2"):
-        heatmap(SCORES, ["cat", "eats"], kind="scores")
-    with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
-        head_heatmaps(SCORES)
-
-
 @pytest.mark.parametrize("draw", [heatmap, matrix_table])
 def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
     for chosen, words in ((-1, "row -1"), (5, "row 5"), ((0, 3), r"column 3, .* from 0 to 2")):
@@ -135,6 +128,10 @@ def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
         draw(SCORES, mask=[True, False])
     with pytest.raises(ValueError, match="tables or heatmaps, not both"):
         side_by_side(draw(SCORES), heatmap(SCORES), matrix_table(SCORES))
+    with pytest.raises(ValueError, match="rows must hold 3 labels, one for each; got 2"):
+        draw(SCORES, ["cat", "eats"])
+    with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
+        head_heatmaps(SCORES)
 
 
 def test_the_map_of_the_way_numbers_each_step_by_its_page_and_lights_one_or_none():

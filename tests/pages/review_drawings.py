@@ -60,21 +60,16 @@ def picture_them(said, kept, today, folder=LOOKED_AT):
 
 def not_looked_at(said, today, folder=LOOKED_AT):
     """Names of differences that were not pictured as they are drawn now."""
-    files = {name: folder / f"{name}.svg" for name in said}
-    return [
-        name
-        for name, file in files.items()
-        if not file.is_file() or file.read_bytes() != today.get(name, "").encode()
-    ]
+    pictured = {file.stem: file.read_bytes() for file in folder.glob("*.svg")}
+    return [name for name in said if pictured.get(name) != today.get(name, "").encode()]
 
 
 def keep(said, kept, today, file=drawings.KEPT):
     """Write the differing drawings; the others stay as they were kept, to the byte."""
-    whole = kept | {name: today.get(name) for name in said}
+    whole = {name: today.get(name) if name in said else kept[name] for name in {*kept, *said}}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, svg in sorted(whole.items()):
-            if svg is not None:
-                archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
+        for name in sorted(name for name, svg in whole.items() if svg is not None):
+            archive.writestr(zipfile.ZipInfo(name), whole[name], zipfile.ZIP_DEFLATED)  # dated 1980, always
 
 
 def main():

@@ -149,8 +149,3 @@ def test_a_negative_number_has_its_own_colour():
     for *_, rect, tip in drawn.cells.values():
         hues["−" in tip.split(": ")[1]].add(rect.get("fill"))  # None: that of the group, which is positive
     assert hues == {True: {COLOURS["negative"]}, False: {None}}
-
-
-def test_the_word_of_a_row_says_what_its_weights_add_up_to():
-    said = re.findall(r">(\w+): its weights add up to ([\d.]+)<", own_view().svg())
-    assert said == [(word, "1") for word in QUERIES]

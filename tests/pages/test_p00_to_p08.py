@@ -54,13 +54,6 @@ def test_p00_frame_is_on_the_strongest_cell_and_of_some_alike_on_the_nearest():
     assert explorer("attention", d_k=1).state()["chosen"] == (0, 3, 2)  # of five words alike still “cat”
 
 
-def test_p01_larger_block_keeps_the_numbers_of_a_smaller_one():
-    smaller, larger = (
-        explorer("shapes", **sizes).state()["x"] for sizes in ({}, {"b": 4, "n": 6, "d_model": 8})
-    )
-    assert torch.equal(larger[:2, :3, :6], smaller)
-
-
 @pytest.mark.parametrize(("matrix", "head"), [*itertools.product(("query", "key", "value"), range(3))])
 def test_p02_result_is_x_times_the_columns_of_the_head(matrix, head):
     assert torch.equal(
