@@ -143,12 +143,16 @@ def masks_in_which_every_row_has_a_key(draw, b, h, n):  # without one, PyTorch's
     return draw(st.sampled_from(masks))
 
 
+class Named(nn.MultiheadAttention):
+    """A subclass that computes the same."""
+
+
 @settings(deadline=None, max_examples=80)
 @given(sizes, sizes, sizes, sizes, st.booleans(), seeds, st.data())
 def test_our_module_is_pytorchs_with_every_mask(b, n, h, d_k, bias, seed, data):
     mask = data.draw(masks_in_which_every_row_has_a_key(b, h, n))
     torch.manual_seed(seed)
-    theirs = nn.MultiheadAttention(h * d_k, h, bias=bias, batch_first=True, dtype=torch.float64).eval()
+    theirs = Named(h * d_k, h, bias=bias, batch_first=True, dtype=torch.float64).eval()
     if bias:  # PyTorch starts with biases of zero, which would hide a bias forgotten
         nn.init.normal_(theirs.in_proj_bias)
         nn.init.normal_(theirs.out_proj.bias)
@@ -227,11 +231,17 @@ def mha(x, mask=None, **options):
         (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, kdim=4)), ValueError, "module uses kdim, vdim, add_bias_kv or add_zero_attn"),
         (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_bias_kv=True)), ValueError, "add_bias_kv"),
         (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, add_zero_attn=True)), ValueError, "add_zero_attn"),
+        (lambda: MultiHeadAttention.from_torch(torch.ao.nn.quantizable.MultiheadAttention(8, 2)), TypeError, "MultiheadAttention computes something else in its own forward."),
+        (lambda: MultiHeadAttention(128, 8, 0.0), TypeError, "positional"),  # PyTorch's third argument is dropout
+        (lambda: MultiHeadAttention(128, 8, bias=0.0), TypeError, "bias must be True or False, got 0.0."),
+        (lambda: MultiHeadAttention(128, 8, qkv_bias="relu"), TypeError, "qkv_bias must be True or False, got 'relu'."),
         (lambda: fixed_matrix("w", 0, 2), ValueError, "rows must be at least 1, got 0."),
         (lambda: fixed_matrix("w", 2, 1.5), TypeError, "columns must be a whole number such as 2, got 1.5."),
         (lambda: hand_made_heads(0, 2), ValueError, "num_heads must be at least 1, got 0."),
         (lambda: hand_made_heads(2, 33), ValueError, "d_k must be at most 32, got 33."),
         (lambda: causal_mask(0), ValueError, "n must be at least 1, got 0."),
+        (lambda: causal_mask(3, 2), ValueError, "n_k must be at least 3, got 2."),
+        (lambda: causal_mask(3, "cpu"), TypeError, "n_k must be a whole number such as 2, got 'cpu'."),
         (lambda: sliding_window_mask(0, 1), ValueError, "n must be at least 1, got 0."),
         (lambda: padding_mask([], 0), ValueError, "n must be at least 1, got 0."),
         (lambda: sliding_window_mask(4, -1), ValueError, "window must be at least 0, got -1."),

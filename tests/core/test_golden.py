@@ -7,12 +7,11 @@ import torch
 
 from mha_helpers import golden_example, merge_heads
 
-EATS = 1
 GOLDEN = golden_example()
 TRACE = GOLDEN.trace()
 
 
-def quantity(name, x=GOLDEN.x):
+def quantity(name, x):
     """The numbers of the words that a name such as "2 · is eaten − acts" speaks of.
 
     A word acts by what it is, or because it stands first; it is eaten by what it is, or because it stands third.
@@ -20,10 +19,8 @@ def quantity(name, x=GOLDEN.x):
     acts, happens, is_eaten, first, second, third = x.T
     meaning = {"acts": acts + first, "happens": happens, "is eaten": is_eaten + third}
     meaning |= {"1st": first, "2nd": second, "3rd": third}
-    total = torch.zeros(len(x))
-    for sign, factor, what in re.findall(r"([−+]?) ?(?:(\d) · )?(\w[\w ]*\w)", name):
-        total += (-1 if sign == "−" else 1) * int(factor or 1) * meaning[what]
-    return total
+    code = re.sub("|".join(meaning), lambda found: f'meaning["{found[0]}"]', name)
+    return eval(code.replace("−", "-").replace("·", "*"), {"meaning": meaning})
 
 
 @pytest.mark.parametrize("sentence", ["cat eats fish", "fish eats cat", "cat eats cat", "fish eats"])
@@ -46,8 +43,8 @@ def test_the_numbers_that_every_page_knows():
         assert merge_heads(numbers).tolist() == known
     torch.testing.assert_close(TRACE.output, torch.tensor(output), atol=6e-4, rtol=0)
     swapped = (
-        golden_example("fish eats cat").trace().weights[:, EATS]
-    )  # now the fish acts, a little less surely
+        golden_example("fish eats cat").trace().weights[:, 1]
+    )  # “eats” finds the fish, a little less surely
     known = torch.tensor([[0.768, 0.045, 0.187], [0.306, 0.074, 0.620], [0.932, 0.055, 0.013]])
     torch.testing.assert_close(swapped, known, atol=6e-4, rtol=0)
 

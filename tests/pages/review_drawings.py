@@ -66,10 +66,11 @@ def not_looked_at(said, today, folder=LOOKED_AT):
 
 def keep(said, kept, today, file=drawings.KEPT):
     """Write the differing drawings; the others stay as they were kept, to the byte."""
-    whole = {name: today.get(name) if name in said else kept[name] for name in {*kept, *said}}
+    whole = kept | {name: today.get(name) for name in said}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name in sorted(name for name, svg in whole.items() if svg is not None):
-            archive.writestr(zipfile.ZipInfo(name), whole[name], zipfile.ZIP_DEFLATED)  # dated 1980, always
+        for name, svg in sorted(whole.items()):
+            if svg is not None:
+                archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
 
 
 def main():

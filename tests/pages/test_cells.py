@@ -19,30 +19,27 @@ WEIGHTS = torch.softmax(torch.randn(3, 4, 6, generator=torch.Generator().manual_
 QUERIES, KEYS = ["I", "like", "green", "tea"], ["ich", "mag", "den", "grünen", "Tee", "."]
 
 
-def own_view():
-    return attention_view(WEIGHTS, QUERIES, KEYS)
+def heads(state):
+    return [(weights, state.get("tokens", ["cat", "eats", "fish"])) for weights in state["weights"]]
 
 
-def attention_in_steps():
-    panel = explorers()["attention_explorer"]()
-    panel.set(sentence="cat eats the fish", show="one head, step by step", mask="causal", query=2)
-    return panel
+def steps(state):
+    return [(state[name][0], state["tokens"]) for name in ("scores", "scaled", "weights")]
 
 
-def small_attention():
-    panel = explorers()["attention_explorer"]()
-    panel.set(sentence="a cat saw a dog", heads=3, d_k=5, head=1, query=3)
-    return panel
-
-
-# How a Panel is made, and of each of its maps the matrix, the words of its rows and of its columns.
-PANELS = {
-    "cat_eats_fish_heads": lambda s: [(w, ["cat", "eats", "fish"]) for w in s["weights"]],
-    small_attention: lambda s: [(w, s["tokens"]) for w in s["weights"]],
-    attention_in_steps: lambda s: [(s[name][0], s["tokens"]) for name in ("scores", "scaled", "weights")],
-    "scores_explorer": lambda s: [(s["scores"], s["tokens"])],
-    own_view: lambda s: [(w, QUERIES, KEYS) for w in WEIGHTS],
-}
+STEP_BY_STEP = {"show": "one head, step by step", "mask": "causal", "query": 2}
+# An explorer, what is set, and of each of its maps the matrix, the words of its rows and of its columns.
+PANELS = [
+    ("cat_eats_fish_heads", {}, heads),
+    (
+        "attention_explorer",
+        {"sentence": "a cat saw a dog", "heads": 3, "d_k": 5, "head": 1, "query": 3},
+        heads,
+    ),
+    ("attention_explorer", {"sentence": "cat eats the fish", **STEP_BY_STEP}, steps),
+    ("scores_explorer", {}, lambda state: [(state["scores"], state["tokens"])]),
+    ("own", {}, lambda state: [(weights, QUERIES, KEYS) for weights in WEIGHTS]),
+]
 
 
 def px(mark, *names):
@@ -74,20 +71,17 @@ class Map:
         return inside
 
 
-def drawn_maps(panel):
-    root = ElementTree.fromstring(panel.svg())
-    maps = [Map(group) for group in root.iter(f"{SVG}g") if group.get("class") == "map"]
-    return [drawn for drawn in maps if drawn.cells]
-
-
-@pytest.fixture(params=PANELS, ids=lambda make: getattr(make, "__name__", make))
+@pytest.fixture(params=PANELS, ids=["example", "small", "steps", "scores", "own"])
 def pairs(request):
     """Each drawn heatmap with its matrix and words; a large one comes first, then all heads small."""
-    make = request.param
-    panel = explorers()[make]() if isinstance(make, str) else make()
+    name, values, maps_of = request.param
+    panel = attention_view(WEIGHTS, QUERIES, KEYS) if name == "own" else explorers()[name]()
+    panel.set(**values)
     state = panel.state()
-    expected = [(matrix, rows, *(columns or [rows])) for matrix, rows, *columns in PANELS[make](state)]
-    drawn = drawn_maps(panel)
+    expected = [(matrix, rows, *(columns or [rows])) for matrix, rows, *columns in maps_of(state)]
+    root = ElementTree.fromstring(panel.svg())
+    drawn = [Map(group) for group in root.iter(f"{SVG}g") if group.get("class") == "map"]
+    drawn = [each for each in drawn if each.cells]
     if len(drawn) == len(expected) + 1:  # the chosen head once more, large
         expected.insert(0, expected[state["chosen"][-3]])
     assert len(drawn) == len(expected) > 0
@@ -141,11 +135,3 @@ def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pai
         hidden = [cell[:4] for cell in drawn.cells.values() if cell[5].endswith("masked")]
         corners = {(round(x), round(y + height)) for x, y, _, height in hidden}
         assert {(round(float(x)), round(float(y))) for x, y in drawn.hatched} == corners
-
-
-def test_a_negative_number_has_its_own_colour():
-    drawn = drawn_maps(explorers()["scores_explorer"]())[0]
-    hues = {True: set(), False: set()}
-    for *_, rect, tip in drawn.cells.values():
-        hues["−" in tip.split(": ")[1]].add(rect.get("fill"))  # None: that of the group, which is positive
-    assert hues == {True: {COLOURS["negative"]}, False: {None}}
