@@ -27,16 +27,13 @@ def steps(state):
     return [(state[name][0], state["tokens"]) for name in ("scores", "scaled", "weights")]
 
 
-STEP_BY_STEP = {"show": "one head, step by step", "mask": "causal", "query": 2}
+SMALL = {"sentence": "a cat saw a dog", "heads": 3, "d_k": 5, "head": 1, "query": 3}
+STEPS = {"sentence": "cat eats the fish", "show": "one head, step by step", "mask": "causal", "query": 2}
 # An explorer, what is set, and of each of its maps the matrix, the words of its rows and of its columns.
 PANELS = [
     ("cat_eats_fish_heads", {}, heads),
-    (
-        "attention_explorer",
-        {"sentence": "a cat saw a dog", "heads": 3, "d_k": 5, "head": 1, "query": 3},
-        heads,
-    ),
-    ("attention_explorer", {"sentence": "cat eats the fish", **STEP_BY_STEP}, steps),
+    ("attention_explorer", SMALL, heads),
+    ("attention_explorer", STEPS, steps),
     ("scores_explorer", {}, lambda state: [(state["scores"], state["tokens"])]),
     ("own", {}, lambda state: [(weights, QUERIES, KEYS) for weights in WEIGHTS]),
 ]

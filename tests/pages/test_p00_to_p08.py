@@ -211,9 +211,3 @@ TOLD = [  # after which clicks, at which values
 @pytest.mark.parametrize(("name", "clicks", "values", "words"), TOLD)
 def test_what_is_odd_is_told(name, clicks, values, words):
     assert words in explorer(name, clicks, **values).description()
-
-
-def test_p08_head_that_is_followed_and_gone_leaves_the_one_before_it():
-    panel = explorer("splitting", follow=("head", 1))
-    panel.set(heads=1)
-    assert panel.state()["follow"] == ("head", 0)

@@ -30,6 +30,12 @@ def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
         assert panel.state()["accuracy"] > 0.95
 
 
+def test_frames_are_where_the_layer_has_to_look(panel):
+    for head, framed in ((3, [[i, i - 1] for i in range(1, 6)]), (4, [[3, 1], [4, 2], [5, 3]])):
+        panel.set(line="ABCABC", head=head)
+        assert panel.state()["framed"].nonzero().tolist() == framed
+
+
 def test_in_the_still_maps_a_frame_is_at_its_query_and_key():
     even, framed = torch.full((3, 3), 1 / 3), torch.zeros(3, 3, dtype=torch.bool)
     framed[2, 0] = True

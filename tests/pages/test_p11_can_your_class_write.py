@@ -80,10 +80,10 @@ def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
 
 @pytest.mark.parametrize("name", list(BREAKS))
 def test_a_broken_line_is_the_page_s_own(model, panel, name):
-    own = type(model.blocks[0].attention)
+    own, weight = type(model.blocks[0].attention), model.blocks[0].attention.w_k.weight
     panel.set(**{"break": name})
     expected = logits(model.use(broken_attention(name)))
-    model.use(own)
+    assert model.use(own).blocks[0].attention.w_k.weight.data_ptr() == weight.data_ptr()  # never copied
     state = panel.state()
     assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-3)
     first, second = state["rivals"]
@@ -98,14 +98,12 @@ def test_the_weights_are_those_of_plain_torch(model, panel):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
-    [({"sentence": "cat " * 30}, "24 fit in the picture"), ({"sentence": ""}, "the sentence is empty")],
+    ("sentence", "said"), [("cat " * 30, "24 fit in the picture"), ("", "sentence is empty")]
 )
-def test_what_does_not_fit_is_said_and_the_picture_stays(panel, values, said):
+def test_what_does_not_fit_is_said_and_the_picture_stays(panel, sentence, said):
     before = panel.svg()
-    panel.set(**values)
-    assert said in panel.message().lower()
-    assert panel.svg() == before
+    panel.set(sentence=sentence)
+    assert said in panel.message() and panel.svg() == before
 
 
 PLANTED = {  # exhibits of page 12, planted in the class of page 11
@@ -127,9 +125,8 @@ def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model,
     over, loss, words = re.search(r"loss 2\.2 → (over )?([\d.]+)(?:, “(.*?)”)?\n", of_exhibit).groups()
     code = [cell.source for cell in Page(PAGE_11).code]
     names = {}
-    exec(
-        next(cell for cell in code if re.match("from.*\nstory =", cell, re.DOTALL)).split("\nfor ")[0], names
-    )
+    story = next(cell for cell in code if re.match("from.*\nstory =", cell, re.DOTALL))
+    exec(story.split("\nfor ")[0], names)
     own = type(model.blocks[0].attention)
     model.use(run_code("Attention", ATTENTION, PLANTED[exhibit], GIVEN))
     try:
