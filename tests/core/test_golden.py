@@ -1,44 +1,17 @@
-"""The golden example: its heads do what their names say, and every usual mistake changes a number that is printed."""
+"""The golden example: its columns are what their names say, its numbers those that every page knows."""
 
 import re
 
 import pytest
 import torch
 
-from mha_helpers import causal_mask, golden_example, merge_heads
+from mha_helpers import golden_example, merge_heads
 
-CAT, EATS, FISH = 0, 1, 2
-ROOT = 2**0.5  # of d_k
 GOLDEN = golden_example()
 TRACE = GOLDEN.trace()
 
 
-@pytest.mark.parametrize("name", ["x", "q", "k", "v", "scores"])
-def test_what_is_calculated_on_paper_is_a_small_integer(name):
-    values = getattr(TRACE, name)
-    assert torch.equal(values, values.round()) and values.abs().max() <= 5
-
-
-SHARED_OUT = "shared out evenly"
-# For each head and word: where it looks, and the least weight that lets the sentence be seen.
-REASONS = {
-    0: ((CAT, 0.75), (CAT, 0.9), (CAT, 0.55)),  # everybody asks who acts
-    1: ((EATS, 0.85), (FISH, 0.9), (EATS, 0.65)),  # eats asks what is eaten, a noun asks what happens
-    2: (SHARED_OUT, (CAT, 0.9), (EATS, 0.9)),  # the first word has no previous one
-}
-
-
-@pytest.mark.parametrize("head", REASONS)
-def test_every_word_looks_where_its_reason_says(head):
-    for weights, reason in zip(TRACE.weights[head], REASONS[head], strict=True):
-        if reason == SHARED_OUT:
-            torch.testing.assert_close(weights, torch.full((3,), 1 / 3))
-        else:
-            word, least = reason
-            assert weights[word] > least and weights[word] == weights.max()
-
-
-def quantity(name, x=GOLDEN.x):
+def quantity(name, x):
     """The numbers of the words that a name such as "2 · is eaten − acts" speaks of.
 
     A word acts by what it is, or because it stands first; it is eaten by what it is, or because it stands third.
@@ -46,10 +19,8 @@ def quantity(name, x=GOLDEN.x):
     acts, happens, is_eaten, first, second, third = x.T
     meaning = {"acts": acts + first, "happens": happens, "is eaten": is_eaten + third}
     meaning |= {"1st": first, "2nd": second, "3rd": third}
-    total = torch.zeros(len(x))
-    for sign, factor, what in re.findall(r"([−+]?) ?(?:(\d) · )?(\w[\w ]*\w)", name):
-        total += (-1 if sign == "−" else 1) * int(factor or 1) * meaning[what]
-    return total
+    code = re.sub("|".join(meaning), lambda found: f'meaning["{found[0]}"]', name)
+    return eval(code.replace("−", "-").replace("·", "*"), {"meaning": meaning})
 
 
 @pytest.mark.parametrize("sentence", ["cat eats fish", "fish eats cat", "cat eats cat", "fish eats"])
@@ -71,72 +42,17 @@ def test_the_numbers_that_every_page_knows():
     for numbers, known in ((TRACE.q, q), (TRACE.k, k), (TRACE.v, v)):
         assert merge_heads(numbers).tolist() == known
     torch.testing.assert_close(TRACE.output, torch.tensor(output), atol=6e-4, rtol=0)
-
-
-def test_swapped_the_fish_acts_and_the_cat_is_eaten_a_little_less_surely():
-    swapped = golden_example("fish eats cat").trace().weights[:, EATS]
-    torch.testing.assert_close(swapped[0], torch.tensor([0.768, 0.045, 0.187]), atol=6e-4, rtol=0)
-    torch.testing.assert_close(swapped[1], torch.tensor([0.306, 0.074, 0.620]), atol=6e-4, rtol=0)
-    for head, found in (
-        (0, 0),
-        (1, 2),
-        (2, 0),
-    ):  # the position that every head finds stays, whoever stands there
-        assert swapped[head].argmax() == TRACE.weights[head, EATS].argmax() == found
-        assert head == 2 or swapped[head].max() < TRACE.weights[head, EATS].max()
-
-
-def test_without_positions_swapped_words_keep_their_weights():
-    x = GOLDEN.x * torch.tensor([1, 1, 1, 0, 0, 0])
-    attention = GOLDEN.attention()
-    with torch.no_grad():
-        straight, swapped = attention.trace(x).weights, attention.trace(x.flip(0)).weights
-    torch.testing.assert_close(swapped.flip(-2, -1), straight)
+    swapped = (
+        golden_example("fish eats cat").trace().weights[:, 1]
+    )  # “eats” finds the fish, a little less surely
+    known = torch.tensor([[0.768, 0.045, 0.187], [0.306, 0.074, 0.620], [0.932, 0.055, 0.013]])
+    torch.testing.assert_close(swapped, known, atol=6e-4, rtol=0)
 
 
 @pytest.mark.parametrize("sentence", ["", "cat eats dog", "cat eats fish cat"])
 def test_other_sentences_are_refused(sentence):
     with pytest.raises(ValueError, match="one to three of the words cat, eats, fish"):
         golden_example(sentence)
-
-
-def attention(scores=TRACE.scores, divisor=ROOT, dim=-1, v=TRACE.v):
-    weights = torch.softmax(scores / divisor, dim)
-    return {"weights": weights, "heads": weights @ v}
-
-
-MISTAKES = {
-    "no scale": attention(divisor=1),
-    "divided by d_k": attention(divisor=2),
-    "times the root of d_k": attention(divisor=1 / ROOT),
-    "divided by the root of d_model": attention(divisor=6**0.5),
-    "softmax over the queries": attention(dim=-2),
-    "softmax over the heads": attention(dim=-3),
-    "queries and keys exchanged": attention(TRACE.scores.mT),
-    "values from w_k": {"heads": attention(v=TRACE.k)["heads"]},
-    "values from w_q": {"heads": attention(v=TRACE.q)["heads"]},
-    "view without transpose": {"q": (GOLDEN.x @ GOLDEN.w_q).view(3, 3, 2)},
-    "no W_O": {"output": TRACE.concat},
-    "W_O transposed": {"output": TRACE.concat @ GOLDEN.w_o.T},
-    "heads in the wrong order": {"output": merge_heads(TRACE.heads.flip(0)) @ GOLDEN.w_o},
-    "merged without transpose": {"output": TRACE.heads.reshape(3, 6) @ GOLDEN.w_o},
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_each_mistake_is_visible_in_every_head_and_in_the_row_that_the_pages_follow(mistake):
-    for name, wrong in MISTAKES[mistake].items():
-        difference = (wrong - getattr(TRACE, name)).abs()
-        assert (difference.amax(dim=(-2, -1)) > 0.01).all(), name
-        assert difference[..., EATS, :].max() > 0.01, name
-
-
-def test_no_printed_number_sits_on_a_rounding_edge():
-    for trace in (TRACE, GOLDEN.trace(causal_mask(3))):
-        for name in ("scaled", "weights", "heads", "output"):
-            for decimals in (2, 3):
-                shifted = (getattr(trace, name).double() * 10**decimals) % 1
-                assert (shifted - 0.5).abs().min() > 1e-4, (name, decimals)
 
 
 def test_its_attention_leaves_the_learners_random_numbers_and_the_next_example_as_they_are():

@@ -4,11 +4,10 @@ import base64
 import io
 import itertools
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
-from fontTools.fontBuilder import FontBuilder
-from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.colors import to_hex
 from matplotlib.font_manager import fontManager
 from PIL import Image
@@ -16,7 +15,7 @@ from PIL import Image
 from mha_course.p08_splitting_heads import heads_cut
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
-from mha_helpers.picture import drawable
+from mha_helpers.picture import EASTERN, drawable
 from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS
 from mha_helpers.tables import matrix_table, side_by_side
@@ -75,45 +74,20 @@ def test_a_token_between_dollars_is_no_formula():
     assert drawable(["$x$", "", "GPT模型", "internationalisation"]) == [r"\$x\$", "", "3", "international…"]
 
 
-@pytest.fixture
-def cat_font(tmp_path, monkeypatch):
-    """A font that has one sign, 猫, as a black square, under the name of one that many machines have."""
-    builder, pen = FontBuilder(1000, isTTF=True), TTGlyphPen(None)
-    for side, corner in enumerate([(0, 0), (0, 800), (800, 800), (800, 0)]):
-        (pen.lineTo if side else pen.moveTo)(corner)
-    pen.closePath()
-    builder.setupGlyphOrder([".notdef", "cat"])
-    builder.setupCharacterMap({ord("猫"): "cat"})
-    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "cat": pen.glyph()})
-    builder.setupHorizontalMetrics({".notdef": (1000, 0), "cat": (1000, 0)})
-    builder.setupHorizontalHeader(ascent=800, descent=-200)
-    builder.setupNameTable({"familyName": "IPAexGothic", "styleName": "Regular"})
-    builder.setupOS2()
-    builder.setupPost()
-    builder.save(tmp_path / "cat.ttf")
-    monkeypatch.setattr(fontManager, "ttflist", [*fontManager.ttflist])
-    fontManager.addfont(tmp_path / "cat.ttf")
-
-
-def chinese():
-    """A heatmap with Chinese in labels and titles; a warning that a sign has no glyph would be an error."""
+@pytest.mark.parametrize(("has_font", "row"), [(False, "1"), (True, "⌒")])
+def test_a_sign_is_drawn_where_a_font_has_it_and_else_a_number(has_font, row, monkeypatch):
+    """“⌒” stands for Chinese: of matplotlib's own fonts STIX has it, here under the name of an eastern one."""
+    fonts = [font for font in fontManager.ttflist if font.name not in EASTERN]
+    stix = next(font for font in fonts if font.fname.endswith("STIXGeneral.ttf"))
+    own = [replace(stix, name="IPAexGothic")] if has_font else []
+    monkeypatch.setattr(fontManager, "ttflist", fonts + own)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        picture = head_heatmaps(torch.eye(2).expand(1, 2, 2), ["猫", "cat"], ["谁 acts"])
-        assert picture.png() and heads_cut(torch.eye(2), ["猫", "cat"], 2).png()
-        return picture.figure.axes[0]
-
-
-def test_chinese_is_a_number_where_no_font_has_it():
-    ax = chinese()
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "cat"]
-    assert ax.get_title(loc="left") == "head 1:  acts"
-
-
-def test_chinese_is_drawn_where_a_font_has_it(cat_font):
-    ax = chinese()
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["猫", "cat"]
-    assert ax.get_title(loc="left") == "head 1:  acts"  # of 谁 this font knows nothing
+        warnings.simplefilter("error")  # that a sign has no glyph
+        picture = head_heatmaps(torch.eye(2).expand(1, 2, 2), ["⌒", "cat"], ["谁 acts"])
+        assert picture.png() and heads_cut(torch.eye(2), ["⌒", "cat"], 2).png()
+    ax = picture.figure.axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [row, "cat"]
+    assert ax.get_title(loc="left") == "head 1:  acts"  # of 谁 no font knows anything
 
 
 def test_words_find_the_largest_number_that_may_be_seen():
@@ -143,13 +117,6 @@ def test_the_titles_of_a_second_line_leave_the_maps_above_free():
     assert not any(box.overlaps(other) for box, other in itertools.combinations(boxes, 2))
 
 
-def test_sizes_that_do_not_fit_are_named():
-    with pytest.raises(ValueError, match="rows must hold 3 labels, one for each; got 2"):
-        heatmap(SCORES, ["cat", "eats"], kind="scores")
-    with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
-        head_heatmaps(SCORES)
-
-
 @pytest.mark.parametrize("draw", [heatmap, matrix_table])
 def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
     for chosen, words in ((-1, "row -1"), (5, "row 5"), ((0, 3), r"column 3, .* from 0 to 2")):
@@ -161,16 +128,17 @@ def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
         draw(SCORES, mask=[True, False])
     with pytest.raises(ValueError, match="tables or heatmaps, not both"):
         side_by_side(draw(SCORES), heatmap(SCORES), matrix_table(SCORES))
+    with pytest.raises(ValueError, match="rows must hold 3 labels, one for each; got 2"):
+        draw(SCORES, ["cat", "eats"])
+    with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
+        head_heatmaps(SCORES)
 
 
-def test_the_map_of_the_way_numbers_each_step_by_its_page():
+def test_the_map_of_the_way_numbers_each_step_by_its_page_and_lights_one_or_none():
     texts = [text.get_text() for text in pipeline_map(4).figure.axes[0].texts]
     assert texts.count("") == 8, "an arrow between each two"
     assert [text for text in texts if text.isdigit()] == [f"0{page}" for page in range(1, 10)]
     assert texts[texts.index("04") + 1] == "scaled" in pipeline_map(4).words
-
-
-def test_the_map_of_the_way_names_the_step_of_a_page_or_none():
     assert pipeline_map().words.startswith("The way: tokens → project → ")
     with pytest.raises(ValueError, match="page must be 1 to 9, got 0"):
         pipeline_map(0)

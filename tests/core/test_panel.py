@@ -3,7 +3,6 @@
 import ipywidgets as widgets
 import pytest
 
-from mha_helpers import panel as panel_module
 from mha_helpers.panel import IndexMenu, Panel
 
 
@@ -60,20 +59,15 @@ def test_a_bad_input_is_a_sentence_and_the_last_picture_stays(panel):
     assert panel.message() == "" and "A title" in row_of_title.value and "2 words" in panel.children[4].value
 
 
-def test_more_is_a_button_that_shows_the_other_controls(panel):
-    button = panel.children[0].children[-1]
+def test_a_button_leads_back_to_the_start_and_one_shows_the_other_controls(panel):
+    _, reset, more = panel.children[0].children
+    start = panel.state()
+    panel.set(size=5, query=4)
+    reset.click()
+    assert reset.description == "reset" and panel.state() == start
     assert panel.children[2].layout.display == "none"
-    button.value = True
-    assert panel.children[2].layout.display == "flex" and button.description == "less"
-
-
-def test_it_works_without_anywidget(panel, monkeypatch):
-    monkeypatch.setattr(panel_module, "Listener", None)
-    controls = {"size": widgets.IntSlider(2, 1, 3)}
-    alone = Panel("t", controls, lambda size: {}, lambda drawing, state: None, lambda state: [], asks="click")
-    controls["size"].value = 3
-    assert len(alone.children) == 4  # title, controls, picture, words: no listener
-    assert "click" not in alone.children[0].value and ".tip{visibility:hidden;" in alone.children[0].value
+    more.value = True
+    assert panel.children[2].layout.display == "flex" and more.description == "less"
 
 
 def test_what_a_notebook_stores_is_words_and_a_view(panel):
@@ -112,12 +106,3 @@ def test_a_title_asks_for_a_click_once_a_front_end_listens():
     assert "click" not in head.value and "status" in words.value
     panel.children[-1]._receive(None, "listening", [])
     assert "t: click" in head.value and "status" not in words.value  # its node stays: the box of the words
-
-
-def test_reset_leads_back_to_the_start():
-    controls = {name: widgets.IntSlider(2, 1, 3) for name in "abc"}
-    panel = Panel("t", controls, lambda a, b, c: {}, lambda drawing, state: None, lambda state: [])
-    panel.set(a=1, b=3)
-    button = panel.children[0].children[1]
-    button.click()
-    assert button.description == "reset" and [control.value for control in controls.values()] == [2, 2, 2]

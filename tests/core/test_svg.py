@@ -91,20 +91,6 @@ def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
             assert 0 <= left < left + width <= 400
 
 
-def test_a_bar_says_its_number_with_its_sign():
-    root = drawn("bars", [0.5, -0.25], WORDS[:2], "ink", (-1, 1))
-    assert [text.text for text in root.iter(f"{SVG}text")][2::3] == ["0.50", "−0.25"]
-    longer, shorter = (float(bar.get("width")) for bar in root.iter(f"{SVG}rect"))
-    assert abs(longer - 2 * shorter) < 0.5  # on one scale
-    assert [line.get("x1") == line.get("x2") for line in root.iter(f"{SVG}line")] == [True], "the line at 0"
-
-
-def test_a_number_is_white_on_a_deep_cell_and_has_the_ink_of_the_page_on_a_pale_one():
-    texts = [text for text in heatmap().iter(f"{SVG}text") if re.fullmatch(r"0\.\d\d", text.text or "")]
-    assert {text.text for text in texts if text.get("fill") == "#ffffff"} == {"0.77", "0.92"}
-    assert len(texts) == 9, "two decimals in each cell"
-
-
 def test_a_bar_of_nothing_is_drawn_and_a_long_name_is_cut_and_no_markup():
     root = drawn("bars", [0], ["<b>internationalisation"], "ink", (0, 0))
     texts = [text.text for text in root.iter(f"{SVG}text")]

@@ -60,12 +60,8 @@ def picture_them(said, kept, today, folder=LOOKED_AT):
 
 def not_looked_at(said, today, folder=LOOKED_AT):
     """Names of differences that were not pictured as they are drawn now."""
-    files = {name: folder / f"{name}.svg" for name in said}
-    return [
-        name
-        for name, file in files.items()
-        if not file.is_file() or file.read_bytes() != today.get(name, "").encode()
-    ]
+    pictured = {file.stem: file.read_bytes() for file in folder.glob("*.svg")}
+    return [name for name in said if pictured.get(name) != today.get(name, "").encode()]
 
 
 def keep(said, kept, today, file=drawings.KEPT):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from mha_course.models.tiny import as_numbers, checkpoint_steps, trained_model
+from mha_course.models.tiny import as_numbers, trained_model
 from mha_course.p10_trained_heads import circuit_maps, trained_explorer
 
 
@@ -16,15 +16,6 @@ def test_it_shows_the_models_own_weights(panel):
     panel.controls["step"].value = 225
     _, weights = trained_model(step=225)(as_numbers("KQWMADZT" * 3)[None])
     assert torch.allclose(panel.state()["weights"], torch.cat(weights).flatten(0, 1), atol=1e-6)
-
-
-def test_accuracy_grows_with_the_heads(panel):
-    measured = []
-    for step in checkpoint_steps():
-        panel.controls["step"].value = step
-        measured.append((panel.state()["accuracy"], panel.state()["after a copy"][4:].mean()))
-    assert measured[0][0] < 0.1 and measured[0][1] < 0.15
-    assert measured[-1][0] > 0.99 and measured[-1][1] > 0.8
 
 
 def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
@@ -40,10 +31,9 @@ def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
 
 
 def test_frames_are_where_the_layer_has_to_look(panel):
-    panel.set(line="ABCABC")
-    assert panel.state()["framed"].nonzero().tolist() == [[i, i - 1] for i in range(1, 6)]
-    panel.set(head=4)
-    assert panel.state()["framed"].nonzero().tolist() == [[3, 1], [4, 2], [5, 3]]
+    for head, framed in ((3, [[i, i - 1] for i in range(1, 6)]), (4, [[3, 1], [4, 2], [5, 3]])):
+        panel.set(line="ABCABC", head=head)
+        assert panel.state()["framed"].nonzero().tolist() == framed
 
 
 def test_in_the_still_maps_a_frame_is_at_its_query_and_key():

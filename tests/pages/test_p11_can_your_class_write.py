@@ -1,5 +1,6 @@
 """The explorer of page 11 against plain PyTorch: what heads write, heads off, broken lines, what is kept."""
 
+import contextlib
 import re
 
 import pytest
@@ -48,25 +49,20 @@ def test_what_the_heads_write_is_what_is_missing_where_their_output_does_not_rea
     difference = float(expected[rivals[0]] - expected[rivals[1]])
     assert state["total"] == pytest.approx(difference, abs=1e-3)
     assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-4)
-    parts = []
-    hooks = [
-        block.attention.register_forward_hook(lambda *call: parts.append(call[2][0, -1]))
-        for block in model.blocks
-    ]
-    inputs = []
-    hooks.append(model.norm.register_forward_hook(lambda *call: inputs.append(call[1][0][0, -1])))
-    logits(model)
-    for hook in hooks:
-        hook.remove()
+    parts, inputs = [], []
+    with contextlib.ExitStack() as hooks:
+        for block in model.blocks:
+            keep = block.attention.register_forward_hook(lambda *call: parts.append(call[2][0, -1]))
+            hooks.enter_context(keep)
+        keep = model.norm.register_forward_hook(lambda *call: inputs.append(call[1][0][0, -1]))
+        hooks.enter_context(keep)
+        logits(model)
     scale = model.norm.weight / (inputs[0].square().mean() + 1e-5).sqrt()
     towards = scale * (model.embedding.weight[rivals[0]] - model.embedding.weight[rivals[1]])
     by_layer = torch.stack(parts) @ towards  # (layers, d_model) @ (d_model)
     assert torch.allclose(state["writes"].sum(dim=-1), by_layer, atol=1e-3)
-    assert [round(float(state["writes"][head]), 1) for head in ((23, 3), (29, 1), (24, 4))] == [
-        2.9,
-        1.7,
-        -1.1,
-    ]
+    writes = [round(float(state["writes"][head]), 1) for head in ((23, 3), (29, 1), (24, 4))]
+    assert writes == [2.9, 1.7, -1.1]
 
 
 def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
@@ -79,19 +75,15 @@ def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
         assert [(20, i) for i in range(9) if panel.state()["writes"][20, i] == 0] == heads
     assert torch.allclose(panel.state()["before"], logits(model).softmax(dim=-1), atol=1e-4)
     panel.click(1, 3, 4)
-    assert (panel.controls["layer"].value, panel.controls["head"].value, panel.controls["off"].value) == (
-        3,
-        4,
-        "no head",
-    )
+    assert [panel.controls[name].value for name in ("layer", "head", "off")] == [3, 4, "no head"]
 
 
 @pytest.mark.parametrize("name", list(BREAKS))
 def test_a_broken_line_is_the_page_s_own(model, panel, name):
-    own = type(model.blocks[0].attention)
+    own, weight = type(model.blocks[0].attention), model.blocks[0].attention.w_k.weight
     panel.set(**{"break": name})
     expected = logits(model.use(broken_attention(name)))
-    model.use(own)
+    assert model.use(own).blocks[0].attention.w_k.weight.data_ptr() == weight.data_ptr()  # never copied
     state = panel.state()
     assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-3)
     first, second = state["rivals"]
@@ -101,21 +93,17 @@ def test_a_broken_line_is_the_page_s_own(model, panel, name):
 
 def test_the_weights_are_those_of_plain_torch(model, panel):
     rows = panel.state()["weights"]
-    assert rows.shape == (30, 9, 14, 14) and torch.allclose(
-        rows.sum(dim=-1), torch.ones(30, 9, 14), atol=1e-4
-    )
-    assert rows.triu(1).abs().max() == 0
+    torch.testing.assert_close(rows.sum(dim=-1), torch.ones(30, 9, 14), atol=1e-4, rtol=0)
+    assert rows.shape == (30, 9, 14, 14) and rows.triu(1).abs().max() == 0
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
-    [({"sentence": "cat " * 30}, "24 fit in the picture"), ({"sentence": ""}, "the sentence is empty")],
+    ("sentence", "said"), [("cat " * 30, "24 fit in the picture"), ("", "sentence is empty")]
 )
-def test_what_does_not_fit_is_said_and_the_picture_stays(panel, values, said):
+def test_what_does_not_fit_is_said_and_the_picture_stays(panel, sentence, said):
     before = panel.svg()
-    panel.set(**values)
-    assert said in panel.message().lower()
-    assert panel.svg() == before
+    panel.set(sentence=sentence)
+    assert said in panel.message() and panel.svg() == before
 
 
 PLANTED = {  # exhibits of page 12, planted in the class of page 11
@@ -135,11 +123,10 @@ def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model,
     cells = [cell.source for cell in Page(ROOT / "notebooks" / "12_bugs_in_print.ipynb").cells]
     of_exhibit = "".join(cells).split(f"### {exhibit} · ")[1].split("\n### ")[0]
     over, loss, words = re.search(r"loss 2\.2 → (over )?([\d.]+)(?:, “(.*?)”)?\n", of_exhibit).groups()
-    story = next(
-        cell for cell in Page(PAGE_11).code if cell.source.startswith("from") and "story =" in cell.source
-    )
+    code = [cell.source for cell in Page(PAGE_11).code]
     names = {}
-    exec(story.source.split("\nfor ")[0], names)
+    story = next(cell for cell in code if re.match("from.*\nstory =", cell, re.DOTALL))
+    exec(story.split("\nfor ")[0], names)
     own = type(model.blocks[0].attention)
     model.use(run_code("Attention", ATTENTION, PLANTED[exhibit], GIVEN))
     try:
