@@ -92,10 +92,8 @@ def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_o
     for answer, words in [(5, "not yet: Your answer, 5, is too large."), (..., "not attempted yet: Write")]:
         with pytest.raises(AssertionError, match=re.escape(words)):
             exercise.verdict(answer).require()
-    assert DisplayFormatter().format(exercise.check(4)) == (
-        {},
-        {},
-    )  # what a kernel sends of a cell's last line
+    sent = DisplayFormatter().format(exercise.check(4))  # what a kernel sends of a cell's last line
+    assert sent == ({}, {})
 
 
 @pytest.mark.parametrize("cell", [{"answer": 4}, {"answer": 5}, {}], ids=str)

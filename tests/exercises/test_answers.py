@@ -1,27 +1,67 @@
-"""What a check says of functions and classes, whatever the exercise."""
+"""What a check says of values and functions, whatever the exercise, where no kept verdict (verdicts.py) says it."""
 
 import sys
+from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
-from samples import function, reply, softmax
+from samples import TABLE, function, reply, softmax, value
 
 from mha_course.exercises import case, numbers
 from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED
 
+BATCH = numbers(2, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "words"),
+    [
+        (BATCH, BATCH.permute(1, 2, 0), "order of its axes"),
+        ([[1, 2], [3, 5]], [[1, ...], ...], "is a list with `...` in it; 4 numbers are needed"),
+        ({"a": 1, "b": 2}, (1, 2), "a dict with “a”"),
+        (dict.fromkeys("ABCDE", 1), {"a": 1}, "lacks “A”, “B”, “C”, “D”, …; it has “a”"),
+        ({"a", "c"}, "a and d", "has 1 right choice, 1 wrong one, and lacks 1."),
+        (0.5, np.ones(3), "is of type ndarray; 1 number is needed"),
+        ([[1, 2], [3, 5]], [[1, 2], [3]], "is a list with rows of different lengths"),
+        *((524288, wrong, "Your answer") for wrong in (524287, 524289, 524288.5, True, "524288")),
+    ],
+)
+def test_what_is_missing_or_in_another_form_is_named(right, answer, words):
+    assert words in reply(value(right), answer)
+
+
+@pytest.mark.parametrize(
+    ("right", "answers"),
+    [
+        (TABLE, [TABLE.tolist(), TABLE.numpy(), tuple(TABLE), TABLE.double(), np.float32(TABLE.tolist())]),
+        ([1, 2, 3, 4], [[[1, 2, 3, 4]]]),
+        (524288, [524288.0, Fraction(524288)]),
+        ("flatter", [" 'Flatter'. ", {"flatter"}, ("flatter",)]),
+        ({"A", "C"}, [{"c", "a"}, ["A", "C"], "A, C"]),
+        ({1, 5}, ["1, 5", ["1", 5]]),
+    ],
+)
+def test_any_way_to_write_what_is_asked_for_is_right(right, answers):
+    for answer in answers:
+        assert value(right).verdict(answer).status == CORRECT, answer
+
+
+def test_the_right_answer_is_never_printed():
+    for wrong in (1.5, [1, 2], "no", None, {"a": 1}, torch.zeros(3)):
+        assert "7.125" not in value(7.125).verdict(wrong).sentence
+
 
 def test_the_first_input_that_fails_chooses_the_mistakes():
-    def cases():
-        return [
-            case(numbers(2, 3), label="with a small table"),
-            case(1000 * numbers(3, 4), label="with large scores", mistakes=[(no_maximum, "Too large.")]),
-        ]
-
     def no_maximum(x):
         return x.exp() / x.exp().sum(-1, keepdim=True)
 
     def both(x):
         return no_maximum(x) * 2
+
+    def cases():
+        large = case(1000 * numbers(3, 4), label="with large scores", mistakes=[(no_maximum, "Too large.")])
+        return [case(numbers(2, 3), label="with a small table"), large]
 
     exercise = function(cases=cases, mistakes=[(both, "Twice."), (no_maximum, "Of any size.")])
     assert reply(exercise, no_maximum) == "Too large."
@@ -35,14 +75,10 @@ def test_the_first_input_that_fails_chooses_the_mistakes():
         ("def helper(x):\n    return x @ x\ndef mine(x):\n    return helper(x)", "The line: return x @ x"),
         ("def mine(x):\n    exit()", "t raises SystemExit"),
         ("def mine(x):\n    return x.view(...)", "A `...` is still in the code"),
-        ("def mine(x):\n    return torch.rand(2, 3)", "is random, or kept"),
-        (
-            "def mine(x):\n    x -= x.dim() - 2  # of the first input nothing\n    return x.softmax(-1)",
-            "is right, but your function writes into",
-        ),
+        ("def mine(x):\n    x -= len(x) - 2  # of the first input nothing\n    return x.softmax(-1)", "but your function writes into"),
         ("def mine(x):\n    return torch.softmax(x)", "'torch' is not defined. Run the set-up cell"),
     ],
-)
+)  # fmt: skip
 def test_what_a_function_does_wrong_is_named(code, words):
     exercise = function()
     answer = exercise.made_by(code)
@@ -74,19 +110,11 @@ SHARES = "e = x.exp()\n    return e / e.sum(-1, keepdim=True)"
     ],
 )
 def test_rules_are_kept_by_what_is_called_and_not_by_what_is_named(body, words):
-    exercise = function(without=("softmax", "matmul"))
+    exercise, before = function(without=("softmax", "matmul")), sys.getprofile()
     helpers = "def matmul(x):\n    return x\n\ndef helper(x):\n    return torch.softmax(x, -1)\n\n"
-    answer = exercise.made_by(f"{helpers}def mine(x):\n    {body}")
-    if words:
-        assert words in reply(exercise, answer)
-    else:
-        assert exercise.verdict(answer).status == CORRECT
-
-
-def test_after_a_check_calls_are_noted_no_longer():
-    before = sys.getprofile()
-    assert "calls softmax" in reply(function(without=["softmax"]), softmax)
-    assert sys.getprofile() is before
+    verdict = exercise.verdict(exercise.made_by(f"{helpers}def mine(x):\n    {body}"))
+    assert words in verdict.sentence if words else verdict.status == CORRECT
+    assert sys.getprofile() is before  # after a check calls are noted no longer
 
 
 def test_a_mistake_is_named_only_where_it_explains_what_is_right():
