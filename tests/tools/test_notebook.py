@@ -23,9 +23,8 @@ WIDGETS = {
 
 def page(widgets):
     """A page with a Panel, as a notebook that stores these widgets."""
-    view = {"model_id": "outer", "version_major": 2, "version_minor": 0}
-    data, metadata = {"text/plain": "<Panel>", WIDGET_VIEW: view}, {WIDGET_VIEW: {}}
-    output = nbformat.v4.new_output("display_data", data, metadata=metadata)
+    data = {"text/plain": "<Panel>", WIDGET_VIEW: {"model_id": "outer"}}
+    output = nbformat.v4.new_output("display_data", data, metadata={WIDGET_VIEW: {}})
     cell = nbformat.v4.new_code_cell("weights_explorer()", outputs=[output], execution_count=7)
     cells, metadata = [nbformat.v4.new_markdown_cell("# A page"), cell], {"widgets": {WIDGET_STATE: widgets}}
     return nbformat.from_dict(copy.deepcopy(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
@@ -55,7 +54,7 @@ def test_a_page_that_came_alone_says_in_one_sentence_what_to_do(monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
-        AssertionError, match=r"^The helpers of this page are not here\. Open it .* Colab badge"
+        AssertionError, match="^The helpers of this page are not here. Open it .* Colab badge"
     ):
         exec(setup_cell(), {})
 
