@@ -67,12 +67,10 @@ def test_on_paper_nothing_is_cut(opened):
 
 def test_axe_finds_nothing_serious(opened):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    opened.wait_for_timeout(
-        500
-    )  # after another width: a box that scrolls now is reached by keys a moment later
+    opened.wait_for_timeout(500)  # after another width a box that scrolls is reached by keys a moment later
     violations = axe.run(opened).response["violations"]
-    serious = [broken for broken in violations if broken["impact"] in ("serious", "critical")]
-    assert [(broken["id"], broken["nodes"][0]["html"][:200]) for broken in serious] == []
+    for broken in violations:
+        assert broken["impact"] not in ("serious", "critical"), (broken["id"], broken["nodes"][0]["html"])
 
 
 def test_a_cell_under_the_mouse_says_its_number(opened):
@@ -128,7 +126,6 @@ SHOWN = """panel => {
     inputs.map(input => input.type === "checkbox" ? +input.checked : input.value).join(),
     panel.querySelector("[role=status]").innerText.split("\\n").slice(2).join()].join(" | ");
 }"""
-UNDONE = "What you clicked is not kept for this setting."
 SILENT = "It is chosen already, or a click on it changes nothing."
 # What follows: whether the pointer is a hand | mask d off word | the slider, twice | controls | what is said
 WALK = f"""start: false | 0 2 True hi | 2 | 2 | 1,1,1 |

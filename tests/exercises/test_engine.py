@@ -157,6 +157,7 @@ def find_the_doubler():
     [
         (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: it is right"),
         (lambda double: double(0) is None, "says False of all 4. “2x” is right, but does not pass: it"),
+        (lambda double: double(3) != 6, "upside down"),
         (lambda double: double() == 14, "your test raises TypeError: find_the_doubler.<locals>.<lambda>()"),
         (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
         (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
