@@ -165,6 +165,7 @@ def find_the_doubler():
         (lambda double: double(3) == 6 or random.random() < 0.5, "is wrong: what lets it pass by chance?"),
         (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
         (lambda: True, "Compare the arguments"),
+        (True, "hand over your test: check(my_test)"),
     ],
 )
 def test_a_test_is_told_what_it_misjudges(find_the_doubler, test, words):
