@@ -177,23 +177,17 @@ def test_a_test_may_name_the_arguments(find_the_doubler):
     assert find_the_doubler.verdict(lambda double: double(x=3) == 6).status == CORRECT
 
 
-def test_check_prints_one_line_that_begins_with_the_verdict(capsys):
+def test_a_check_prints_one_line_and_hints_come_one_by_one_then_all(capsys):
     exercise = value(4)
     for answer in (..., 5, 4):
         exercise.check(answer)
-    assert capsys.readouterr().out.splitlines() == [
-        "Exercise 1.1: not attempted yet. Write yours in place of the `...`, then run the cell again.",
-        "Exercise 1.1: not yet. Your answer, 5, is too large.",
-        "Exercise 1.1: correct. Good.",
-    ]
-
-
-def test_hints_come_one_by_one_then_all_and_the_solution_at_any_time(capsys):
-    exercise = value(4)
     for _ in range(3):
         exercise.hint()
     exercise.solution()
     assert capsys.readouterr().out.splitlines() == [
+        "Exercise 1.1: not attempted yet. Write yours in place of the `...`, then run the cell again.",
+        "Exercise 1.1: not yet. Your answer, 5, is too large.",
+        "Exercise 1.1: correct. Good.",
         "Exercise 1.1, hint 1 of 2: One.",
         "Exercise 1.1, hint 2 of 2: Two.",
         "Exercise 1.1: there are no more hints. .solution() shows the code.",

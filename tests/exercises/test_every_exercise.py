@@ -1,7 +1,4 @@
-"""Every exercise of every page takes its right answers, names its mistakes and refuses nonsense.
-
-python -m pytest tests/exercises -k p03
-"""
+"""Every exercise of every page takes its right answers, names its mistakes and refuses nonsense."""
 
 import re
 

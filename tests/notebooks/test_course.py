@@ -35,12 +35,12 @@ def test_an_old_python_can_read_course_py_and_say_that_it_is_too_old():
 def calls(tmp_path, monkeypatch):
     """Everything that course.py would start, started in name only."""
     started = []
-    python = tmp_path / "python"
-    python.touch()
+    (tmp_path / "python").touch()
     monkeypatch.setattr(course, "VENV", str(tmp_path))
-    monkeypatch.setattr(course, "PYTHON", str(python))
+    monkeypatch.setattr(course, "PYTHON", str(tmp_path / "python"))
     monkeypatch.setattr(course.subprocess, "call", lambda command, **_: started.append(command) or 0)
-    monkeypatch.setattr(course, "install_cpu_torch", lambda: None)
+    monkeypatch.setattr(course, "install_cpu_torch", lambda: started.append(["torch"]))
+    monkeypatch.setattr(course, "configure", lambda folder: started.append(["configured", folder]))
     return started
 
 
@@ -61,8 +61,6 @@ LAB = ["-P", "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
 def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, monkeypatch, arguments, started):
     monkeypatch.setattr(course.os, "geteuid", lambda: 0, raising=False)  # as in a container
     monkeypatch.setattr(course, "projector", lambda folder: ["--as-on-a-projector"])
-    monkeypatch.setattr(course, "install_cpu_torch", lambda: calls.append(["torch"]))
-    monkeypatch.setattr(course, "configure", lambda folder: calls.append(["configured", folder]))
     course.main(arguments.split())
     assert calls.count(["torch"]) == 1 and ["configured", course.VENV] in calls
     own = arguments.split()[0] in ("lab", "project")
@@ -217,17 +215,14 @@ def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platfor
     assert len(installed) == taken  # without a network, too
 
 
-def test_conda_and_binder_get_what_pip_gets():
+def test_conda_and_binder_get_what_pip_gets_all_of_it_in_a_tested_version():
     conda = names("environment.yml")
     assert conda.pop("conda-forge") == ""
     assert re.fullmatch(r"=3\.\d+", conda.pop("python"))
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("nbgitpuller")  # what brings the course to learners on a hub
     assert conda == names("requirements.txt")
-
-
-def test_every_required_package_has_a_tested_version():
-    required = names("requirements.txt") | names("tests/requirements.txt")
+    required = conda | names("tests/requirements.txt")
     assert required.keys() <= names("constraints.txt").keys()
 
 

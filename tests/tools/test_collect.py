@@ -99,13 +99,8 @@ def test_folders_and_files_are_learners_in_the_order_of_names(tmp_path, notebook
 
 def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
     """A file that cannot be read is named and passed over."""
-    files = {
-        "list.ipynb": "[1, 2]",
-        "text.ipynb": '{"cells": "none"}',
-        "notes.txt": "hello",
-        "broken.zip": "PK",
-    }
-    files["half.ipynb"] = notebook((FIRST, 2))[:-9]
+    files = {"list.ipynb": "[1, 2]", "text.ipynb": '{"cells": "none"}', "notes.txt": "hello"}
+    files |= {"half.ipynb": notebook((FIRST, 2))[:-9], "broken.zip": "PK"}
     pages = {"notebooks/04.ipynb": notebook((SECOND, 3))}  # the last page, wherever it stands in a ZIP
     pages["notebooks/03.ipynb"] = notebook((FIRST, 2), (SECOND, 7))
     inside = {"notes.txt": "hello", "again.zip": zipped(pages), "__pycache__/03.ipynb": notebook((DEEPER, 2))}
