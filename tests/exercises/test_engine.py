@@ -74,10 +74,8 @@ def test_the_right_answer_is_never_printed():
 
 
 def test_the_mistakes_of_an_input_are_tried_before_those_of_the_exercise():
-    exercise = function(
-        cases=lambda: [case(numbers(2, 3), mistakes=[(torch.exp, "Here.")])],
-        mistakes=[(torch.exp, "Anywhere.")],
-    )
+    small = case(numbers(2, 3), mistakes=[(torch.exp, "Here.")])
+    exercise = function(cases=lambda: [small], mistakes=[(torch.exp, "Anywhere.")])
     assert reply(exercise, torch.exp) == "Here."
 
 
@@ -204,8 +202,7 @@ def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_o
     for answer, words in [(5, "not yet: Your answer, 5, is too large."), (..., "not attempted yet: Write")]:
         with pytest.raises(AssertionError, match=re.escape(words)):
             exercise.verdict(answer).require()
-    sent = DisplayFormatter().format(exercise.check(4))  # what a kernel sends of a cell's last line
-    assert sent == ({}, {})
+    assert DisplayFormatter().format(exercise.check(4)) == ({}, {})  # what a kernel sends of a last line
 
 
 @pytest.mark.parametrize("cell", [{"answer": 4}, {"answer": 5}, {}], ids=str)

@@ -1,9 +1,4 @@
-"""Every stored page keeps the contract of the course: sizes, order, exercises, stored outputs.
-
-    python -m pytest tests/notebooks/test_contract.py -k 03
-
-`python -m tools.page` prints the sizes that are measured here.
-"""
+"""Every stored page keeps the contract of the course: sizes (`python -m tools.page`), order, exercises, outputs."""
 
 import copy
 import dis

@@ -198,9 +198,7 @@ def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, mon
     assert all(call[:2] == [sys.executable, course.COLLECT] for call in calls)
 
 
-@pytest.mark.parametrize(
-    ("platform", "card", "taken"), [("linux", False, 1), ("linux", True, 0), ("darwin", False, 0)]
-)
+@pytest.mark.parametrize(("platform", "card", "taken"), [("linux", 0, 1), ("linux", 1, 0), ("darwin", 0, 0)])
 def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platform, card, taken):
     installed = []
     monkeypatch.setattr(course.sys, "platform", platform)

@@ -21,6 +21,7 @@ from tools.page import stored_pages
 from tools.states import States, combined, key, options_of, thinned
 
 PAGES = all_pages()
+SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +32,7 @@ def states_of():
         yield functools.cache(States)
 
 
-@pytest.mark.parametrize(
-    "explorer", [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
-)
+@pytest.mark.parametrize("explorer", SOME_PANELS)
 def test_states_are_what_the_panel_says(states_of, explorer):
     made, draw = states_of(explorer), random.Random(explorer.__name__)
     clicked = sorted(name for name in made.shown if " " in name)
