@@ -20,7 +20,6 @@ OTHER_SIZES = {
     "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
     "one_sitting": LONG | {"cells": 46},
 }
-ROOM = ROOT / "mha_course"
 SECTIONS = ["Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
 SECTIONS += ["Exercises", "Our attention so far", "Shape ledger", "Recap"]
 LARGEST = 600_000  # bytes: beyond this GitHub and slow connections show a page late or not at all
@@ -105,7 +104,7 @@ def test_a_page_asks_the_exercises_of_its_module(page):
     """All of them, and of no other page; above them stands what they need."""
     room = ("d" if page.path.parent.name == "deeper" else "p") + page.name
     imported = {name for cell in page.code for name, _ in notebook.EXERCISES.findall(cell.source)}
-    assert imported == ({room} if (ROOM / room / "exercises.py").exists() else set())
+    assert imported == ({room} if (ROOT / "mha_course" / room / "exercises.py").exists() else set())
     exercises = [exercise for exercise, _ in exercises_in(page.notebook)]
     first = room[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
     # test_every_exercise.py counts them.

@@ -65,7 +65,6 @@ def write(folder, files):
 
 
 def zipped(files):
-    """The content of a ZIP."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
@@ -98,7 +97,6 @@ def test_folders_and_files_are_learners_in_the_order_of_names(tmp_path, notebook
 
 
 def test_a_zip_for_each_learner_and_what_is_no_notebook(tmp_path, notebook):
-    """A file that cannot be read is named and passed over."""
     files = {"list.ipynb": "[1, 2]", "text.ipynb": '{"cells": "none"}', "notes.txt": "hello"}
     files |= {"half.ipynb": notebook((FIRST, 2))[:-9], "broken.zip": "PK"}
     pages = {"notebooks/04.ipynb": notebook((SECOND, 3))}  # the last page, wherever it stands in a ZIP

@@ -20,7 +20,6 @@ from tools.notebook import all_pages
 from tools.page import stored_pages
 from tools.states import States, combined, key, options_of, thinned
 
-PAGES = all_pages()
 SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
 
 
@@ -114,7 +113,7 @@ def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
 @pytest.fixture(scope="module")
 def pages():
     """Every page as HTML, with stored pictures in place of Panels."""
-    return {path: play.page_html(path, panels={}) for path in PAGES}
+    return {path: play.page_html(path, panels={}) for path in all_pages()}
 
 
 def test_every_panel_of_the_course_stands_in_a_cell_of_its_own():
@@ -185,7 +184,7 @@ def test_a_formula_keeps_what_markdown_would_take_and_code_keeps_its_dollar():
 
 
 def test_a_page_fetches_nothing_and_fits_a_telephone(pages):
-    for text in [*pages.values(), play.index_html(PAGES)]:
+    for text in [*pages.values(), play.index_html([*pages])]:
         for tag in re.findall(r"<(?:script|link|img|iframe|image|source)\b[^>]*>", text):
             for address in re.findall(r'(?:src|href)="([^"]*)"', tag):
                 assert address.startswith("data:"), tag[:100]
