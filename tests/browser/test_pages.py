@@ -59,11 +59,8 @@ def changes(panel, action):
     return False
 
 
-def test_a_page_just_opened_does_not_show_as_changed(opened):
+def test_a_page_just_opened_is_unchanged_and_what_answers_a_question_is_folded(request, opened):
     assert not opened.changed_on_opening
-
-
-def test_outputs_that_answer_a_question_are_folded_until_they_are_run(request, opened):
     cells = nbformat.read(request.node.callspec.params["opened"], as_version=4).cells
     answers = [cell.id for cell in cells if "answer" in cell.metadata.get("tags", [])]
     assert opened.folded_on_opening == answers
@@ -76,15 +73,20 @@ def test_every_cell_runs_without_an_error(opened):
     assert opened.locator("text=Error displaying widget").count() == 0
 
 
-def test_a_key_moves_every_slider_and_its_picture(opened, panels):
+def visible_sliders(panel):
+    return [
+        slider for slider in panel.locator(SLIDER).all() if slider.is_visible()
+    ]  # others are under "more"
+
+
+def test_a_key_moves_every_slider_and_its_picture(panels):
     for panel in panels:
-        for slider in panel.locator(SLIDER).all():
-            if slider.is_visible():  # what is under "more" is folded away
-                label = slider.evaluate("one => one.closest('.widget-inline-hbox').textContent")
-                assert any(changes(panel, functools.partial(slider.press, key)) for key in KEYS), label
+        for slider in visible_sliders(panel):
+            label = slider.evaluate("one => one.closest('.widget-inline-hbox').textContent")
+            assert any(changes(panel, functools.partial(slider.press, key)) for key in KEYS), label
 
 
-def test_a_cell_under_the_mouse_says_its_number(opened, panels):
+def test_a_cell_under_the_mouse_says_its_number(panels):
     for panel in panels:
         cell = panel.locator(".hit:has(.tip)").first
         tip = cell.locator(".tip")
@@ -94,7 +96,7 @@ def test_a_cell_under_the_mouse_says_its_number(opened, panels):
         assert tip.text_content().strip()  # its number, or of a mask a word
 
 
-def test_a_click_on_a_cell_chooses_it(opened, panels):
+def test_a_click_on_a_cell_chooses_it(panels):
     pytest.importorskip("anywidget")
     for panel in panels:
         cells = panel.locator("[data-cell] > rect, [data-cell] > circle")
@@ -104,13 +106,13 @@ def test_a_click_on_a_cell_chooses_it(opened, panels):
         assert any(changes(panel, cells.nth(index).click) for index in indices), "no click changes it"
 
 
-def test_a_panel_fits_the_screen_and_keeps_its_height(opened, panels):
+def test_a_panel_fits_the_screen_and_keeps_its_height(panels):
     for panel in panels:
         height = panel.bounding_box()["height"]
         assert height <= 640
-        for slider in [slider for slider in panel.locator(SLIDER).all() if slider.is_visible()]:
+        for slider in visible_sliders(panel):
             slider.press("End")
-            opened.wait_for_timeout(300)
+            panel.page.wait_for_timeout(300)
             assert panel.bounding_box()["height"] == height
 
 

@@ -48,16 +48,13 @@ def shown(panel):
     return panel.evaluate("one => one.querySelector('svg').outerHTML + one.querySelector('p').innerText")
 
 
-def test_a_page_fits_its_window_and_a_picture_stays_readable(opened):
+def test_a_page_fits_its_window_and_its_paper_and_a_picture_stays_readable(opened):
     width = opened.viewport_size["width"]
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
     for picture in opened.locator(".picture").all():
         assert picture.locator("svg").bounding_box()["width"] >= 690  # of 860: words of 13 pixels keep 10
         if width >= 700:
             assert picture.evaluate("box => box.scrollWidth <= box.clientWidth")
-
-
-def test_on_paper_nothing_is_cut(opened):
     opened.set_viewport_size({"width": 703, "height": 1032})  # A4 within its margins, in pixels
     opened.emulate_media(media="print")
     boxes = "[...document.querySelectorAll('.scroll, .highlight, .picture svg')]"
@@ -67,24 +64,18 @@ def test_on_paper_nothing_is_cut(opened):
 
 def test_axe_finds_nothing_serious(opened):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    opened.wait_for_timeout(
-        500
-    )  # after another width: a box that scrolls now is reached by keys a moment later
+    opened.wait_for_timeout(500)  # after another width a box that scrolls is reached by keys a moment later
     violations = axe.run(opened).response["violations"]
-    serious = [broken for broken in violations if broken["impact"] in ("serious", "critical")]
-    assert [(broken["id"], broken["nodes"][0]["html"][:200]) for broken in serious] == []
+    for broken in violations:
+        assert broken["impact"] not in ("serious", "critical"), (broken["id"], broken["nodes"][0]["html"])
 
 
-def test_a_cell_under_the_mouse_says_its_number(opened):
+def test_a_cell_under_the_mouse_says_its_number_and_every_control_answers_a_key(opened):
     for panel in opened.locator(".play").all():
         cell = panel.locator(".hit:has(.tip)").first
         cell.locator("> rect").hover()
         assert cell.locator(".tip").evaluate("tip => getComputedStyle(tip).visibility") == "visible"
         assert any(letter.isdigit() for letter in cell.locator(".tip").text_content())
-
-
-def test_every_control_answers_a_key(opened):
-    for panel in opened.locator(".play").all():
         for control in panel.locator("[data-control]").all():
             seen = {shown(panel)}
             for key, back in KEYS.items():
@@ -128,7 +119,6 @@ SHOWN = """panel => {
     inputs.map(input => input.type === "checkbox" ? +input.checked : input.value).join(),
     panel.querySelector("[role=status]").innerText.split("\\n").slice(2).join()].join(" | ");
 }"""
-UNDONE = "What you clicked is not kept for this setting."
 SILENT = "It is chosen already, or a click on it changes nothing."
 # What follows: whether the pointer is a hand | mask d off word | the slider, twice | controls | what is said
 WALK = f"""start: false | 0 2 True hi | 2 | 2 | 1,1,1 |

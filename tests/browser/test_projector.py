@@ -2,8 +2,6 @@
 
 import shutil
 
-import pytest
-
 import course
 from tools.lab import OPEN_TIMEOUT, READY, WIDGET, jupyterlab, start_all, wait_for_all
 from tools.notebook import ROOT
@@ -21,41 +19,32 @@ SEEN = f"""() => {{
 }}"""
 
 
-@pytest.fixture(scope="module")
-def projected(browser, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("projected")
-    with jupyterlab(folder, options=course.projector(str(folder / "projector"))) as address:
-        (folder / "course" / "notebooks").mkdir()
-        shutil.copy(ROOT / course.PROJECTED_PAGE, folder / "course" / "notebooks")
+def test_only_the_notebook_is_shown_and_what_is_run_with_the_key_that_teaching_names(browser, tmp_path):
+    """Down through the page with the arrow, which leaves out the folded set-up cell; Ctrl + Enter on code."""
+    with jupyterlab(tmp_path, options=course.projector(str(tmp_path / "projector"))) as address:
+        (tmp_path / "course" / "notebooks").mkdir()
+        shutil.copy(ROOT / course.PROJECTED_PAGE, tmp_path / "course" / "notebooks")
         page = browser.new_page(viewport={"width": 1024, "height": 576})
         page.goto(f"{address}/doc/tree/{course.PROJECTED_PAGE}")
         page.locator(".jp-NotebookPanel-notebook").wait_for()
         page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT)
         page.wait_for_timeout(1000)  # bars that were to come back, would come now
-        yield page
-
-
-def test_only_the_notebook_is_shown_and_nothing_saves_it(projected):
-    seen = projected.locator(".jp-NotebookPanel-notebook").bounding_box()
-    assert (seen["x"], seen["width"]) == (0, 1024)
-    assert min(seen["height"], 576 - seen["y"]) >= HEIGHT
-    assert not any(bar.is_visible() for bar in projected.locator(BARS).all())
-    assert not projected.evaluate("() => window.jupyterapp.commands.isToggled('docmanager:toggle-autosave')")
-
-
-def test_what_is_run_with_the_key_that_teaching_names_is_seen(projected):
-    """Down through the page with the arrow, which leaves out the folded set-up cell; Ctrl + Enter on code."""
-    start_all(projected)
-    wait_for_all(projected)
-    projected.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    projected.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = 0; {WIDGET}.content.activate(); }}")
-    cells, index, last = 0, 0, None
-    while index != last:
-        if projected.evaluate(f"() => {WIDGET}.content.activeCell.model.type") == "code":
-            projected.keyboard.press("Control+Enter")
-            projected.wait_for_function(f"() => (({SEEN})() ?? 1) >= 0.95", timeout=15_000)
-            cells += 1
-        projected.keyboard.press("ArrowDown")
-        projected.wait_for_timeout(100)
-        last, index = index, projected.evaluate(f"() => {WIDGET}.content.activeCellIndex")
-    assert cells > 20
+        seen = page.locator(".jp-NotebookPanel-notebook").bounding_box()
+        assert (seen["x"], seen["width"]) == (0, 1024)
+        assert min(seen["height"], 576 - seen["y"]) >= HEIGHT
+        assert not any(bar.is_visible() for bar in page.locator(BARS).all())
+        assert not page.evaluate("() => window.jupyterapp.commands.isToggled('docmanager:toggle-autosave')")
+        start_all(page)
+        wait_for_all(page)
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+        page.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = 0; {WIDGET}.content.activate(); }}")
+        cells, index, last = 0, 0, None
+        while index != last:
+            if page.evaluate(f"() => {WIDGET}.content.activeCell.model.type") == "code":
+                page.keyboard.press("Control+Enter")
+                page.wait_for_function(f"() => (({SEEN})() ?? 1) >= 0.95", timeout=15_000)
+                cells += 1
+            page.keyboard.press("ArrowDown")
+            page.wait_for_timeout(100)
+            last, index = index, page.evaluate(f"() => {WIDGET}.content.activeCellIndex")
+        assert cells > 20

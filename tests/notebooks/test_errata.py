@@ -1,4 +1,5 @@
-"""Every judged claim of the five articles has its exhibit, and it shows the right numbers.
+"""Every judged claim of the five articles has its exhibit, and it shows the right numbers; what PyTorch's layer
+does is shown as the pages tell it.
 
 A row of ``CLAIMS``: the article (S0 to S4, as deeper/12_printed_numbers calls them), words of the claim that the
 exhibit tells, its title, there or on page 12, and what it must show besides. Nothing where it is judged in words.
@@ -97,3 +98,26 @@ def test_the_other_exhibits_of_page_12_come_from_public_threads():
     named = {title for _, _, title, _ in CLAIMS}
     untold = {title: words for title, (words, _) in exhibits().items() if title not in named}
     assert len(untold) == 16 and all(thread.search(words) for words in untold.values())
+
+
+# A page, words of its one cell that asks `nn.MultiheadAttention` (nbval asks it again), how often the cell prints
+# NaN, and what it prints besides, in this order.
+PYTORCH = [
+    ("05_causal_mask", "def train(", 2, ["in step 200: 3.3", "in step 1: 3.3, in step 2: nan, in step 200: nan", "in step 200: 0.0"]),
+    ("05_causal_mask", 'print(f"attn_mask={name}"', 3, ["attn_mask=mask", "[ nan, nan, nan]]", "attn_mask=~mask"]),
+    ("05_causal_mask", "q_2, k_2 =", 3, ["1 layer: [False, False, True]", "2 layers: [True, True, True]", "1 layer: [False, False, False]", "2 layers: [False, False, False]"]),
+    ("05_causal_mask", "in_front =", 3, ["layer: tensor([[ nan, nan, nan], [0"]),
+    ("deeper/05_masks_in_pytorch", "empty, need_weights=False", 3, ["softmax of -∞: tensor([nan, nan, nan])", "need_weights=False, output: tensor([0., 0., 0., 0., 0., 0.])"]),
+    ("12_bugs_in_print", "future =", 4, ["[1] [1, 2] [1, 2] [1, 2, 3]", "[1, 2, 3, 4] [2, 3, 4] [3, 4] [4]", "[ nan, nan, nan, nan]]"]),
+    ("12_bugs_in_print", "nothing =", 0, ["move: [4], in PyTorch's layer: [4] ", "move: [1, 2, 3, 4], in PyTorch's layer: [1, 2, 3, 4]"]),
+    ("12_bugs_in_print", 'masks = {"column"', 9, ["lost 0% column", "lost 0% row", "lost 0% row", "lost 100% the", "nan, nan, nan]]"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("page", "code", "nans", "right"), PYTORCH, ids=[f"{row[0]} {row[1]}" for row in PYTORCH]
+)
+def test_a_page_shows_what_it_tells_of_pytorchs_layer(page, code, nans, right):
+    (cell,) = [cell for cell in Page(ROOT / "notebooks" / f"{page}.ipynb").code if code in cell.source]
+    printed = plain("".join(output.get("text", "") for output in cell.outputs))
+    assert re.search(".*".join(map(re.escape, right)), printed) and printed.count("nan") == nans, printed

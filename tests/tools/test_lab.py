@@ -62,7 +62,7 @@ def test_a_server_is_waited_for_and_ended_and_what_it_said_is_told(tmp_path):
     assert raised.value.__notes__[0].split() == ["no", "room"]
 
 
-def test_a_jupyterlab_has_the_settings_of_the_course_and_none_of_a_person(tmp_path, monkeypatch):
+def test_a_jupyterlab_has_the_settings_of_the_course_and_of_a_person_only_the_browser(tmp_path, monkeypatch):
     started = []
     monkeypatch.setattr(lab, "served", lambda *given: nullcontext(started.extend(given)))
     with lab.jupyterlab(tmp_path, dark=True):
@@ -72,9 +72,6 @@ def test_a_jupyterlab_has_the_settings_of_the_course_and_none_of_a_person(tmp_pa
     assert Path(command[-1].removeprefix("--LabApp.app_settings_dir="), "overrides.json").exists()
     written = [path.read_text("utf-8") for path in sorted(tmp_path.rglob("config/**/*.jupyterlab-settings"))]
     assert written == ['{"theme": "JupyterLab Dark"}', '{"windowingMode": "none"}']
-
-
-def test_a_browser_that_is_named_goes_first(monkeypatch):
     monkeypatch.setattr(lab.shutil, "which", lambda name: name)
     monkeypatch.setenv("COURSE_CHROMIUM", "mine")
     assert lab.find_chromium() == "mine"

@@ -154,8 +154,7 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, m
     once = path.read_bytes()
     assert refresh.main(["--check"]) == 0 and path.read_bytes() == once and b"/home" not in once
     said = [line.split(", ")[0] for line in capsys.readouterr().out.splitlines()]
-    state = "99_made_up.ipynb: {}".format
-    assert said == [state("would change"), state("written"), state("unchanged")]
+    assert said == [f"99_made_up.ipynb: {state}" for state in ("would change", "written", "unchanged")]
     shown = path.read_text(encoding="utf-8")
     path.write_text(shown.replace("iVBOR", "iVBOX"), encoding="utf-8")  # other pixels: stored, but no fault
     assert refresh.main(["--check"]) == 0 and refresh.main([str(path)]) == 0 and path.read_bytes() == once

@@ -1,37 +1,129 @@
-"""The pages that play without a kernel: their pictures, their formulas, and that nothing is fetched."""
+"""The pages that play without a kernel: the states of their Panels, held against the Panels, and all else they show."""
 
+import functools
+import random
 import re
 
 import ipywidgets as widgets
-import nbformat
 import pytest
 
 pytest.importorskip("latex2mathml")
 
+from mha_course.p00_start_here import cat_eats_fish_heads
+from mha_course.p02_qkv_projection import projection_explorer
+from mha_course.p05_causal_mask import mask_explorer
+from mha_course.p06_softmax import softmax_explorer
+from mha_course.p08_splitting_heads import splitting_explorer
 from mha_helpers.panel import Panel
 from tools import play, states
 from tools.notebook import all_pages
-from tools.states import States
+from tools.page import stored_pages
+from tools.states import States, combined, key, options_of, thinned
 
-PAGES = all_pages()
+SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
+
+
+@pytest.fixture(scope="module")
+def states_of():
+    """A function that returns the states of an explorer, made once, with the clicks of its start alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(states, "MOST_CLICKS", 0)
+        yield functools.cache(States)
+
+
+@pytest.mark.parametrize("explorer", SOME_PANELS)
+def test_states_are_what_the_panel_says(states_of, explorer):
+    made, draw = states_of(explorer), random.Random(explorer.__name__)
+    clicked = sorted(name for name in made.shown if " " in name)
+    plain = sorted(made.shown.keys() - set(clicked))
+    for name in draw.sample(plain, 8) + draw.sample(clicked, 6):
+        settings, _, click = name.partition(" ")
+        settings, panel = tuple(map(int, settings.split(","))), explorer()
+        chosen = zip(made.live.items(), settings, strict=True)
+        panel.set(**{name: options[i][1] for (name, options), i in chosen})
+        for _ in click.split():  # "0,2,1", or "0,2,1 again"
+            panel.click(*map(int, click.split()[0].split(",")))
+        assert made.svg_of(settings, click) == panel.svg()
+        assert made.shown[name][1] == panel.description()
+        assert click or made.shown[name][2] == settings
+
+
+def test_each_option_of_one_control_is_a_state(states_of):
+    made = states_of(softmax_explorer)
+    for k, options in enumerate(made.live.values()):
+        for i in range(len(options)):
+            assert key((*made.start[:k], i, *made.start[k + 1 :])) in made.shown
+    assert len(made.live["temperature"]) == 41
+
+
+def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monkeypatch):
+    assert "follow" not in states_of(splitting_explorer).live  # its options follow from the sliders
+    monkeypatch.setattr(States, "_grid", lambda self: [self.start])
+    assert " ".join(States(mask_explorer).live) == "mask head query key"  # the box ticks a cell of the mask
+
+
+def test_what_page_06_asks_for_is_among_the_states():
+    """Its text names these settings, so that a page without a kernel must show them, too."""
+    live = {name: [value for _, value in options] for name, options in combined(softmax_explorer()).items()}
+    assert {0, 50, 86, 90} <= set(live["every"]) and {0.1, 1, 10} <= set(live["temperature"])
+    assert min(live["cat"]) < 0 in live["cat"] and live["shift"] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("slider", "kept"),
+    [
+        (widgets.IntSlider(11, 1, 40), "1 2 4 8 11 16 32 40"),
+        (widgets.IntSlider(0, -20, 20), "-20 -16 -8 -4 -2 -1 0 1 2 4 8 16 20"),
+        (widgets.IntSlider(0, -2, 2), "-2 0 2"),
+        (widgets.FloatSlider(0.3, max=0.5, step=0.1), "0.00 0.20 0.30 0.40 0.50"),  # 3 · 0.1 is not 0.3
+    ],
+)
+def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second(slider, kept):
+    assert " ".join(label for label, _ in thinned(options_of(slider), slider.value)) == kept
+
+
+def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
+    def panel(kind):
+        controls = {name: kind(options=range(20)) for name in "ab"}
+        return Panel("large", controls, lambda a, b: {}, lambda drawing, state: None, lambda state: [])
+
+    with pytest.raises(ValueError, match="400 states"):
+        combined(panel(widgets.Dropdown))
+    assert states.combinations(combined(panel(widgets.SelectionSlider))) < 240
+
+
+def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
+    monkeypatch.setattr(states, "ENOUGH", 2)
+
+    def draw(drawing, state):
+        for map in (0, 1):
+            drawing.heatmap((200 * map, 0, 200, 200), [[1.0, 0.0]] * 2, "ab", "ab", map=map)
+
+    def click(values, map, row, column):
+        return {"d": 2} if map else {}
+
+    def two_maps():
+        slider = {"d": widgets.IntSlider(1, 1, 2)}
+        return Panel("two maps", slider, lambda d: {}, draw, lambda state: [], click=click)
+
+    clicked = {name for name in States(two_maps).shown if " " in name}
+    assert clicked == {f"0 1,{row},{column}" for row in (0, 1) for column in (0, 1)}
 
 
 @pytest.fixture(scope="module")
 def pages():
     """Every page as HTML, with stored pictures in place of Panels."""
-    return {path: play.page_html(path, panels={}) for path in PAGES}
+    return {path: play.page_html(path, panels={}) for path in all_pages()}
 
 
-def test_every_panel_of_the_course_stands_in_a_cell_of_its_own(pages):
+def test_every_panel_of_the_course_stands_in_a_cell_of_its_own():
     """What a cell stores as the picture of a Panel can be made from this cell alone."""
-    count = 0
-    for path in PAGES:
-        for cell in nbformat.read(path, as_version=4).cells:
-            text = "".join(out.get("data", {}).get("text/plain", "") for out in cell.get("outputs", []))
-            if text.startswith("Panel: ") and not path.name.startswith("11_"):
-                assert repr(play.panel_of(cell.source)) == text
-                count += 1
-    assert count >= 12
+    pages = [page for page in stored_pages() if not page.name.startswith("11_")]
+    cells = [cell for page in pages for cell in page.code if play.shows_panel(cell)]
+    assert len(cells) >= 12
+    for cell in cells:
+        shown = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+        assert repr(play.panel_of(cell.source)) == shown
 
 
 def made_up_panel(start=2, refused=(1, 3)):
@@ -92,7 +184,7 @@ def test_a_formula_keeps_what_markdown_would_take_and_code_keeps_its_dollar():
 
 
 def test_a_page_fetches_nothing_and_fits_a_telephone(pages):
-    for text in [*pages.values(), play.index_html(PAGES)]:
+    for text in [*pages.values(), play.index_html([*pages])]:
         for tag in re.findall(r"<(?:script|link|img|iframe|image|source)\b[^>]*>", text):
             for address in re.findall(r'(?:src|href)="([^"]*)"', tag):
                 assert address.startswith("data:"), tag[:100]

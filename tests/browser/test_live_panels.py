@@ -1,0 +1,90 @@
+"""Panels in a real JupyterLab: the machine of page 09 in use, and a page that is opened on days without its kernel."""
+
+import pytest
+
+from mha_course.p09_concat_and_output.machine import MATRICES
+from tools.lab import WIDGET, error_outputs, open_copy, open_notebook, run_all
+from tools.notebook import ROOT
+
+SOURCE = "from mha_course.p09_concat_and_output import machine_explorer\n\nmachine_explorer()"
+PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
+
+
+@pytest.fixture(scope="module")
+def machine(browser, lab):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_notebook(page, *lab, [SOURCE])
+    run_all(page)
+    assert error_outputs(page) == []
+    return page
+
+
+def says(machine, line):
+    machine.locator(".mha-panel [role=status]", has_text=line).wait_for(timeout=PATIENCE)
+
+
+def test_a_click_on_a_number_leads_to_it_and_one_on_the_trail_back(machine):
+    pytest.importorskip("anywidget")
+    for matrix, line in [
+        (MATRICES.index("concat"), "1.784 is copied from head 1's output."),
+        (MATRICES.index("head"), "0.919 · 2 + 0.027 · 0 + 0.054 · (−1) = 1.784"),
+    ]:
+        machine.locator(f".mha-panel [data-cell='{matrix},1,0'] > rect").click()
+        says(machine, line)
+    trail = len(MATRICES)  # counted as a matrix after the others
+    machine.locator(f".mha-panel [data-cell='{trail},0,0'] > rect").click()
+    says(machine, "= 2.784")
+
+
+def test_keys_lead_through_the_tour_change_a_number_and_open_more(machine):
+    machine.get_by_role("slider", name="tour").press("ArrowRight")
+    says(machine, "“eats” comes in as six numbers")  # where a number of x is chosen
+    machine.get_by_role("slider", name="value").press("ArrowRight")
+    says(machine, "2 was set by you, in place of 1.")
+    machine.get_by_role("button", name="reset", exact=True).press("Enter")
+    says(machine, "= 2.784")
+    machine.get_by_role("button", name="more", exact=True).press("Enter")
+    menu = machine.get_by_label("matrix", exact=True)
+    menu.wait_for(timeout=PATIENCE)  # what is still folded away takes no keys
+    menu.press("ArrowDown")
+    says(machine, "W_O: ")
+
+
+PAGE = ROOT / "notebooks" / "00_start_here.ipynb"
+SEEN = """() => {
+    const panels = [...document.querySelectorAll(".mha-panel")];
+    const before = part => getComputedStyle(part, "::before").content;
+    return {
+        pictures: panels.map(panel => panel.querySelector("svg.mha").outerHTML),
+        lines: panels.map(before),
+        icons: [...document.querySelectorAll(".mha-panel .jupyter-widgets-disconnected")]
+            .filter(part => before(part) !== "none").length,
+        errors: document.body.innerText.split("Error displaying widget").length - 1,
+    };
+}"""
+
+
+def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(browser, lab):
+    """On the first day the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
+    itself after two minutes. Each day loads JupyterLab anew, in the same tab: there it costs half as much.
+    """
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_notebook(page, *lab, PAGE)
+    run_all(page)
+    at_start = page.evaluate(SEEN)
+    page.locator(".mha-panel .widget-slider [role=slider]").first.press("ArrowLeft")
+    page.wait_for_timeout(1000)
+    left = page.evaluate(SEEN)
+    assert left["pictures"] != at_start["pictures"] and set(left["lines"]) == {"none"}
+    for _ in ("second day", "third day"):
+        page.evaluate(f"async () => await {WIDGET}.context.save()")
+        page.evaluate(f"async () => await {WIDGET}.sessionContext.shutdown()")
+        page.goto("about:blank")
+        open_copy(page, lab[0], f"notebooks/{PAGE.name}")
+        page.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
+        seen = page.evaluate(SEEN)
+        assert seen["pictures"] == left["pictures"]
+        assert all("Run All Cells" in line for line in seen["lines"])
+        assert seen["icons"] == seen["errors"] == 0
+    run_all(page)
+    assert set(page.evaluate(SEEN)["lines"]) == {"none"}

@@ -1,0 +1,89 @@
+"""What the configurations of a hub and of JupyterLab's server promise: who comes in, and no page or Panel is lost."""
+
+import re
+import subprocess
+from types import SimpleNamespace
+
+import nbconvert
+import nbformat
+import pytest
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
+
+HUB = ROOT / "teaching" / "hub"
+LAB = PyFileConfigLoader("jupyter_server_config.py", ROOT / "tools/environment/etc/jupyter").load_config()
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    monkeypatch.setenv("CLASS_PASSWORD", "eight letters")
+    return PyFileConfigLoader("jupyterhub_config.py", HUB).load_config()
+
+
+def test_every_start_copies_missing_pages_and_leaves_the_others(hub, tmp_path):
+    *command, _ = hub.Spawner.cmd
+    page = tmp_path / "notebooks" / "00_start_here.ipynb"
+    subprocess.run([*command, "true"], cwd=tmp_path, check=True)
+    names = {path.relative_to(ROOT) for path in (ROOT / "notebooks").rglob("*.ipynb")}
+    assert names == {path.relative_to(tmp_path) for path in tmp_path.rglob("*.ipynb")}
+    other = next(path for path in tmp_path.rglob("*.ipynb") if path != page)
+    page.write_text("mine", encoding="utf-8")
+    other.unlink()
+    subprocess.run([*command, "true"], cwd=tmp_path, check=True)
+    assert page.read_text(encoding="utf-8") == "mine" and other.exists()
+
+
+def test_a_name_is_none_of_the_systems_and_kubernetes_and_one_server_agree(hub):
+    pattern = hub.Authenticator.username_pattern
+    assert re.match(pattern, "anna07")
+    for name in ("docker", "../anna07", "anna07/x", "root", "07", "anna07\nx", "anna07\n"):
+        assert not re.match(pattern, name), name
+    values = (HUB / "values.yaml").read_text(encoding="utf-8")
+    assert f"username_pattern: '{pattern}'" in values and f"limit: {hub.Spawner.mem_limit}" in values
+
+
+def notebook(shown, stored):
+    """A page that shows some widgets and stores the states of some."""
+    views = [{WIDGET_VIEW: {"model_id": model_id}} for model_id in shown]
+    outputs = [nbformat.v4.new_output("display_data", view) for view in views]
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
+    page.metadata.widgets = {WIDGET_STATE: {"state": stored}}
+    return page
+
+
+def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(tmp_path):
+    def save(content, name="page", kind="notebook"):
+        before_saving({"type": kind, "content": content}, f"{name}.ipynb", manager)
+
+    before_saving = LAB.FileContentsManager.pre_save_hook
+    manager = SimpleNamespace(root_dir=str(tmp_path))
+    kept = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"“of”": ["IPY_MODEL_old", "IPY_MODEL_anew"]}}
+    yesterday = {**kept, "anew": {"value": 1}, "gone": {}}
+    nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
+    today = notebook(["old", "anew"], {"anew": {"value": 2}})
+    save(today)
+    stored = {"state": {**kept, "anew": {"value": 2}}, "version_major": 2, "version_minor": 0}
+    assert today.metadata.widgets[WIDGET_STATE] == stored
+    (tmp_path / "list.ipynb").write_text("[1]", encoding="utf-8")
+    (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
+    save("a text", kind="file")  # nothing is raised
+    save({"nbformat": 3, "worksheets": []})
+    for name in ("text", "list", "new"):
+        save(today, name)
+    assert today.metadata.widgets[WIDGET_STATE] == stored
+    for shown, expected in ((["old"], {**kept, "anew": {"value": 1}}), ([], None)):  # nothing was run today
+        unrun = notebook(shown, {})
+        del unrun.metadata["widgets"]
+        save(unrun)
+        widgets = unrun.metadata.get("widgets", {WIDGET_STATE: {"state": None}})
+        assert widgets[WIDGET_STATE]["state"] == expected
+
+
+def test_a_saved_panel_is_exported_in_its_words():
+    page = notebook(["old"], {"old": {"model_name": "VBoxModel"}})
+    page.cells[0].outputs[0].data["text/plain"] = "Panel: Three heads\n“eats” looks at “cat”"
+    for config, words in ((Config(), False), (LAB, True)):
+        exported, _ = nbconvert.HTMLExporter(config=config).from_notebook_node(page)
+        assert ("“eats” looks at “cat”" in exported.split("<main>")[1]) == words
