@@ -264,6 +264,8 @@ def test_title_and_axes_say_what_is_shown(pairs):
     for drawn, expected in pairs:
         if expected.title is not None:
             assert drawn.title_and_axes() == [expected.title, *expected.axes]
+    lefts = [drawn.cells[0, 0][0] for drawn, expected in pairs if expected.title is not None]
+    assert lefts == sorted(lefts)
 
 
 def test_what_is_written_in_a_cell_is_its_number_and_words_stand_at_their_rows(pairs):

@@ -17,6 +17,8 @@ from tests.pages.drawings import explorers
 
 SVG = "{http://www.w3.org/2000/svg}"
 TOKENS = golden_example().tokens
+LIT = {"stroke": COLOURS["lit"], "stroke-width": "3"}
+HEADS = {f"head {i + 1}": colour for i, colour in enumerate(HEAD_COLOURS)}
 ABOUT = {"abs": 1.01}  # pixels: each end of a mark is rounded to a tenth, and a bar of 0 is 1 wide
 
 
@@ -30,6 +32,8 @@ class Picture:
         marks = ElementTree.fromstring(self.panel.svg())
         self.plain = [mark for mark in marks if not mark.get("class", "").startswith(("map", "hit"))]
         self.answering = [mark for mark in marks if mark.get("class") == "hit"]
+        groups = reversed([*marks.iter(f"{SVG}g")])  # the word of a row, which comes later, has a cell, too
+        self.cells = {mark.get("data-cell"): mark.find(f"{SVG}rect") for mark in groups}
         self.texts = [mark for mark in self.plain if mark.tag == f"{SVG}text"]
 
     def hits(self, shape, words=""):
@@ -75,51 +79,50 @@ def products(state):
     (row, column), values = state["chosen"], state["products"].tolist()
     pairs = zip(state["q"][row], state["k"][column], values, strict=True)
     said = [f"{number(q)} times {number(k)} is {number(product)}" for q, k, product in pairs]
-    yield "product of each pair", said, values, [COLOURS["negative" if v < 0 else "positive"] for v in values]
+    colours = [COLOURS["negative" if value < 0 else "positive"] for value in values]
+    yield "product of each pair", said, values, colours, None
 
 
 def weights_of_f(state):
     labels, colours = [f"key {name}" for name in "abcdefghijklmnop"], HEAD_COLOURS[:1] * 16
-    yield "weights of f", labels, state["weights"][0][5].tolist(), colours
+    yield "weights of f", labels, state["weights"][0][5].tolist(), colours, 2
 
 
 def measures_of_heads(state):
     labels = [f"{layer}.{head}" for layer in (1, 2) for head in range(1, 5)]
     for job in ("previous letter", "after a copy"):
-        yield f"weight: {job}", labels, state[job].tolist(), HEAD_COLOURS
+        yield f"weight: {job}", labels, state[job].tolist(), HEAD_COLOURS, 3
 
 
 def suspects(state):
-    for title, side, colour in (
-        ("healthy heads", "healthy", COLOURS["output"]),
-        ("suspect F", "measured", HEAD_COLOURS[1]),
-    ):
-        yield title, state["labels"], [float(value) for value in state[side]], [colour] * 3
+    sides = (("healthy heads", "healthy", COLOURS["output"]), ("suspect F", "measured", HEAD_COLOURS[1]))
+    for title, side, colour in sides:
+        yield title, state["labels"], [float(value) for value in state[side]], [colour] * 3, None
 
 
 def next_words(state):
     for title, side, colour in (("as trained", "before", 0), ("changed", "after", 1)):
         values, ids = state[side].topk(5)
         words = [load_language_model().decode([token]).strip() for token in ids]
-        yield f"next word, {title}", words, values.tolist(), HEAD_COLOURS[colour : colour + 1] * 5
+        yield f"next word, {title}", words, values.tolist(), HEAD_COLOURS[colour : colour + 1] * 5, None
 
 
-BARS = [  # a Panel, its settings, and of each group of bars the title, labels or hovers, numbers and colours
+BARS = [  # a Panel, its settings; of each group of bars title, labels or hovers, numbers, colours, the framed
     ("scores_explorer", {"query": 2, "key": 1, "d_k": 9}, products),
     ("scaling_explorer", {"d_k": 64, "query": 5, "key": 2}, weights_of_f),
-    ("trained_explorer", {"step": 225}, measures_of_heads),
+    ("trained_explorer", {"step": 225, "head": 3}, measures_of_heads),
     ("bugs_explorer", {"suspect": "F", "experiment": "increase d_k"}, suspects),
     ("language_explorer", {"break": "no mask"}, next_words),
 ]
 
 
 @pytest.mark.parametrize(("name", "settings", "groups"), BARS, ids=[name for name, *_ in BARS])
-def test_bars_are_as_long_as_what_they_say_and_begin_at_one_zero(name, settings, groups):
+def test_bars_are_as_long_as_what_they_say_on_one_scale_and_begin_at_zero(name, settings, groups):
     if name == "language_explorer":
         pytest.importorskip("gguf")
     picture = Picture(name, **settings)
-    drawn = picture.hits("rect")
-    for title, labels, values, colours in groups(picture.state):
+    drawn, frames, scales = picture.hits("rect"), [], []
+    for title, labels, values, colours, chosen in groups(picture.state):
         shown = [number(value, trim=False) for value in values]
         hovers = [
             label if " times " in label else f"{label}: {value}"
@@ -133,6 +136,8 @@ def test_bars_are_as_long_as_what_they_say_and_begin_at_one_zero(name, settings,
         assert picture.title_over(bars[0]) == title
         assert [bar.get("fill") for bar in bars] == list(colours)
         width_of_1 = max(map(width, bars)) / max(map(abs, values))
+        scales.append(width_of_1)
+        frames += [[at - 2 for at in px(bars[chosen], "x", "y")]] if chosen is not None else []
         zeros = set()
         for bar, label, value, written in zip(bars, labels, values, shown, strict=True):
             x, y, wide, tall = px(bar, "x", "y", "width", "height")
@@ -142,11 +147,29 @@ def test_bars_are_as_long_as_what_they_say_and_begin_at_one_zero(name, settings,
             assert written in picture.words_in(x + wide, y, x + wide + 60, y + tall)
         assert max(zeros) - min(zeros) <= 1
         lines = [px(line, "x1", "y1", "y2") for line in picture.shapes("line")]
-        assert [
-            x
-            for x, top, bottom in lines
-            if top < px(bars[0], "y")[0] and bottom > y and x - 1 <= max(zeros) <= x + 1
-        ]
+        top, bottom = px(bars[0], "y")[0], y
+        assert [x for x, up, down in lines if up < top and down > bottom and abs(x - max(zeros)) <= 1]
+    assert [px(frame, "x", "y") for frame in picture.shapes("rect", **LIT)] == frames
+    assert max(scales) == pytest.approx(min(scales), rel=0.03)
+
+
+def test_products_stand_beside_their_numbers_and_over_their_sum():
+    picture = Picture("scores_explorer", query=2, key=1, d_k=5)
+    state, (row, column) = picture.state, picture.state["chosen"]
+    bars = [rect for rect, _ in picture.hits("rect", " times ")]
+    for bar, q, k in zip(bars, state["q"][row], state["k"][column], strict=True):
+        y = px(bar, "y")[0]
+        numbers = [text for text in picture.words_in(500, y, 590, y + 40) if text != "·"]
+        assert numbers == [number(q, trim=False), number(k, trim=False)]
+    over = [text for text in picture.texts if px(text, "y")[0] < 40 and px(text, "x")[0] < 700]
+    assert [text.text for text in sorted(over, key=lambda text: px(text, "x"))] == [
+        "query",
+        state["tokens"][row],
+        "key",
+        state["tokens"][column],
+    ]
+    total = number(state["scores"][row, column], 1)
+    assert f"their sum, the score: {total}" in [text.text for text in picture.texts]
 
 
 def test_bars_of_scores_are_counts_over_their_own_range():
@@ -169,7 +192,7 @@ def test_bars_of_scores_are_counts_over_their_own_range():
 
 
 def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers():
-    picture = Picture("softmax_explorer", cat=-2, hide="nobody", temperature=1)
+    picture = Picture("softmax_explorer", cat=-2, query=2)
     state, bars = picture.state, [rect for rect in picture.shapes("rect", height="40")]
     columns = [bars[:3], bars[3:6], bars[6:9]]
     titles = ("score", "e to its power", "÷ sum = weight")
@@ -189,7 +212,8 @@ def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers():
             assert number(value, trim=value == 0) in picture.words_in(right, y, right + 12, y + 40)
             assert (bar.get("fill") == COLOURS["negative"]) == (value < 0)
             assert TOKENS[i] in picture.words_in(0, y, 62, y + 40)
-    assert f"sum {number(state['total'])}" in [text.text for text in picture.texts]
+    words = [text.text for text in picture.texts]
+    assert f"sum {number(state['total'])}" in words and "“fish” asks, in head 1" in words
     shares = [px(rect, "width")[0] + 2 for rect in picture.shapes("rect", height="34")]
     assert [share / sum(shares) for share in shares] == pytest.approx(state["weights"].tolist(), abs=0.01)
 
@@ -246,6 +270,8 @@ def test_blocks_hold_the_numbers_where_view_and_transpose_put_them(sizes):
     for name, (left, top, title, row_is) in quarters.items():
         assert title in picture.words_in(left, top, left + 60, top + 40)
         blocks = state[name] if state[name].dim() == 3 else state[name][None]
+        heads = [text for text in picture.texts if text.text in HEADS and text.get("font-weight") == "700"]
+        assert {(text.text, text.get("fill")) for text in heads} == {*list(HEADS.items())[:h]}
         own = [(px(rect, "x", "y"), rect, said) for rect, said in cells]
         own = [cell for cell in own if left < cell[0][0] < left + 430 and top < cell[0][1] < top + 150]
         by_row = sorted(own, key=lambda cell: (cell[0][1], cell[0][0]))
@@ -277,7 +303,7 @@ def numbered(tensor):
 
 
 def test_the_curve_of_training_is_the_accuracy_of_each_step():
-    picture = Picture("trained_explorer", step=225)
+    picture = Picture("trained_explorer", step=225, line="ABCABCABC", head=4)
     hits = picture.hits("circle", "step ")
     points = [px(mark, "cx", "cy") for mark, _ in hits]
     steps = [said.removeprefix("step ").split(": ") for _, said in hits]
@@ -292,3 +318,6 @@ def test_the_curve_of_training_is_the_accuracy_of_each_step():
     shown = picture.shapes("circle", fill=COLOURS["lit"])[0]
     assert px(shown, "cx", "cy") == points[[step for step, _ in steps].index("225")]
     assert f"{picture.state['accuracy']:.2f}" == dict(steps)["225"]
+    frames = [px(frame, "x", "y") for frame in picture.shapes("rect", **LIT | {"stroke-width": "1.6"})]
+    framed = picture.state["framed"].nonzero().tolist()
+    assert frames == [px(picture.cells[f"4,{row},{column}"], "x", "y") for row, column in framed]
