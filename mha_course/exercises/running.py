@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 import traceback
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,10 +43,7 @@ _CAUSES = (
     ("return_types", "With dim, max and min return values and indices: take .values, or use amax, amin."),
     ("'(math|np|numpy|F|nn)' is not defined", "It is imported first, in a cell or a line: import math."),
     ("not defined", "Is the name spelt as above, and did its cell run? Is self. or torch. missing?"),
-    (
-        r"'(My\w*|Suspect)' object has no attr",
-        "Does __init__ make it? A function of the page goes without self.",
-    ),
+    (r"'(My\w*|Suspect)' object has no attr", "Does __init__ make it? The page's functions need no self."),
     ("must be Tensor, not (int|float)", "A size is a plain number, whose root is ** 0.5."),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
@@ -88,7 +86,8 @@ def run(call, args):
     """Call a function with copies of the arguments and return the ``Outcome``; only Ctrl-C gets through."""
     copies = copy.deepcopy(args)
     try:
-        value = call(*copies)
+        with warnings.catch_warnings(action="ignore"):  # the check speaks for itself
+            value = call(*copies)
         value = tuple(value) if isinstance(value, Iterator) else value
         value = copied(value)
     except KeyboardInterrupt:

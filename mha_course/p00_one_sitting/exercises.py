@@ -18,12 +18,15 @@ _MASKS = changes("""
     ~mask => mask
     The mask is the wrong way round: does masked_fill write where it finds True, or where it finds False?
     .masked_fill(~mask, -torch.inf) => [:]
-    Without a mask it is right; with one, the hidden keys still get a weight. Which line uses the mask?
+    Without a mask it is right; with one, hidden keys still get a weight: is the result of masking kept?
     -torch.inf => 0
     A hidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
     .masked_fill(~mask, -torch.inf) => [:]
     scores, dim=-1) => scores, dim=-1) * (1 if mask is None else mask)
     The mask comes after softmax: what do the weights of a row add up to then?
+    .masked_fill(~mask, -torch.inf) => [:]
+    weights @ v => (weights if mask is None else weights.masked_fill(~mask, -torch.inf)) @ v
+    −∞ is written into the weights, after softmax: which numbers become 0 if −∞ is there before it?
     .masked_fill(~mask, -torch.inf) => + mask
     The mask is added, so True adds 1 to a score: what makes a weight exactly 0?
     -torch.inf => torch.inf
