@@ -1,11 +1,7 @@
-"""Heatmaps read back out of what is drawn: numbers, words, colours and places of cells are those of the state.
-
-It knows nothing of kept drawings, so a picture that has always been wrong is seen, too.
-"""
+"""Heatmaps read back out of what is drawn: numbers, words, colours and places of cells are those of the state."""
 
 import re
 from dataclasses import dataclass, replace
-from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -15,11 +11,10 @@ from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask
 from mha_helpers.sentence import HAND_MADE_NAMES
 from mha_helpers.style import COLOURS, HEAD_COLOURS, head_label, number
-from tests.pages.drawings import explorers
+from tests.pages.picture import Picture, drawn, px
 
-SVG = "{http://www.w3.org/2000/svg}"
 WEIGHTS = torch.softmax(torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
-TOKENS = golden_example().tokens
+TOKENS, NAMES = golden_example().tokens, golden_example().head_names
 QUERIES, KEYS = ["I", "like", "green", "tea"], ["ich", "mag", "den", "grünen", "Tee", "."]
 
 
@@ -38,31 +33,32 @@ class Expected:
     mask: torch.Tensor = None  # True = may attend
 
 
+def of_head(weights, tokens, head, **rest):
+    return Expected(weights, tokens, colour=HEAD_COLOURS[head], **rest)
+
+
 def of_heads(state):
     """All heads: the chosen one large where there are small ones beside it."""
-    rows, names = state.get("tokens", TOKENS), state.get("names")
-    heads = [Expected(w, rows, colour=HEAD_COLOURS[i]) for i, w in enumerate(state["weights"])]
+    heads = [of_head(weights, state.get("tokens", TOKENS), i) for i, weights in enumerate(state["weights"])]
     head, *cell = state["chosen"]
-    return [replace(heads[head], title=head_label(head, names), frame=cell), *heads]
+    return [replace(heads[head], title=head_label(head, state.get("names")), frame=cell), *heads]
 
 
 def of_example(state):
-    names = golden_example().head_names
-    heads = [replace(each, title=head_label(i, names)) for i, each in enumerate(of_heads(state)[1:])]
+    heads = [replace(each, title=head_label(i, NAMES)) for i, each in enumerate(of_heads(state)[1:])]
     heads[state["chosen"][0]].frame = state["chosen"][1:]
     return heads
 
 
 def of_steps(state):
     (head, *cell), deepest = state["chosen"], float(state["scores"][0].abs().max())
-    steps = {"scores": "score", "scaled": "scaled, masked", "weights": "weight"}
-    maps = [
-        Expected(state[name][head], state["tokens"], title=title, frame=cell) for name, title in steps.items()
+    shared = {"rows": state["tokens"], "frame": cell}
+    masked = shared | {"mask": state["mask"]}
+    return [
+        Expected(state["scores"][head], title="score", deepest=deepest, **shared),
+        Expected(state["scaled"][head], title="scaled, masked", deepest=deepest, **masked),
+        Expected(state["weights"][head], title="weight", colour=HEAD_COLOURS[head], **masked),
     ]
-    maps[0].deepest = maps[1].deepest = deepest
-    maps[1].mask = maps[2].mask = state["mask"]
-    maps[2].colour = HEAD_COLOURS[head]
-    return maps
 
 
 def of_own(state):
@@ -70,29 +66,24 @@ def of_own(state):
 
 
 def of_x(state):
-    names = [
-        [f"{axis} {i}" for i in range(n)]
-        for axis, n in zip(("token", "feature"), state["x"].shape[1:], strict=True)
-    ]
-    maps = [
-        Expected(x, *names, f"sentence {i}", axes=("", ""), deepest=1.8) for i, x in enumerate(state["x"])
-    ]
+    sizes = zip(("token", "feature"), state["x"].shape[1:], strict=True)
+    names = [[f"{axis} {i}" for i in range(size)] for axis, size in sizes]
+    look = {"axes": ("", ""), "deepest": 1.8}
+    maps = [Expected(x, *names, title=f"sentence {i}", **look) for i, x in enumerate(state["x"])]
     maps[state["chosen"][0]].frame = state["chosen"][1:]
     return maps
 
 
 def of_projection(state):
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
-    features, columns, style = (
-        golden_example().features,
-        ["no. 1", "no. 2"],
-        {"deepest": 2.5, "colour": COLOURS[role]},
-    )
-    title = f"{state['name']}, head {state['head'] + 1}"
+    features, columns = golden_example().features, ["no. 1", "no. 2"]
+    x = {"axes": ("", ""), "deepest": 2.5}
+    w, title = x | {"colour": COLOURS[role]}, f"{state['name']}, head {state['head'] + 1}"
+    result = w | {"axes": ("", role)}
     return [
-        Expected(state["x"], TOKENS, features, "x", axes=("", ""), deepest=2.5, frame=(token, feature)),
-        Expected(state["w"], features, columns, title, axes=("", ""), frame=(feature, column), **style),
-        Expected(state["result"], TOKENS, columns, "", axes=("", role), frame=(token, column), **style),
+        Expected(state["x"], TOKENS, features, "x", frame=(token, feature), **x),
+        Expected(state["w"], features, columns, title, frame=(feature, column), **w),
+        Expected(state["result"], TOKENS, columns, "", frame=(token, column), **result),
     ]
 
 
@@ -103,65 +94,35 @@ def of_scores(state):
 
 
 def of_first_sentence(state):
-    return [
-        Expected(
-            state["weights"][0],
-            list("abcdefghijklmnop"),
-            title="weights, sentence 1",
-            colour=HEAD_COLOURS[0],
-            frame=state["chosen"],
-        )
-    ]
+    shown = {"title": "weights, sentence 1", "frame": state["chosen"]}
+    return [of_head(state["weights"][0], list("abcdefghijklmnop"), 0, **shown)]
 
 
 def of_mask(state):
-    head, shared = (
-        state["head"],
-        {"rows": state["tokens"], "frame": (state["query"], state["key"]), "mask": state["mask"]},
-    )
-    mask = Expected(
-        state["mask"].float(), title=f"mask: {state['name']}", colour=COLOURS["may attend"], **shared
-    )
-    title = head_label(head, HAND_MADE_NAMES)
-    return [mask, Expected(state["weights"], title=title, colour=HEAD_COLOURS[head], **shared)]
+    shared = {"frame": (state["query"], state["key"]), "mask": state["mask"]}
+    allowed, tokens, head = state["mask"].float(), state["tokens"], state["head"]
+    title, colour = f"mask: {state['name']}", COLOURS["may attend"]
+    of_weights = of_head(state["weights"], tokens, head, title=head_label(head, HAND_MADE_NAMES), **shared)
+    return [Expected(allowed, tokens, title=title, colour=colour, **shared), of_weights]
 
 
 def of_values(state):
     head, *cell = state["chosen"]
-    title = head_label(head, golden_example().head_names)
-    return [Expected(state["weights"], TOKENS, title=title, colour=HEAD_COLOURS[head], frame=cell)]
+    return [of_head(state["weights"], TOKENS, head, title=head_label(head, NAMES), frame=cell)]
 
 
 def of_trained(state):
     head = state["head"]
-    title = f"head {head // 4 + 1}.{head % 4 + 1}"
-    return [
-        Expected(
-            state["weights"][head],
-            state["tokens"],
-            title=title,
-            colour=HEAD_COLOURS[head],
-            mask=causal_mask(24),
-        )
-    ]
+    shown = {"title": f"head {head // 4 + 1}.{head % 4 + 1}", "mask": causal_mask(24)}
+    return [of_head(state["weights"][head], state["tokens"], head, **shown)]
 
 
 def of_language(state):
-    (layer, head), deepest = state["chosen"], float(state["writes"].abs().max())
-    layers, heads = ([str(i) for i in range(count)] for count in state["writes"].shape)
-    weights = Expected(
-        state["weights"][layer, head],
-        state["tokens"],
-        title=f"layer {layer}, head {head}",
-        colour=HEAD_COLOURS[0],
-    )
-    writes = {
-        "title": "what each writes",
-        "axes": ("layer", "head"),
-        "deepest": deepest,
-        "frame": (layer, head),
-    }
-    return [weights, Expected(state["writes"], layers, heads, **writes)]
+    (layer, head), writes = state["chosen"], state["writes"]
+    layers, heads = ([str(i) for i in range(count)] for count in writes.shape)
+    rest = {"axes": ("layer", "head"), "deepest": float(writes.abs().max()), "frame": (layer, head)}
+    weights = of_head(state["weights"][layer, head], state["tokens"], 0, title=f"layer {layer}, head {head}")
+    return [weights, Expected(writes, layers, heads, "what each writes", **rest)]
 
 
 SMALL = {"sentence": "a cat saw a dog", "heads": 3, "d_k": 5, "head": 1, "query": 3}
@@ -182,115 +143,77 @@ PANELS = [  # an explorer, what is set, and what its heatmaps have to show
 ]  # fmt: skip
 
 
-def px(mark, *names):
-    return [float(mark.get(name)) for name in names]
-
-
-class Map:
-    """One heatmap as it is drawn: its cells, and the words beside and above them."""
-
-    def __init__(self, group):
-        self.cells, self.texts = {}, list(group.iter(f"{SVG}text"))
-        self.colour = next(mark.get("fill") for mark in group.iter(f"{SVG}g") if mark.get("fill"))
-        self.frames = [rect for rect in group.iter(f"{SVG}rect") if rect.get("stroke") == COLOURS["lit"]]
-        paths = "".join(path.get("d") for path in group.iter(f"{SVG}path"))
-        self.hatched = re.findall(r"M([\d.]+) ([\d.]+)l", paths)
-        for hit in group.iter(f"{SVG}g"):
-            tip, rect = hit.find(f"{SVG}text[@class='tip']"), hit.find(f"{SVG}rect")
-            if tip is not None and rect is not None and " → " in (tip.text or ""):
-                _, row, column = map(int, hit.get("data-cell", "0,0,0").split(","))
-                self.cells[row, column] = (*px(rect, "x", "y", "width", "height"), rect, tip.text)
-
-    def title_and_axes(self):
-        """The large words above, those that are turned at the left, and those over the columns."""
-        bold = [text for text in self.texts if text.get("font-weight") == "700" and text.get("class") is None]
-        title = "".join(text.text for text in bold if text.get("font-size") == "15")
-        return [title, *(text.text or "" for text in bold if text.get("font-size") == "13")][:3]
-
-    def words_at(self, left, top, right, bottom):
-        """The texts whose middle lies in a box; a text that is turned begins where it is turned about."""
-        inside = []
-        for text in self.texts:
-            if text.get("class") != "tip" and text.get("x"):
-                x, y = px(text, "x", "y")
-                if left <= x <= right and top <= y - 4 <= bottom:
-                    inside.append(text.text)
-        return inside
-
-
 @pytest.fixture(params=PANELS, ids=[f"{name}-{maps.__name__}" for name, _, maps in PANELS])
 def pairs(request):
     """Each drawn heatmap with what it has to show."""
     name, values, maps_of = request.param
     if name == "language_explorer":
         pytest.importorskip("gguf")
-    panel = attention_view(WEIGHTS, QUERIES, KEYS) if name == "own" else explorers()[name]()
-    panel.set(**values)
-    root = ElementTree.fromstring(panel.svg())
-    drawn = [Map(group) for group in root.iter(f"{SVG}g") if group.get("class") == "map"]
-    expected = [replace(each, columns=each.columns or each.rows) for each in maps_of(panel.state())]
-    return list(zip(drawn, expected, strict=True))
+    own = attention_view(WEIGHTS, QUERIES, KEYS)
+    picture, state = (Picture(own.svg()), own.state()) if name == "own" else drawn(name, **values)
+    expected = [replace(each, columns=each.columns or each.rows) for each in maps_of(state)]
+    return list(zip(picture.maps, expected, strict=True))
+
+
+def every_cell(pairs):
+    """Yield each cell with its heatmap and what this has to show, its place, its number and whether it is hidden."""
+    for heatmap, expected in pairs:
+        assert len(heatmap.cells) == expected.matrix.numel()
+        for (row, column), cell in heatmap.cells.items():
+            hidden = expected.mask is not None and not expected.mask[row, column]
+            yield heatmap, expected, row, column, cell, float(expected.matrix[row, column]), hidden
 
 
 def test_a_cell_says_its_number_and_whose_it_is(pairs):
-    for drawn, expected in pairs:
-        assert len(drawn.cells) == expected.matrix.numel()
-        for (row, column), (*_, tip) in drawn.cells.items():
-            query, key, said = re.fullmatch(r"(.*) → (.*?): (.*)", tip).groups()
-            assert (query, key) == (expected.rows[row], expected.columns[column])
-            value = float(expected.matrix[row, column])
-            hidden = expected.mask is not None and not expected.mask[row, column]
-            assert ((said == "masked") == bool(hidden) and said != "may attend") or value == 1
-            if said not in ("masked", "may attend"):
-                number_said = float(re.match(r"−?\d+(\.\d+)?", said)[0].replace("−", "-"))
-                assert number_said == pytest.approx(value, abs=0.051)
+    for _, expected, row, column, cell, value, hidden in every_cell(pairs):
+        query, key, said = re.fullmatch(r"(.*) → (.*?): (.*)", cell.said).groups()
+        assert (query, key) == (expected.rows[row], expected.columns[column])
+        assert (said == "masked") == hidden and (said != "may attend" or value == 1)
+        if said not in ("masked", "may attend"):
+            number_said = float(re.match(r"−?\d+(\.\d+)?", said)[0].replace("−", "-"))
+            assert number_said == pytest.approx(value, abs=0.051)
 
 
 def test_cells_stand_in_rows_and_columns_and_their_colour_is_in_proportion_to_the_number(pairs):
-    for drawn, expected in pairs:
-        for (row, column), (x, y, width, height, rect, tip) in drawn.cells.items():
-            first_x, first_y = drawn.cells[row, 0][0], drawn.cells[0, column][1]
-            assert x == pytest.approx(first_x + column * width, abs=1.5)
-            assert y == pytest.approx(first_y + row * height, abs=1.5)
-            value = 0.0 if tip.endswith("masked") else float(expected.matrix[row, column])
-            assert float(rect.get("fill-opacity")) == pytest.approx(
-                min(abs(value) / expected.deepest, 1), abs=0.011
-            )
-            if value >= 0.01:
-                assert rect.get("fill") or drawn.colour == expected.colour
+    for heatmap, expected, row, column, cell, value, hidden in every_cell(pairs):
+        first_x, first_y = heatmap.cells[row, 0].x, heatmap.cells[0, column].y
+        assert cell.x == pytest.approx(first_x + column * cell.width, abs=1.5)
+        assert cell.y == pytest.approx(first_y + row * cell.height, abs=1.5)
+        opacity = 0 if hidden else min(abs(value) / expected.deepest, 1)
+        assert px(cell.rect, "fill-opacity") == [pytest.approx(opacity, abs=0.011)]
+        if opacity and value >= 0.01:
+            assert cell.rect.get("fill") or heatmap.colour == expected.colour
 
 
 def test_title_and_axes_say_what_is_shown(pairs):
-    for drawn, expected in pairs:
-        if expected.title is not None:
-            assert drawn.title_and_axes() == [expected.title, *expected.axes]
-    lefts = [drawn.cells[0, 0][0] for drawn, expected in pairs if expected.title is not None]
+    large = [(heatmap, expected) for heatmap, expected in pairs if expected.title is not None]
+    for heatmap, expected in large:
+        assert heatmap.title_and_axes() == [expected.title, *expected.axes]
+    lefts = [heatmap.cells[0, 0].x for heatmap, _ in large]
     assert lefts == sorted(lefts)
 
 
 def test_what_is_written_in_a_cell_is_its_number_and_words_stand_at_their_rows(pairs):
     written = 0
-    for drawn, expected in pairs:
-        matrix, rows, columns = expected.matrix, expected.rows, expected.columns
-        left, top = drawn.cells[0, 0][:2]
-        for (row, column), (x, y, width, height, *_) in drawn.cells.items():
-            for text in drawn.words_at(x, y, x + width, y + height):
-                decimals = len(text.partition(".")[2])
-                assert text in ("−∞", number(matrix[row, column], decimals, trim=False))
-                written += 1
-            beside = {*drawn.words_at(left - 90, y, left - 1, y + height)} & {*rows}
-            assert column or not beside or rows[row] in beside
-            above = {*drawn.words_at(x, top - 40, x + width, top - 1)} & {*columns}
-            assert row or not above or columns[column] in above
+    for heatmap, expected, row, column, (x, y, width, height, *_), value, _ in every_cell(pairs):
+        left, top = heatmap.cells[0, 0][:2]
+        for text in heatmap.words_in(x, y, x + width, y + height):
+            decimals = len(text.partition(".")[2])
+            assert text in ("−∞", number(value, decimals, trim=False))
+            written += 1
+        beside = {*heatmap.words_in(left - 90, y, left - 1, y + height)} & {*expected.rows}
+        assert column or not beside or expected.rows[row] in beside
+        above = {*heatmap.words_in(x, top - 40, x + width, top - 1)} & {*expected.columns}
+        assert row or not above or expected.columns[column] in above
     assert written or len(pairs[0][1].rows) > 4
 
 
 def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pairs):
-    for drawn, expected in pairs:
-        frames = [px(frame, "x", "y") for frame in drawn.frames]
-        assert frames == [list(drawn.cells[tuple(cell)][:2]) for cell in [expected.frame] if cell]
-        words = [text.text for text in drawn.texts if text.get("class") == "rest"]
-        assert words == [drawn.cells[tuple(cell)][5] for cell in [expected.frame] if cell]
-        hidden = [cell[:4] for cell in drawn.cells.values() if cell[5].endswith("masked")]
-        corners = {(round(x), round(y + height)) for x, y, _, height in hidden}
-        assert {(round(float(x)), round(float(y))) for x, y in drawn.hatched} == corners
+    for heatmap, expected in pairs:
+        framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
+        assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
+        words = [text.text for text in heatmap.texts if text.get("class") == "rest"]
+        assert words == [cell.said for cell in framed]
+        hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]
+        corners = {(round(cell.x), round(cell.y + cell.height)) for cell in hidden}
+        assert {(round(x), round(y)) for x, y in heatmap.hatched} == corners

@@ -1,0 +1,85 @@
+"""Reads a picture back: its marks, words and heatmaps. It knows nothing of kept drawings, so that with
+test_cells.py and test_marks.py a picture that has always been wrong is seen, too.
+"""
+
+import re
+from collections import namedtuple
+from xml.etree import ElementTree
+
+from mha_helpers.style import COLOURS
+from tests.pages.drawings import explorers
+
+Cell = namedtuple("Cell", "x y width height rect said")
+
+
+def px(mark, *names):
+    return [float(mark.get(name)) for name in names]
+
+
+def drawn(name, **settings):
+    """Return the picture of a Panel at these settings, and its state."""
+    panel = explorers()[name]()
+    panel.set(**settings)
+    return Picture(panel.svg()), panel.state()
+
+
+class Marks:
+    """A part of a picture, and the texts in it that are not hidden."""
+
+    def __init__(self, marks):
+        self.texts = [text for text in marks if text.tag == "text" and text.get("class") != "tip"]
+        self.bold = [text for text in self.texts if text.get("font-weight") == "700"]
+
+    def words_in(self, left, top, right, bottom):
+        """Return the words that begin, end or have their middle in a box."""
+        at = [(text.text, *px(text, "x", "y")) for text in self.texts]
+        return [words for words, x, y in at if left <= x <= right and top <= y - 4 <= bottom]
+
+
+class Map(Marks):
+    """One heatmap: its cells, and the words beside and above them."""
+
+    def __init__(self, group):
+        super().__init__(group.iter())
+        self.colour = next(mark.get("fill") for mark in group.iter("g") if mark.get("fill"))
+        self.frames = [rect for rect in group.iter("rect") if rect.get("stroke") == COLOURS["lit"]]
+        paths = "".join(path.get("d") for path in group.iter("path"))
+        self.hatched = [tuple(map(float, at)) for at in re.findall(r"M([\d.]+) ([\d.]+)l", paths)]
+        self.cells = {}
+        for hit in group.iter("g"):
+            rect, said = hit.find("rect"), hit.findtext("text[@class='tip']", "")
+            if rect is not None and " → " in said:
+                _, row, column = map(int, hit.get("data-cell", "0,0,0").split(","))
+                self.cells[row, column] = Cell(*px(rect, "x", "y", "width", "height"), rect, said)
+
+    def title_and_axes(self):
+        """The large words above, those that are turned at the left, and those over the columns."""
+        plain = [text for text in self.bold if text.get("class") is None]
+        title = "".join(text.text for text in plain if text.get("font-size") == "15")
+        return [title, *(text.text or "" for text in plain if text.get("font-size") == "13")][:3]
+
+
+class Picture(Marks):
+    """The whole picture: its heatmaps, and the marks beside them in the order in which they are drawn."""
+
+    def __init__(self, svg):
+        marks = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+        self.maps = [Map(group) for group in marks.iter("g") if group.get("class") == "map"]
+        self.plain = [mark for mark in marks if not mark.get("class", "").startswith(("map", "hit"))]
+        self.answering = [mark for mark in marks if mark.get("class") == "hit"]
+        super().__init__(self.plain)
+
+    def hits(self, shape, words=""):
+        """Return those marks that answer the mouse with these words."""
+        found = [(mark.find(shape), mark.findtext("text", "")) for mark in self.answering]
+        return [(mark, said) for mark, said in found if mark is not None and words in said]
+
+    def shapes(self, tag, **attributes):
+        """Return plain marks of one kind that have these attributes."""
+        return [mark for mark in self.plain if mark.tag == tag and attributes.items() <= mark.attrib.items()]
+
+    def title_over(self, mark):
+        """Return the nearest bold words above a mark."""
+        x, y = px(mark, "x", "y")
+        at = [(text.text, *px(text, "x", "y")) for text in self.bold]
+        return min((y - top + abs(x - left) / 4, words) for words, left, top in at if top < y)[1]
