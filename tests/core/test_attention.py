@@ -11,23 +11,17 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from mha_helpers import (
-    MultiHeadAttention,
-    attention_scores,
-    attention_weights,
-    causal_mask,
-    fixed_matrix,
-    hand_made_heads,
+from mha_helpers import MultiHeadAttention, attention_scores, attention_weights, scaled_dot_product_attention
+from mha_helpers.attention import (
     mask_scores,
     merge_heads,
-    padding_mask,
     project_qkv,
     scale_scores,
-    scaled_dot_product_attention,
-    sliding_window_mask,
     split_heads,
     weighted_values,
 )
+from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
+from mha_helpers.sentence import fixed_matrix, hand_made_heads
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 EMPTY_ROW = torch.tensor([[True, False, False], [False, False, False], [True, False, True]])
@@ -119,9 +113,7 @@ def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask,
     trace = attention.trace(x, mask)
     assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
     assert trace != attention.trace(x, mask)  # compared as objects: == of tensors is no single True or False
-    gradients = [
-        torch.autograd.grad(result.sum(), attention.parameters()) for result in (output, trace.output)
-    ]
+    gradients = [torch.autograd.grad(each.sum(), attention.parameters()) for each in (output, trace.output)]
     assert all(torch.equal(*pair) for pair in zip(*gradients, strict=True))
     fused, nothing = attention(x, mask, need_weights=False)
     assert nothing is None
@@ -132,12 +124,8 @@ def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask,
 def masks_in_which_every_row_has_a_key(draw, b, h, n):  # without one, PyTorch's module gives NaN
     lengths = draw(st.lists(st.integers(1, n), min_size=b, max_size=b))
     shape = draw(st.sampled_from([(n, n), (b, 1, n, n), (1, h, n, n), (b, h, n, n)]))
-    masks = [
-        None,
-        padding_mask(lengths, n),
-        (numbers(*shape, seed=draw(seeds)) > -0.3) | torch.eye(n, dtype=torch.bool),
-    ]
-    return draw(st.sampled_from(masks))
+    any_mask = (numbers(*shape, seed=draw(seeds)) > -0.3) | torch.eye(n, dtype=torch.bool)
+    return draw(st.sampled_from([None, padding_mask(lengths, n), any_mask]))
 
 
 class Named(nn.MultiheadAttention):

@@ -1,6 +1,7 @@
 """The class in code of other people: each time beside plain torch, written out in the same test."""
 
 import copy
+import itertools
 import math
 import pickle
 import re
@@ -12,14 +13,8 @@ from torch import nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from mha_helpers import (
-    MultiHeadAttention,
-    attention_weights,
-    causal_mask,
-    padding_mask,
-    scaled_dot_product_attention,
-    sliding_window_mask,
-)
+from mha_helpers import MultiHeadAttention, attention_weights, scaled_dot_product_attention
+from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 MASK = causal_mask(5) & padding_mask([5, 3], 5)
 
@@ -144,14 +139,12 @@ def test_a_nested_tensor_is_told_to_be_padded(layout):
 
 
 def test_a_layer_and_its_masks_on_another_device():
-    attention, x = layer().to("meta"), batch().to("meta")
-    masks = [causal_mask(5, device="meta"), sliding_window_mask(5, 1, device="meta")]
-    masks.append(padding_mask([5, 3], 5, device="meta"))
-    for mask in masks:
-        assert mask.device.type == "meta" and mask.dtype == torch.bool
-        for need_weights in (True, False):
-            assert attention(x, mask, need_weights=need_weights)[0].shape == x.shape
-    assert attention.trace(x, masks[0]).weights.device.type == "meta"
+    attention, x, here = layer().to("meta"), batch().to("meta"), {"device": "meta"}
+    masks = [causal_mask(5, **here), sliding_window_mask(5, 1, **here), padding_mask([5, 3], 5, **here)]
+    for mask, need_weights in itertools.product([*masks, causal_mask(5, 5, **here)], (True, False)):
+        assert mask.is_meta and mask.dtype == torch.bool
+        assert attention(x, mask, need_weights=need_weights)[0].shape == x.shape
+    assert attention.trace(x, masks[0]).weights.is_meta
     with pytest.raises(TypeError, match=r"mask must be bool, got torch\.float32.*padding_mask make one"):
         attention(x, masks[0].float())
     with pytest.raises(TypeError, match=r"x is torch\.float64"):
@@ -227,14 +220,12 @@ def test_who_obeys_the_advice_on_a_name_of_another_layer_gets_the_mask_that_was_
     with pytest.raises(TypeError, match=f"no {name}: take mask=") as caught:
         layer()(batch(), **{name: value})
     advice = re.search(r"take mask=(.*?)(, where|, which|: | where|\.$)", str(caught.value)).group(1)
-    names = {"causal_mask": causal_mask, "sliding_window_mask": sliding_window_mask, "n": 5, "window": value}
-    assert torch.equal(eval(advice, names | {"padding_mask": padding_mask} | {name: value}), meant)
+    assert torch.equal(eval(advice, globals() | {"n": 5, "window": value, name: value}), meant)
 
 
 def test_a_causal_mask_of_the_last_words_sees_what_a_cache_keeps():
     for n, n_k in [(1, 1), (1, 7), (3, 7), (7, 7)]:
         assert torch.equal(causal_mask(n, n_k), causal_mask(n_k)[-n:])
-    assert causal_mask(2, 4, device="meta").is_meta
 
 
 @pytest.mark.parametrize("trainable", [True, False])

@@ -1,4 +1,4 @@
-"""Heatmaps read back out of what is drawn: numbers, words, colours and places of cells are those of the state."""
+"""Heatmaps read back out of the picture: numbers, words, colours and places of their cells."""
 
 import re
 from dataclasses import dataclass, replace
@@ -156,7 +156,7 @@ def pairs(request):
 
 
 def every_cell(pairs):
-    """Yield each cell with its heatmap and what this has to show, its place, its number and whether it is hidden."""
+    """Yield each cell: heatmap, what this has to show, place, the cell, its number, whether it is hidden."""
     for heatmap, expected in pairs:
         assert len(heatmap.cells) == expected.matrix.numel()
         for (row, column), cell in heatmap.cells.items():

@@ -56,9 +56,8 @@ def test_p00_frame_is_on_the_strongest_cell_and_of_some_alike_on_the_nearest():
 
 @pytest.mark.parametrize(("matrix", "head"), [*itertools.product(("query", "key", "value"), range(3))])
 def test_p02_result_is_x_times_the_columns_of_the_head(matrix, head):
-    assert torch.equal(
-        explorer("projection", matrix=matrix, head=head).state()["result"], golden(head)[matrix]
-    )
+    result = explorer("projection", matrix=matrix, head=head).state()["result"]
+    assert torch.equal(result, golden(head)[matrix])
 
 
 @pytest.mark.parametrize(("head", "d_k"), [*itertools.product(range(4), (1, 5, 16))])
@@ -150,15 +149,12 @@ def test_p07_output_is_that_of_plain_torch(head, query):
 
 
 def test_p07_other_values_move_the_output_and_no_weight():
-    before, swapped = (
-        explorer("values", **values).state() for values in ({}, {"values": "cat and fish swapped"})
-    )
+    before, swapped = explorer("values").state(), explorer("values", values="cat and fish swapped").state()
     assert torch.equal(swapped["weights"], before["weights"])
     assert torch.equal(swapped["v"], before["v"][[2, 1, 0]])  # cat and fish
     torch.testing.assert_close(swapped["output"], before["weights"][2] @ swapped["v"])
-    torch.testing.assert_close(
-        explorer("values", values="1 from every word").state()["output"], torch.ones(2)
-    )
+    ones = explorer("values", values="1 from every word").state()["output"]
+    torch.testing.assert_close(ones, torch.ones(2))
 
 
 @pytest.mark.parametrize(("n", "h", "d_k"), [*itertools.product((1, 2, 4), (1, 2, 4), (1, 3))])
@@ -194,12 +190,7 @@ FEW = {"tokens": 4, "heads": 2, "d_k": 1}
 TOLD = [  # after which clicks, at which values
     ("mask", [(MASK, 1, 2), (MASK, 1, 3)], {}, "1 word may look at a later word: a leak"),
     ("mask", [(MASK, 0, 0)], {}, "NaN"),
-    (
-        "softmax",
-        [],
-        {"query": 2, "every": 86, "cat": 1.25},
-        "their sum is too large for float32",
-    ),  # no power is
+    ("softmax", [], {"query": 2, "every": 86, "cat": 1.25}, "their sum is too large"),  # no power is
     ("softmax", [], {"cat": 6}, "6827.04"),
     ("softmax", [], {"head": 2, "query": 0}, "“cat” has as much weight as any other, 0.333."),
     ("splitting", [], FEW | {"follow": ("head", 0)}, "Head 1 owns feature 1 of every token."),

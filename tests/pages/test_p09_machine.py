@@ -140,49 +140,38 @@ def test_an_arrow_key_that_goes_through_the_menu_loses_no_way(way):
         assert all(b in panel.state()["machine"].sources(a) for a, b in itertools.pairwise(trail))
 
 
-def test_the_menu_alone_goes_to_the_same_place_where_it_can_and_back_to_the_step_that_was():
+CAT, PAIR = ("masked", 0, 2), [START._replace(column=2), ("concat", 1, 2)]
+SOME_W, TOUR = {"matrix": "W_O", "row": 5, "column": 4, "head": 1}, [{"tour": 7}, {"head": 1}]
+ON = [{"column": 2}, {"matrix": "concat"}, {"matrix": "head"}]
+CLOSED = [("head", 0, 0), ("weights", 0, 2), CAT, ("scaled", 0, 2), {"mask": "causal"}]
+STORIES = {  # what is clicked and set one after the other; the trail; controls; what is said
+    "the menu alone goes to the same place": (ON[:2], PAIR, {}, ""),
+    "where it can": (ON, [*PAIR, ("head", 1, 0)], {}, ""),
+    "and back to the step that was": ([*ON, {"matrix": "concat"}], PAIR, {}, ""),
+    "all menus at once": ([SOME_W], [("W_O", 5, 4)], SOME_W, ""),
+    "x has no sixth row": ([SOME_W, {"matrix": "x", "column": 3}], [("x", 2, 3)], {}, ""),
+    "menus follow": ([SOME_W, ("Q", 2, 1)], [("Q", 2, 1)], {"matrix": "Q", "row": 2, "column": 1}, ""),
+    "concat takes its head along": ([("concat", 1, 5)], [START, ("concat", 1, 5)], {"head": 2}, "head 3's"),
+    "a head its number": ([("concat", 1, 5), {"head": 0}], [START, ("concat", 1, 1)], {}, "1.865 is copied"),
+    "a way that is closed": (CLOSED, [("scaled", 0, 2)], {}, ""),
+    "by a mask": ([*CLOSED, CAT], [CAT], {}, "−∞, because fish comes after cat."),
+    "by another": ([*CLOSED, CAT, {"mask": "neighbours"}], [CAT], {}, "fish is 2 words away from cat."),
+    "or both ways": ([("masked", 2, 0), {"mask": "neighbours"}], [("masked", 2, 0)], {}, "cat is 2 words"),
+    "by none": ([*CLOSED, CAT, {"mask": "none"}], [CAT], {}, "as before, because cat may look at fish."),
+    "another head stays on the tour": (TOUR, [*PAIR, ("head", 1, 0), ("weights", 1, 2)], {"tour": 7}, ""),
+    "another row ends it": ([*TOUR, {"row": 2}], [("weights", 2, 2)], {"tour": 0}, ""),
+    "another number": ([*TOUR, ("V", 2, 0)], [*PAIR, ("head", 1, 0), ("V", 2, 0)], {"tour": 0}, "Choose"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("moves", "trail", "controls", "words"), STORIES.values(), ids=STORIES)
+def test_clicks_menus_and_tour_move_together(moves, trail, controls, words):
     panel = machine_explorer()
-    panel.set(column=2)
-    for cell in (("concat", 1, 2), ("head", 1, 0), ("concat", 1, 2)):
-        panel.controls["matrix"].value = cell[0]
-        assert panel.state()["trail"][-1] == cell
-
-
-def test_a_number_that_was_not_part_of_it_begins_a_new_trail():
-    panel = machine_explorer()
-    panel.set(matrix="W_O", row=5, column=4, head=1)  # all menus at once
-    assert panel.state()["trail"][-1] == Cell("W_O", 5, 4)
-    panel.set(matrix="x", column=3)  # which has no sixth row
-    assert panel.state()["trail"] == [Cell("x", 2, 3)]
-    go(panel, "Q", 2, 1)
-    assert panel.state()["trail"] == [Cell("Q", 2, 1)]
-    values = {name: panel.controls[name].value for name in ("matrix", "row", "column")}
-    assert values == {"matrix": "Q", "row": 2, "column": 1}
-
-
-def test_a_number_of_concat_takes_its_head_along_and_a_head_its_number():
-    panel = machine_explorer()
-    go(panel, "concat", 1, 5)
-    assert panel.controls["head"].value == 2 and "head 3's output" in panel.description()
-    panel.controls["head"].value = 0
-    assert panel.state()["trail"] == [START, Cell("concat", 1, 1)]
-    assert "1.865 is copied from head 1's output." in panel.description()
-
-
-def test_another_mask_says_why_and_cuts_a_way_that_is_closed_now():
-    panel = machine_explorer()
-    for cell in (("head", 0, 0), ("weights", 0, 2), ("masked", 0, 2), ("scaled", 0, 2)):
-        go(panel, *cell)
-    panel.controls["mask"].value = "causal"
-    assert panel.state()["trail"] == [Cell("scaled", 0, 2)]
-    go(panel, "masked", 0, 2)
-    assert "−∞, because fish comes after cat." in panel.description() and panel.state()["sources"] == []
-    panel.controls["mask"].value = "neighbours"
-    assert "−∞, because fish is 2 words away from cat." in panel.description()
-    backwards = panel.state()["machine"].arithmetic(Cell("masked", 2, 0))
-    assert backwards == "−∞, because cat is 2 words away from fish."
-    panel.controls["mask"].value = "none"
-    assert "as before, because cat may look at fish." in panel.description()
+    for move in moves:
+        panel.set(**move) if isinstance(move, dict) else go(panel, *move)
+    assert panel.state()["trail"] == trail
+    assert {name: panel.controls[name].value for name in controls} == controls
+    assert words in panel.description()
 
 
 def test_every_step_of_the_trail_fits_its_room():
@@ -226,18 +215,6 @@ def test_what_the_tour_says_is_computed():
     assert parts in told(now, tour_of(now)[-1])
     other = machine(SENTENCES[1], 1, "none")
     assert tour_of(other)[6] == Cell("weights", 1, 2) and "“cat”" in told(other, tour_of(other)[6])
-
-
-def test_another_head_stays_on_the_tour_and_another_number_ends_it():
-    panel = machine_explorer()
-    panel.set(tour=7)
-    panel.controls["head"].value = 1
-    assert panel.state()["trail"][-1] == Cell("weights", 1, 2) and panel.controls["tour"].value == 7
-    go(panel, "V", 2, 0)
-    assert panel.controls["tour"].value == 0 and "Choose one of the framed" in panel.description()
-    panel.set(tour=7)
-    panel.controls["row"].value = 2
-    assert panel.controls["tour"].value == 0 and panel.state()["trail"] == [Cell("weights", 2, 2)]
 
 
 SOME_CHANGES = [
