@@ -73,10 +73,8 @@ def test_every_cell_runs_without_an_error(opened):
     assert opened.locator("text=Error displaying widget").count() == 0
 
 
-def visible_sliders(panel):
-    return [
-        slider for slider in panel.locator(SLIDER).all() if slider.is_visible()
-    ]  # others are under "more"
+def visible_sliders(panel):  # others are under "more"
+    return [slider for slider in panel.locator(SLIDER).all() if slider.is_visible()]
 
 
 def test_a_key_moves_every_slider_and_its_picture(panels):

@@ -42,9 +42,7 @@ def test_the_numbers_that_every_page_knows():
     for numbers, known in ((TRACE.q, q), (TRACE.k, k), (TRACE.v, v)):
         assert merge_heads(numbers).tolist() == known
     torch.testing.assert_close(TRACE.output, torch.tensor(output), atol=6e-4, rtol=0)
-    swapped = (
-        golden_example("fish eats cat").trace().weights[:, 1]
-    )  # “eats” finds the fish, a little less surely
+    swapped = golden_example("fish eats cat").trace().weights[:, 1]  # “eats” finds the fish, less surely
     known = torch.tensor([[0.768, 0.045, 0.187], [0.306, 0.074, 0.620], [0.932, 0.055, 0.013]])
     torch.testing.assert_close(swapped, known, atol=6e-4, rtol=0)
 

@@ -61,10 +61,6 @@ def of_steps(state):
     ]
 
 
-def of_own(state):
-    return [replace(each, rows=QUERIES, columns=KEYS) for each in of_heads(state)]
-
-
 def of_x(state):
     sizes = zip(("token", "feature"), state["x"].shape[1:], strict=True)
     names = [[f"{axis} {i}" for i in range(size)] for axis, size in sizes]
@@ -87,34 +83,12 @@ def of_projection(state):
     ]
 
 
-def of_scores(state):
-    title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
-    deepest = float(state["scores"].abs().max())
-    return [Expected(state["scores"], state["tokens"], title=title, deepest=deepest, frame=state["chosen"])]
-
-
-def of_first_sentence(state):
-    shown = {"title": "weights, sentence 1", "frame": state["chosen"]}
-    return [of_head(state["weights"][0], list("abcdefghijklmnop"), 0, **shown)]
-
-
 def of_mask(state):
     shared = {"frame": (state["query"], state["key"]), "mask": state["mask"]}
     allowed, tokens, head = state["mask"].float(), state["tokens"], state["head"]
     title, colour = f"mask: {state['name']}", COLOURS["may attend"]
     of_weights = of_head(state["weights"], tokens, head, title=head_label(head, HAND_MADE_NAMES), **shared)
     return [Expected(allowed, tokens, title=title, colour=colour, **shared), of_weights]
-
-
-def of_values(state):
-    head, *cell = state["chosen"]
-    return [of_head(state["weights"], TOKENS, head, title=head_label(head, NAMES), frame=cell)]
-
-
-def of_trained(state):
-    head = state["head"]
-    shown = {"title": f"head {head // 4 + 1}.{head % 4 + 1}", "mask": causal_mask(24)}
-    return [of_head(state["weights"][head], state["tokens"], head, **shown)]
 
 
 def of_language(state):
@@ -131,19 +105,24 @@ PANELS = [  # an explorer, what is set, and what its heatmaps have to show
     ("cat_eats_fish_heads", {"head": 1, "query": 2}, of_example),
     ("attention_explorer", SMALL, of_heads),
     ("attention_explorer", STEPS, of_steps),
-    ("own", {}, of_own),
+    ("own", {}, lambda state: [replace(each, rows=QUERIES, columns=KEYS) for each in of_heads(state)]),
     ("shapes_explorer", {"b": 3, "sentence": 1, "token": 2}, of_x),
     ("projection_explorer", {"matrix": "key", "head": 2, "token": 0, "feature": 3, "column": 1}, of_projection),
-    ("scores_explorer", {"query": 3, "key": 0}, of_scores),
-    ("scaling_explorer", {"query": 4, "key": 9}, of_first_sentence),
+    ("scores_explorer", {"query": 3, "key": 0}, lambda state: [Expected(
+        state["scores"], state["tokens"], title=f"scores of {head_label(state['head'], HAND_MADE_NAMES)}",
+        deepest=float(state["scores"].abs().max()), frame=state["chosen"])]),
+    ("scaling_explorer", {"query": 4, "key": 9}, lambda state: [of_head(
+        state["weights"][0], [*"abcdefghijklmnop"], 0, title="weights, sentence 1", frame=state["chosen"])]),
     ("mask_explorer", {"mask": "padding", "sentence": "cat eats [pad]", "head": 1, "query": 2, "key": 0}, of_mask),
-    ("values_explorer", {"head": 1, "query": 2, "key": 0}, of_values),
-    ("trained_explorer", {"head": 5, "step": 225}, of_trained),
+    ("values_explorer", {"head": 1, "query": 2, "key": 0}, lambda state: [of_head(
+        state["weights"], TOKENS, 1, title=head_label(1, NAMES), frame=(2, 0))]),
+    ("trained_explorer", {"head": 5, "step": 225}, lambda state: [of_head(
+        state["weights"][5], state["tokens"], 5, title="head 2.2", mask=causal_mask(24))]),
     ("language_explorer", {"layer": 12, "head": 7, "sentence": "The cat eats"}, of_language),
 ]  # fmt: skip
 
 
-@pytest.fixture(params=PANELS, ids=[f"{name}-{maps.__name__}" for name, _, maps in PANELS])
+@pytest.fixture(params=PANELS, ids=[name for name, *_ in PANELS])
 def pairs(request):
     """Each drawn heatmap with what it has to show."""
     name, values, maps_of = request.param

@@ -137,9 +137,8 @@ def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers():
     titles = {"scores": "score", "exponentials": "e to its power", "weights": "÷ sum = weight"}
     for column, (name, title) in enumerate(titles.items()):
         of_step, values = bars[3 * column : 3 * column + 3], state[name].tolist()
-        unit = max(
-            width(bar) / abs(value) for bar, value in zip(of_step, values, strict=True) if abs(value) > 0.5
-        )
+        largest = max(range(3), key=lambda i: abs(values[i]))
+        unit = width(of_step[largest]) / abs(values[largest])
         assert picture.title_over(of_step[0]) == title
         for i, (bar, value) in enumerate(zip(of_step, values, strict=True)):
             x, y, wide, _ = px(bar, "x", "y", "width", "height")

@@ -184,7 +184,7 @@ def test_every_step_of_the_trail_fits_its_room():
 
 
 @every_machine
-def test_the_tour_leads_from_a_word_to_the_output_and_every_step_goes_into_the_next_or_was_made_from_it(
+def test_the_tour_leads_from_a_word_to_the_output_by_numbers_that_were_made_from_each_other(
     sentence, head, mask
 ):
     panel = machine_explorer()
@@ -225,9 +225,7 @@ SOME_CHANGES = [
 
 @pytest.mark.parametrize("changes", SOME_CHANGES)
 @every_machine
-def test_changed_numbers_are_computed_as_the_class_does_and_what_moved_is_marked(
-    sentence, head, mask, changes
-):
+def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentence, head, mask, changes):
     panel = machine_explorer()
     panel.set(sentence=sentence, head=head, mask=mask)
     whole = []

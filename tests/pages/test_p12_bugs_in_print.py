@@ -33,9 +33,8 @@ def test_a_wrong_list_is_answered_by_an_experiment_that_speaks_against_it():
         if claims == SUSPECTS:
             assert verdict.status == CORRECT
             continue
-        suspect, experiment = re.fullmatch(
-            r"Your list makes (\w) .*“(.*)” shows\?", verdict.sentence
-        ).groups()
+        said = re.fullmatch(r"Your list makes (\w) .*“(.*)” shows\?", verdict.sentence)
+        suspect, experiment = said.groups()
         assert claims[suspect] != SUSPECTS[suspect]
         assert experiment in GUILTY[claims[suspect]] | GUILTY[SUSPECTS[suspect]]
 
