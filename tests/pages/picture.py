@@ -41,7 +41,7 @@ class Map(Marks):
 
     def __init__(self, group):
         super().__init__(group.iter())
-        self.colour = next(mark.get("fill") for mark in group.iter("g") if mark.get("fill"))
+        self.colour = next((mark.get("fill") for mark in group.iter("g") if mark.get("fill")), None)
         self.frames = [rect for rect in group.iter("rect") if rect.get("stroke") == COLOURS["lit"]]
         paths = "".join(path.get("d") for path in group.iter("path"))
         self.hatched = [tuple(map(float, at)) for at in re.findall(r"M([\d.]+) ([\d.]+)l", paths)]
@@ -63,7 +63,7 @@ class Picture(Marks):
     """The whole picture: its heatmaps, and the marks beside them in the order in which they are drawn."""
 
     def __init__(self, svg):
-        marks = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+        marks = self.tree = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
         self.maps = [Map(group) for group in marks.iter("g") if group.get("class") == "map"]
         self.plain = [mark for mark in marks if not mark.get("class", "").startswith(("map", "hit"))]
         self.answering = [mark for mark in marks if mark.get("class") == "hit"]
