@@ -1,7 +1,4 @@
-"""attention_view: the weights of any model; what does not fit is said in words.
-
-test_cells.py reads its picture, test_every_panel.py asks of it what holds of every Panel.
-"""
+"""attention_view: the weights of any model (test_cells.py reads its picture); what does not fit is said in words."""
 
 import re
 
@@ -59,6 +56,17 @@ def test_a_slider_goes_through_the_layers_and_a_click_chooses_head_query_and_key
     most = ANSWERS[weights[2, 1, 0].argmax()]
     assert panel.description().startswith(f"Layer 3, head 2. “le” looks most at “{most}”")
     assert f"“le” asks, “cat” answers: weight {weights[2, 1, 0, 2]:.2f}." in panel.description()
+
+
+def test_it_is_drawn_also_where_double_is_the_usual_precision():
+    torch.set_default_dtype(torch.float64)
+    try:
+        weights = random_weights(1, 2, 3)
+        state = attention_view(weights, ASKS, ANSWERS).state()
+        torch.testing.assert_close(state["weights"], weights.float())
+        attention_view(random_weights(1, 40, 40), numbered(40))  # an image
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize(

@@ -223,11 +223,6 @@ def test_who_obeys_the_advice_on_a_name_of_another_layer_gets_the_mask_that_was_
     assert torch.equal(eval(advice, globals() | {"n": 5, "window": value, name: value}), meant)
 
 
-def test_a_causal_mask_of_the_last_words_sees_what_a_cache_keeps():
-    for n, n_k in [(1, 1), (1, 7), (3, 7), (7, 7)]:
-        assert torch.equal(causal_mask(n, n_k), causal_mask(n_k)[-n:])
-
-
 @pytest.mark.parametrize("trainable", [True, False])
 def test_from_torch_carries_what_the_module_carried_under_any_default_device(trainable):
     module = nn.MultiheadAttention(12, 3, dtype=torch.bfloat16).eval().requires_grad_(trainable)

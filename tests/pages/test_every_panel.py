@@ -10,7 +10,6 @@ import pytest
 import torch
 from PIL import Image
 
-from mha_helpers import attention_view
 from mha_helpers.panel import WIDTH
 from tests.pages import drawings, review_drawings
 from tools.notebook import ROOT
@@ -22,16 +21,12 @@ TO_KEEP_IT = "look at it: python -m tests.pages.review_drawings"
 
 
 def page_and_name(name):
-    return f"{EXPLORERS[name].__module__.split('.')[1]}-{name}" if name in EXPLORERS else name
+    return f"{EXPLORERS[name].__module__.split('.')[1]}-{name}"
 
 
-@pytest.fixture(params=[*NAMES, "a model's own weights", "as an image"], ids=page_and_name)
+@pytest.fixture(params=NAMES, ids=page_and_name)
 def panel(request):
-    if request.param in NAMES:
-        return EXPLORERS[request.param]()
-    shape = (2, 3, 4, 4) if "own" in request.param else (1, 40, 40)
-    weights = torch.randn(shape, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
-    return attention_view(weights, [f"word{i}" for i in range(shape[-1])])
+    return EXPLORERS[request.param]()
 
 
 def size(panel):
