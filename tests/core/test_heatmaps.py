@@ -119,18 +119,17 @@ def test_the_titles_of_a_second_line_leave_the_maps_above_free():
 
 @pytest.mark.parametrize("draw", [heatmap, matrix_table])
 def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
-    for options, words in (
-        ({"chosen": -1}, "chosen is row -1"),
-        ({"chosen": 5}, "chosen is row 5"),
-        ({"chosen": (0, 3)}, r"chosen is column 3, .* from 0 to 2"),
-        ({"colour": "red"}, r"colour must be “#rrggbb” or one of query, .*got 'red'"),
-        ({"mask": [True, False]}, r"mask \(2,\) does not fit the matrix \(3, 3\)"),
-        ({"rows": ["cat", "eats"]}, "rows must hold 3 labels, one for each; got 2"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            draw(SCORES, **options)
+    for chosen, words in ((-1, "row -1"), (5, "row 5"), ((0, 3), r"column 3, .* from 0 to 2")):
+        with pytest.raises(ValueError, match=rf"chosen is {words}"):
+            draw(SCORES, chosen=chosen)
+    with pytest.raises(ValueError, match=r"colour must be “#rrggbb” or one of query, .*got 'red'"):
+        draw(SCORES, colour="red")
+    with pytest.raises(ValueError, match=r"mask \(2,\) does not fit the matrix \(3, 3\)"):
+        draw(SCORES, mask=[True, False])
     with pytest.raises(ValueError, match="tables or heatmaps, not both"):
         side_by_side(draw(SCORES), heatmap(SCORES), matrix_table(SCORES))
+    with pytest.raises(ValueError, match="rows must hold 3 labels, one for each; got 2"):
+        draw(SCORES, ["cat", "eats"])
     with pytest.raises(ValueError, match=r"\(h, n_q, n_k\), got \(3, 3\)"):
         head_heatmaps(SCORES)
 
