@@ -5,6 +5,7 @@ of kept drawings, so a picture that has always been wrong is seen, too.
 """
 
 import itertools
+import math
 from xml.etree import ElementTree
 
 import pytest
@@ -211,6 +212,7 @@ def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers():
             right = x + width  # a bar below 0 ends at 0
             assert number(value, trim=value == 0) in picture.words_in(right, y, right + 12, y + 40)
             assert (bar.get("fill") == COLOURS["negative"]) == (value < 0)
+            assert right + 12 < {"scores": 345, "exponentials": 610, "weights": 860}[name]
             assert TOKENS[i] in picture.words_in(0, y, 62, y + 40)
     words = [text.text for text in picture.texts]
     assert f"sum {number(state['total'])}" in words and "“fish” asks, in head 1" in words
@@ -321,3 +323,14 @@ def test_the_curve_of_training_is_the_accuracy_of_each_step():
     frames = [px(frame, "x", "y") for frame in picture.shapes("rect", **LIT | {"stroke-width": "1.6"})]
     framed = picture.state["framed"].nonzero().tolist()
     assert frames == [px(picture.cells[f"4,{row},{column}"], "x", "y") for row, column in framed]
+
+
+def test_an_arrow_points_where_its_line_ends():
+    picture = Picture("splitting_explorer")
+    lines = [px(line, "x1", "y1", "x2", "y2") for line in picture.shapes("line")]
+    arrows = [mark.get("points").split() for mark in picture.shapes("polygon")]
+    assert len(lines) == len(arrows) == 3
+    for (x1, y1, x2, y2), corners in zip(lines, arrows, strict=True):
+        tip, *back = [tuple(map(float, corner.split(","))) for corner in corners]
+        assert tip == (x2, y2)
+        assert all(math.dist(corner, (x1, y1)) < math.dist(tip, (x1, y1)) for corner in back)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from xml.etree import ElementTree
 
 import matplotlib
 import pytest
@@ -312,3 +313,28 @@ def test_without_clicks_no_text_asks_for_one(clicks, monkeypatch):
         assert ("click" in panel._head.value) == clicks and "click" not in panel._words_box.value.lower()
         assert ".tip{visibility:hidden;" in panel._head.value  # so hovering works without a listener
     assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
+
+
+def test_heads_stand_beside_their_numbers_and_softmax_leads_from_the_masked_scores_to_the_weights():
+    tree = ElementTree.fromstring(machine_explorer().svg())
+    cells = {mark.get("data-cell"): mark[0] for mark in reversed([*tree.iter()]) if mark.get("data-cell")}
+
+    def corner(matrix, row, column):
+        cell = cells[f"{MATRICES.index(matrix)},{row},{column}"]
+        return float(cell.get("x")), float(cell.get("y"))
+
+    texts = [text for text in tree.iter() if text.text in ("head 1", "head 2", "head 3")]
+    places = {
+        (text.text, text.get("text-anchor")): (float(text.get("x")), float(text.get("y"))) for text in texts
+    }
+    for head in range(3):
+        x, y = places[f"head {head + 1}", "middle"]
+        assert (
+            x == pytest.approx(corner("concat", 0, 2 * head + 1)[0], abs=2) and y < corner("concat", 0, 0)[1]
+        )
+        x, y = places[f"head {head + 1}", "end"]
+        first, second = (corner("W_O", 2 * head + row, 0)[1] for row in range(2))
+        assert x < corner("W_O", 0, 0)[0] and first + 10 < y < second + 15
+    tips = [mark.get("points").split()[0] for mark in tree.iter() if mark.tag.endswith("polygon")]
+    x, y = next(map(float, tip.split(",")) for tip in tips if tip.startswith("96,"))
+    assert corner("weights", 0, 0)[0] < x < corner("weights", 0, 2)[0] + 40 and y < corner("weights", 0, 0)[1]
