@@ -7,7 +7,7 @@ WORD = 1  # “eats”, whose way it is in both sentences
 SENTENCES_OF = {  # each is true in every head, under every mask, and of numbers that were changed
     "x": "“{word}” comes in as six numbers, for what it is and where it stands; this one is for “{feature}”.",
     "Q": "W_Q turns them into a query: what “{word}” asks for in {head}. This number is for “{asked}”.",
-    "K": "W_K gives each word a key to be found by. Take the key of “{found}”: no word gets more weight.",
+    "K": "W_K gives each word a key to be found by. Take the key of “{found}”: “{word}” gives no word more.",
     "scores": "Query times key, added up over the columns, is the score: how well “{found}” fits the query.",
     "scaled": "More columns make scores spread wider, so every score is divided by √d_k; here d_k is {d_k}.",
     "masked": "“{word}” may look at “{found}”, so the mask keeps this score. A hidden word gets −∞.",

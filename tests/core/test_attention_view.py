@@ -134,6 +134,11 @@ def test_a_sentence_may_stand_for_its_tokens_and_markup_is_text():
     assert panel.state()["chosen"] == (0, 2, 2)
 
 
+def test_keys_left_out_are_not_taken_for_softmax_over_the_queries():
+    weights = torch.tensor([[[0.5, 0.3], [0.5, 0.2]]])  # its first column adds up to 1
+    assert "Are keys left out?" in attention_view(weights, ASKS, ASKS).description()
+
+
 def test_it_plays_without_a_kernel():
     states = States(lambda: attention_view(random_weights(2, 2, 1, 2), ["le"], ASKS))
     assert list(states.live) == ["layer", "head", "key"]

@@ -81,7 +81,7 @@ def test_each_listed_mistake_gets_its_own_sentence(exercise):
         assert verdict.sentence.endswith(sentence), f"{sentence}\n{verdict.sentence}"
 
 
-def test_hints_praise_and_comments_are_what_was_kept():
+def test_tasks_hints_praise_and_comments_are_what_was_kept():
     """Nothing computes them, so a change is read: python -m tests.exercises.verdicts, then git diff."""
     kept = verdicts.WORDS.read_text(encoding="utf-8")
     assert kept == "\n".join(map(verdicts.words_of, EXERCISES.values()))

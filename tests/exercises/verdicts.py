@@ -57,9 +57,9 @@ def keep(path, exercises):
 
 
 def words_of(exercise):
-    """Return what an exercise says by itself: its hints, its praise, and the comments of its solution."""
+    """Return what an exercise says by itself: its task, hints, praise, and the comments of its solution."""
     comments = [line.partition("# ")[2] for line in exercise.solution_code.splitlines() if "# " in line]
-    return "\n".join([f"@ {exercise.number}", *exercise.hints, exercise.praise, *comments, ""])
+    return "\n".join([f"@ {exercise.number}", exercise.task, *exercise.hints, exercise.praise, *comments, ""])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.notebooks import reading
 from tools.notebook import ROOT, exercises_in
 from tools.page import stored_pages
 
@@ -90,3 +91,8 @@ def test_a_decimal_of_the_teachers_notes_stands_on_a_page(path):
 def test_no_foreign_phrase_comes_back(name):
     text = " ".join(TEXTS[name].split())  # a phrase may go on in the next line
     assert not [match.group() for phrase in FOREIGN for match in re.finditer(phrase, text)]
+
+
+def test_every_passage_was_read_as_it_is_now():
+    """python -m tests.notebooks.reading prints what is new: read it aloud."""
+    assert not reading.unread()

@@ -4,6 +4,7 @@ Bars, points, pieces and blocks: their words, places, lengths and colours.
 """
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -137,6 +138,7 @@ def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers():
             right = x + wide  # a bar below 0 ends at 0
             assert number(value, trim=value == 0) in picture.words_in(right, y, right + 12, y + 40)
             assert (bar.get("fill") == COLOURS["negative"]) == (value < 0)
+            assert right + 12 < (345, 610, 860)[column]
             assert TOKENS[i] in picture.words_in(0, y, 62, y + 40)
     words = [text.text for text in picture.texts]
     assert f"sum {number(state['total'])}" in words and "“fish” asks, in head 1" in words
@@ -235,3 +237,14 @@ def test_the_curve_of_training_is_the_accuracy_of_each_step():
     frames = [px(frame, "x", "y") for frame in picture.shapes("rect", **LIT | {"stroke-width": "1.6"})]
     framed = [picture.maps[0].cells[tuple(cell)] for cell in state["framed"].nonzero().tolist()]
     assert frames == [[cell.x, cell.y] for cell in framed]
+
+
+def test_an_arrow_points_where_its_line_ends():
+    picture, _ = drawn("splitting_explorer")
+    lines = [px(line, "x1", "y1", "x2", "y2") for line in picture.shapes("line")]
+    arrows = [mark.get("points").split() for mark in picture.shapes("polygon")]
+    assert len(lines) == len(arrows) == 3
+    for (x1, y1, x2, y2), corners in zip(lines, arrows, strict=True):
+        tip, *back = [tuple(map(float, corner.split(","))) for corner in corners]
+        assert tip == (x2, y2)
+        assert all(math.dist(corner, (x1, y1)) < math.dist(tip, (x1, y1)) for corner in back)

@@ -16,6 +16,7 @@ from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS, told, tou
 from mha_helpers import panel as panel_module
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
+from tests.pages.picture import drawn, px
 
 FIELDS = {"Q": "q", "K": "k", "V": "v", "head": "heads"}  # the others are called as in the trace
 EVERY = [(sentence, head, mask) for sentence in SENTENCES for head in range(3) for mask in MASKS]
@@ -287,3 +288,23 @@ def test_without_clicks_no_text_asks_for_one(clicks, monkeypatch):
         assert ("click" in panel._head.value) == clicks and "click" not in panel._words_box.value.lower()
         assert ".tip{visibility:hidden;" in panel._head.value  # so hovering works without a listener
     assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
+
+
+def test_heads_stand_beside_their_numbers_and_softmax_leads_from_the_masked_scores_to_the_weights():
+    picture, _ = drawn("machine_explorer")
+    cells = {mark.get("data-cell"): px(mark[0], "x", "y") for mark in picture.answering}
+
+    def corner(matrix, row, column):
+        return cells[f"{MATRICES.index(matrix)},{row},{column}"]
+
+    places = {(text.text, text.get("text-anchor")): px(text, "x", "y") for text in picture.texts}
+    for head in range(3):
+        x, y = places[f"head {head + 1}", "middle"]
+        assert x == pytest.approx(corner("concat", 0, 2 * head + 1)[0], abs=2)
+        assert y < corner("concat", 0, 0)[1]
+        x, y = places[f"head {head + 1}", "end"]
+        first, second = (corner("W_O", 2 * head + row, 0)[1] for row in range(2))
+        assert x < corner("W_O", 0, 0)[0] and first + 10 < y < second + 15
+    tips = [mark.get("points").split()[0] for mark in picture.shapes("polygon")]
+    x, y = next(map(float, tip.split(",")) for tip in tips if tip.startswith("96,"))
+    assert corner("weights", 0, 0)[0] < x < corner("weights", 0, 2)[0] + 40 and y < corner("weights", 0, 0)[1]

@@ -10,8 +10,9 @@ pytest.importorskip("gguf")
 
 from mha_course.exercises.engine import run_code
 from mha_course.models import heads_off, load_language_model
-from mha_course.p11_can_your_class_write import BREAKS, broken_attention, explorer
+from mha_course.p11_can_your_class_write import BREAKS, broken_attention, explorer, suspects
 from mha_course.p11_can_your_class_write.broken import ATTENTION, GIVEN
+from mha_helpers import causal_mask
 from tools.notebook import ROOT
 from tools.page import Page
 
@@ -40,15 +41,8 @@ def logits(model):
         return model(model.encode(SENTENCE))[-1]
 
 
-def test_what_the_heads_write_is_what_is_missing_where_their_output_does_not_reach_the_end(model, panel):
-    """The last stream is the embedding, and what 30 attentions and 30 networks add to it."""
-    panel.set(against="John")
-    state, expected = panel.state(), logits(model)
-    rivals = [int(model.encode(word)[0]) for word in (MARY, JOHN)]
-    assert state["rivals"] == rivals
-    difference = float(expected[rivals[0]] - expected[rivals[1]])
-    assert state["total"] == pytest.approx(difference, abs=1e-3)
-    assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-4)
+def added_by_attention(model, rivals):
+    """How much the attention of each layer adds to the first rival against the second, (layers)."""
     parts, inputs = [], []
     with contextlib.ExitStack() as hooks:
         for block in model.blocks:
@@ -59,8 +53,30 @@ def test_what_the_heads_write_is_what_is_missing_where_their_output_does_not_rea
         logits(model)
     scale = model.norm.weight / (inputs[0].square().mean() + 1e-5).sqrt()
     towards = scale * (model.embedding.weight[rivals[0]] - model.embedding.weight[rivals[1]])
-    by_layer = torch.stack(parts) @ towards  # (layers, d_model) @ (d_model)
-    assert torch.allclose(state["writes"].sum(dim=-1), by_layer, atol=1e-3)
+    return torch.stack(parts) @ towards  # (layers, d_model) @ (d_model)
+
+
+@pytest.mark.parametrize("name", ["nothing", "no W_O"])
+def test_what_the_heads_write_is_what_attention_adds_to_the_last_stream(model, panel, name):
+    """The last stream is the embedding, and what 30 attentions and 30 networks add to it."""
+    panel.set(against="John", **{"break": name})
+    own = type(model.blocks[0].attention)
+    model.use(broken_attention(name))
+    try:
+        by_layer, state = added_by_attention(model, panel.state()["rivals"]), panel.state()
+        assert torch.allclose(state["after"], logits(model).softmax(dim=-1), atol=1e-4)
+    finally:
+        model.use(own)
+    assert torch.allclose(state["writes"].sum(dim=-1), by_layer, atol=1e-3 * max(1, by_layer.abs().max()))
+
+
+def test_the_heads_of_the_name_write_most(model, panel):
+    panel.set(against="John")
+    state, expected = panel.state(), logits(model)
+    rivals = [int(model.encode(word)[0]) for word in (MARY, JOHN)]
+    assert state["rivals"] == rivals
+    difference = float(expected[rivals[0]] - expected[rivals[1]])
+    assert state["total"] == pytest.approx(difference, abs=1e-3)
     writes = [round(float(state["writes"][head]), 1) for head in ((23, 3), (29, 1), (24, 4))]
     assert writes == [2.9, 1.7, -1.1]
 
@@ -135,3 +151,22 @@ def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model,
         assert (words or "") in model.write("Once upon a time there was a little cat who", 10)
     finally:
         model.use(own)
+
+
+def sees(layer, n=8):
+    """Which rows move with each word, (n, n)."""
+    x, mask = torch.randn(1, n, 12, generator=torch.Generator().manual_seed(0)), causal_mask(n)
+    columns = []
+    for word in range(n):
+        changed = x.clone()
+        changed[0, word] += 1
+        columns.append((layer(changed, mask) != layer(x, mask)).any(dim=-1)[0])
+    return torch.stack(columns, dim=1)
+
+
+def test_a_suspect_sees_what_the_exercise_says():
+    causal, one_ahead = causal_mask(8), torch.ones(8, 8).tril(1).bool()
+    no_first = torch.cat([torch.eye(8)[:, :1].bool(), causal[:, 1:]], dim=1)
+    right = {"A": one_ahead, "B": causal.triu(-3), "C": causal, "D": causal, "E": no_first}
+    for name, expected in right.items():
+        assert torch.equal(sees(suspects[name](12, 3, 1)), expected), name

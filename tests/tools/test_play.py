@@ -16,7 +16,7 @@ from mha_course.p06_softmax import softmax_explorer
 from mha_course.p08_splitting_heads import splitting_explorer
 from mha_helpers.panel import Panel
 from tools import play, states
-from tools.notebook import all_pages
+from tools.notebook import all_pages, name_of
 from tools.page import stored_pages
 from tools.states import States, combined, key, options_of, thinned
 
@@ -192,3 +192,9 @@ def test_a_page_fetches_nothing_and_fits_a_telephone(pages):
         assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
         # Stored pictures are transparent, and have dark words.
         assert re.search(r"\.output img \{[^}]*background: #fff;", text)
+
+
+def test_every_page_stands_on_one_road():
+    names = [name_of(path) for path in all_pages()]
+    on = [[title for title, _, pattern in play.ROADS if re.match(pattern, name)] for name in names]
+    assert all(on) and [titles[0] for titles in on[1:10]] == ["The course"] * 9

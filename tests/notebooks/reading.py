@@ -1,0 +1,50 @@
+"""What people read, so that no passage changes unread: the cells of all pages, README, TEACHING and the papers.
+
+Nothing computes prose, so a changed passage is read aloud before it is kept:
+
+    python -m tests.notebooks.reading    # prints what is new since it was read last, and keeps it
+
+`read.json` holds a digest of each passage; git shows what it was before.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import nbformat
+
+from tools.notebook import ROOT, all_pages
+
+KEPT = Path(__file__).with_name("read.json")
+
+
+def passages():
+    """Return the passages of each file, by its name: of a notebook its cells, of a text its paragraphs."""
+    texts = [ROOT / "README.md", ROOT / "TEACHING.md", *sorted((ROOT / "teaching").glob("*.md"))]
+    read = {path.name: path.read_text(encoding="utf-8").split("\n\n") for path in texts}
+    for path in all_pages():
+        cells = nbformat.read(path, as_version=4).cells
+        read[str(path.relative_to(ROOT / "notebooks"))] = [cell.source for cell in cells]
+    return read
+
+
+def digest(passage):
+    return hashlib.sha256(passage.encode()).hexdigest()[:8]
+
+
+def unread():
+    """Return (file, passage) of all that was not kept as it is now; a passage that is gone is named, too."""
+    kept, new = json.loads(KEPT.read_text(encoding="utf-8")), []
+    for name, parts in passages().items():
+        digests, known = list(map(digest, parts)), kept.get(name, [])
+        new += [(name, part) for part in parts if digest(part) not in known]
+        if digests != known and len(digests) <= len(known):
+            new.append((name, "passages are gone, or stand in another order"))
+    return new
+
+
+if __name__ == "__main__":
+    for name, passage in unread() if KEPT.exists() else []:
+        print(f"{name}\n{passage}\n")
+    digests = {name: list(map(digest, parts)) for name, parts in passages().items()}
+    KEPT.write_text(json.dumps(digests, indent=0), encoding="utf-8")
