@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import torch
 
 import mha_course
 import mha_helpers
@@ -17,4 +18,5 @@ WITH_EXAMPLES = [path for path in FILES if ">>> " in path.read_text(encoding="ut
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_examples_in_docstrings(path):
     name = ".".join(path.relative_to(FOLDERS[0].parent).with_suffix("").parts)
+    torch.set_printoptions(profile="default")  # whatever a page's cell has set
     assert doctest.testmod(import_module(name)).failed == 0

@@ -38,6 +38,7 @@ def test_heatmaps_side_by_side_share_one_scale():
     pair = side_by_side(heatmap(SCORES, TOKENS, kind="scores"), alone)
     assert scales(pair) == [(-4, 4), (-4, 4)]
     assert scales(alone) == [(-2, 2)] and scales(heatmap(0 * SCORES, kind="scores")) == [(-1, 1)]
+    assert scales(heatmap(0.3 * torch.eye(3), TOKENS)) == [(0, 1)]  # weights: that of all pages
     of_two_kinds = side_by_side(alone, heatmap(8 * SCORES, kind="vectors", colour="query"))
     assert scales(of_two_kinds) == [(-2, 2), (-32, 32)]
 

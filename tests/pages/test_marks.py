@@ -53,6 +53,7 @@ BARS = [  # a Panel, its settings; of each group of bars title, labels or hovers
         ("suspect F", state["labels"], state["measured"], [HEAD_COLOURS[1]] * 3, None)]),
     ("language_explorer", {"break": "no mask"}, next_words),
 ]  # fmt: skip
+OF_0_TO_1 = {"scaling_explorer": [855], "trained_explorer": [655, 855], "language_explorer": [860, 860]}
 
 
 @pytest.mark.parametrize(("name", "settings", "groups"), BARS, ids=[name for name, *_ in BARS])
@@ -60,7 +61,7 @@ def test_bars_are_as_long_as_what_they_say_on_one_scale_and_begin_at_zero(name, 
     if name == "language_explorer":
         pytest.importorskip("gguf")
     picture, state = drawn(name, **settings)
-    rest, frames, scales = picture.hits("rect"), [], []
+    rest, frames, scales, ends = picture.hits("rect"), [], [], []
     for title, labels, values, colours, chosen in groups(state):
         values = [float(value) for value in values]
         shown = [number(value, trim=False) for value in values]
@@ -73,6 +74,9 @@ def test_bars_are_as_long_as_what_they_say_on_one_scale_and_begin_at_zero(name, 
         assert [bar.get("fill") for bar in bars] == list(colours)
         width_of_1 = max(map(width, bars)) / max(map(abs, values))
         scales.append(width_of_1)
+        if name in OF_0_TO_1:  # the number of a bar of 1 would end at the edge of its box
+            size = px(picture.texts[-1], "font-size")[0]
+            ends.append(px(bars[0], "x")[0] + width_of_1 + 6 + 4 * size)
         frames += [[at - 2 for at in px(bars[chosen], "x", "y")]] if chosen is not None else []
         zeros = set()
         for bar, label, value, written in zip(bars, labels, values, shown, strict=True):
@@ -87,6 +91,7 @@ def test_bars_are_as_long_as_what_they_say_on_one_scale_and_begin_at_zero(name, 
         assert [x for x, up, down in lines if up < top and down > bottom and abs(x - max(zeros)) <= 1]
     assert [px(frame, "x", "y") for frame in picture.shapes("rect", **LIT)] == frames
     assert max(scales) == pytest.approx(min(scales), rel=0.03)
+    assert ends == pytest.approx(OF_0_TO_1.get(name, []), abs=3)
 
 
 def test_products_stand_beside_their_numbers_and_over_their_sum():

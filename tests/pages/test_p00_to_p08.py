@@ -9,7 +9,6 @@ import torch
 
 from mha_course.p04_scaling.explorer import QUERIES_AND_KEYS
 from mha_course.p05_causal_mask.explorer import MASK, MASKS
-from mha_course.p08_splitting_heads import heads_cut
 from mha_helpers import causal_mask, golden_example, hand_made_heads, sentence_vectors
 from tests.pages.drawings import explorers
 from tools.notebook import ROOT
@@ -203,14 +202,3 @@ TOLD = [  # after which clicks, at which values
 @pytest.mark.parametrize(("name", "clicks", "values", "words"), TOLD)
 def test_what_is_odd_is_told(name, clicks, values, words):
     assert words in explorer(name, clicks, **values).description()
-
-
-def test_p08_still_picture_shows_the_numbers_where_view_and_transpose_put_them():
-    q = torch.arange(24.0).view(4, 6)
-    texts = heads_cut(q, ["the", "old", "cat", "eats"], num_heads=3).figure.axes[0].texts
-    places = ((*reversed(text.get_position()), text.get_text()) for text in texts)
-    numbers = sorted(place for place in places if place[-1].isdigit())
-    viewed = q.view(4, 3, 2)
-    for left, right, expected in ((0, 470, q), (470, 744, viewed), (744, 900, viewed.transpose(0, 1))):
-        shown = [int(number) for _, x, number in numbers if left < x < right]
-        assert shown == expected.flatten().int().tolist()

@@ -305,6 +305,11 @@ def test_heads_stand_beside_their_numbers_and_softmax_leads_from_the_masked_scor
         x, y = places[f"head {head + 1}", "end"]
         first, second = (corner("W_O", 2 * head + row, 0)[1] for row in range(2))
         assert x < corner("W_O", 0, 0)[0] and first + 10 < y < second + 15
+    flow = {"scores": "Q Kᵀ", "scaled": "÷ √2", "masked": "mask", "head": "· V", "output": "· W_O"}
+    for matrix, words in flow.items():
+        x, y = next(px(text, "x", "y") for text in picture.texts if text.text == words)
+        left, top = corner(matrix, 0, 0)
+        assert left - 60 < x < left and top < y < top + 80, matrix
     tips = [mark.get("points").split()[0] for mark in picture.shapes("polygon")]
     x, y = next(map(float, tip.split(",")) for tip in tips if tip.startswith("96,"))
     assert corner("weights", 0, 0)[0] < x < corner("weights", 0, 2)[0] + 40 and y < corner("weights", 0, 0)[1]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mha_course.models.tiny import as_numbers, trained_model
-from mha_course.p10_trained_heads import circuit_maps, trained_explorer
+from mha_course.p10_trained_heads import trained_explorer
 
 
 @pytest.fixture
@@ -34,13 +34,6 @@ def test_frames_are_where_the_layer_has_to_look(panel):
     for head, framed in ((3, [[i, i - 1] for i in range(1, 6)]), (4, [[3, 1], [4, 2], [5, 3]])):
         panel.set(line="ABCABC", head=head)
         assert panel.state()["framed"].nonzero().tolist() == framed
-
-
-def test_in_the_still_maps_a_frame_is_at_its_query_and_key():
-    even, framed = torch.full((3, 3), 1 / 3), torch.zeros(3, 3, dtype=torch.bool)
-    framed[2, 0] = True
-    for ax in circuit_maps(even, even, "KQW", [framed, framed]).figure.axes:
-        assert [frame.get_xy() for frame in ax.patches] == [(0, 2)]  # column, row
 
 
 def test_letters_that_can_be_known_are_counted(panel):
