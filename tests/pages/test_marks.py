@@ -127,8 +127,9 @@ def test_bars_of_scores_are_counts_over_their_own_range():
     assert [height for _, height in sorted(heights)] == sorted(height for _, height in heights)
 
 
-def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers():
-    picture, state = drawn("softmax_explorer", cat=-2, query=2)
+@pytest.mark.parametrize("cat", [-2, 3])
+def test_softmax_in_three_steps_has_bars_as_long_as_its_numbers(cat):
+    picture, state = drawn("softmax_explorer", cat=cat, query=2)
     bars = picture.shapes("rect", height="40")
     titles = {"scores": "score", "exponentials": "e to its power", "weights": "÷ sum = weight"}
     for column, (name, title) in enumerate(titles.items()):
