@@ -36,10 +36,11 @@ def unread():
     """Return (file, passage) of all that was not kept as it is now; a passage that is gone is named, too."""
     kept, new = json.loads(KEPT.read_text(encoding="utf-8")), []
     for name, parts in passages().items():
-        digests, known = list(map(digest, parts)), kept.get(name, [])
-        new += [(name, part) for part in parts if digest(part) not in known]
-        if digests != known and len(digests) <= len(known):
-            new.append((name, "passages are gone, or stand in another order"))
+        known = kept.get(name, [])
+        changed = [(name, part) for part in parts if digest(part) not in known]
+        if not changed and list(map(digest, parts)) != known:
+            changed = [(name, "passages are gone, or stand in another order")]
+        new += changed
     return new
 
 
