@@ -60,6 +60,8 @@ def test_numbers_only_where_they_fit():
 def test_beside_the_colour_of_a_role_what_is_negative_is_grey():
     colours = heatmap(SCORES, kind="vectors", colour="query").figure.axes[0].collections[0].cmap
     assert [to_hex(colours(end)).upper() for end in (0.0, 1.0)] == [COLOURS["below"], COLOURS["query"]]
+    colours = heatmap(SCORES, kind="scores").figure.axes[0].collections[0].cmap
+    assert [to_hex(colours(end)).upper() for end in (0.0, 1.0)] == [COLOURS["negative"], COLOURS["positive"]]
 
 
 @pytest.mark.parametrize(

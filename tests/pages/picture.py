@@ -43,6 +43,8 @@ class Map(Marks):
         super().__init__(group.iter())
         self.colour = next((mark.get("fill") for mark in group.iter("g") if mark.get("fill")), None)
         self.frames = [rect for rect in group.iter("rect") if rect.get("stroke") == COLOURS["lit"]]
+        rows = [path for path in group.iter("path") if path.get("stroke") == COLOURS["lit"]]
+        self.framed_rows = [path.get("d") for path in rows if path.get("class") != "lights"]
         paths = "".join(path.get("d") for path in group.iter("path"))
         self.hatched = [tuple(map(float, at)) for at in re.findall(r"M([\d.]+) ([\d.]+)l", paths)]
         self.cells = {}

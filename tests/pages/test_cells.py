@@ -191,6 +191,13 @@ def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pai
     for heatmap, expected in pairs:
         framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
         assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
+        for outline in heatmap.framed_rows:  # of a small heatmap: the row of the word that is chosen
+            row, last = next(each.frame[0] for _, each in pairs if each.frame), len(expected.columns) - 1
+            (x, y, width, height, *_), right = heatmap.cells[row, 0], heatmap.cells[row, last].x
+            whole = right + width - x
+            assert [float(n) for n in re.findall(r"-?[\d.]+", outline)] == pytest.approx(
+                [x, y, whole, height, -whole], abs=0.2
+            )
         words = [text.text for text in heatmap.texts if text.get("class") == "rest"]
         assert words == [cell.said for cell in framed]
         hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]

@@ -254,3 +254,14 @@ def test_an_arrow_points_where_its_line_ends():
         tip, *back = [tuple(map(float, corner.split(","))) for corner in corners]
         assert tip == (x2, y2)
         assert all(math.dist(corner, (x1, y1)) < math.dist(tip, (x1, y1)) for corner in back)
+
+
+def test_a_row_of_x_and_a_column_of_w_are_framed():
+    picture, _ = drawn("projection_explorer", token=2, feature=4, column=1)
+    x, w, _ = (heatmap.cells for heatmap in picture.maps)
+    size, frames = (
+        x[0, 0].width,
+        [px(frame, "x", "y", "width", "height") for frame in picture.shapes("rect", **LIT)],
+    )
+    expected = [[x[2, 0].x, x[2, 0].y, 6 * size, size], [w[0, 1].x, w[0, 1].y, size, 6 * size]]
+    assert frames == [pytest.approx(frame, **ABOUT) for frame in expected]

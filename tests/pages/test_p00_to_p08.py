@@ -192,6 +192,13 @@ TOLD = [  # after which clicks, at which values
     ("mask", [(MASK, 0, 0)], {}, "NaN"),
     ("softmax", [], {"query": 2, "every": 86, "cat": 1.25}, "their sum is too large"),  # no power is
     ("softmax", [], {"cat": 6}, "6827.04"),
+    ("softmax", [], {"hide": "all three"}, "All powers are 0, and 0 ÷ 0"),
+    ("softmax", [], {"hide": "all three", "shift": True}, "The largest score is −∞"),
+    ("attention", [(0, 2, 3)], {"mask": "causal"}, "the mask forbids this cell → weight 0"),
+    ("attention", [(0, 3, 2)], {"mask": "causal"}, "softmax over the row → weight 0.93"),
+    ("scaling", [], {"d_k": 64}, "29% of all rows give more than 0.99"),
+    ("projection", [], {"matrix": "key", "head": 0, "token": 2, "column": 0}, "is about “acts”"),
+    ("projection", [], {"matrix": "value", "head": 0, "token": 2, "column": 0}, "is about “acts − is eaten”"),
     ("softmax", [], {"head": 2, "query": 0}, "“cat” has as much weight as any other, 0.333."),
     ("splitting", [], FEW | {"follow": ("head", 0)}, "Head 1 owns feature 1 of every token."),
     ("splitting", [], FEW | {"follow": ("head", 0)}, "head 1 is filled with numbers of tokens 1 and 2"),

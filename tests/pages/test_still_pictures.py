@@ -6,6 +6,7 @@ from matplotlib.colors import to_hex
 from mha_course.p07_weighted_values import value_hull
 from mha_course.p08_splitting_heads import heads_cut
 from mha_course.p10_trained_heads import circuit_maps
+from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS, HEAD_COLOURS, vector
 
 TOKENS = ["the", "old", "cat", "eats"]
@@ -59,3 +60,12 @@ def test_maps_of_page_10_have_the_colours_of_their_heads_and_frames_at_query_and
         assert ax.get_title("left") == title
         assert to_hex(ax.collections[0].cmap(1.0)).upper() == colour
         assert ax.collections[0].get_clim() == (0, 1)
+
+
+def test_the_map_of_the_steps_lights_the_step_of_its_page():
+    ax = pipeline_map(3).figure.axes[0]
+    boxes = [patch for patch in ax.patches if to_hex(patch.get_edgecolor()).upper() == COLOURS["lit"]]
+    names = {text.get_text(): text.get_position() for text in ax.texts}
+    assert len(boxes) == 1
+    left, _, right, _ = boxes[0].get_window_extent().transformed(ax.transData.inverted()).extents
+    assert left < names["03"][0] < right and left < names["scores"][0] < right
