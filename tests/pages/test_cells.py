@@ -30,6 +30,7 @@ class Expected:
     axes: tuple = ("query", "key")
     deepest: float = 1.0  # the number that has the deepest colour
     frame: tuple = None  # (row, column)
+    row: int = None  # that is framed as a whole
     mask: torch.Tensor = None  # True = may attend
 
 
@@ -39,14 +40,15 @@ def of_head(weights, tokens, head, **rest):
 
 def of_heads(state):
     """All heads: the chosen one large where there are small ones beside it."""
-    heads = [of_head(weights, state.get("tokens", TOKENS), i) for i, weights in enumerate(state["weights"])]
-    head, *cell = state["chosen"]
-    return [replace(heads[head], title=head_label(head, state.get("names")), frame=cell), *heads]
+    (head, *cell), tokens = state["chosen"], state.get("tokens", TOKENS)
+    heads = [of_head(weights, tokens, i, row=cell[0]) for i, weights in enumerate(state["weights"])]
+    return [replace(heads[head], title=head_label(head, state.get("names")), frame=cell, row=None), *heads]
 
 
 def of_example(state):
     heads = [replace(each, title=head_label(i, NAMES)) for i, each in enumerate(of_heads(state)[1:])]
-    heads[state["chosen"][0]].frame = state["chosen"][1:]
+    chosen = heads[state["chosen"][0]]
+    chosen.frame, chosen.row = state["chosen"][1:], None
     return heads
 
 
@@ -95,7 +97,9 @@ def of_language(state):
     (layer, head), writes = state["chosen"], state["writes"]
     layers, heads = ([str(i) for i in range(count)] for count in writes.shape)
     rest = {"axes": ("layer", "head"), "deepest": float(writes.abs().max()), "frame": (layer, head)}
-    weights = of_head(state["weights"][layer, head], state["tokens"], 0, title=f"layer {layer}, head {head}")
+    last = len(state["tokens"]) - 1
+    rows = {"title": f"layer {layer}, head {head}", "row": last}
+    weights = of_head(state["weights"][layer, head], state["tokens"], 0, **rows)
     return [weights, Expected(writes, layers, heads, "what each writes", **rest)]
 
 
@@ -191,13 +195,15 @@ def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pai
     for heatmap, expected in pairs:
         framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
         assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
-        for outline in heatmap.framed_rows:  # of a small heatmap: the row of the word that is chosen
-            row, last = next(each.frame[0] for _, each in pairs if each.frame), len(expected.columns) - 1
-            (x, y, width, height, *_), right = heatmap.cells[row, 0], heatmap.cells[row, last].x
-            whole = right + width - x
-            assert [float(n) for n in re.findall(r"-?[\d.]+", outline)] == pytest.approx(
-                [x, y, whole, height, -whole], abs=0.2
+        rows = [[float(n) for n in re.findall(r"-?[\d.]+", outline)] for outline in heatmap.framed_rows]
+        for row in [expected.row] if expected.row is not None else []:
+            (x, y, width, height, *_), last = (
+                heatmap.cells[row, 0],
+                heatmap.cells[row, len(expected.columns) - 1],
             )
+            whole = last.x + width - x
+            assert rows.pop() == pytest.approx([x, y, whole, height, -whole], abs=0.2)
+        assert not rows
         words = [text.text for text in heatmap.texts if text.get("class") == "rest"]
         assert words == [cell.said for cell in framed]
         hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]
