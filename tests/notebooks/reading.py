@@ -13,18 +13,23 @@ from pathlib import Path
 
 import nbformat
 
-from tools.notebook import ROOT, all_pages
+from tools.notebook import ROOT, all_pages, is_setup_cell
+from tools.set_repository import BADGES
 
 KEPT = Path(__file__).with_name("read.json")
 
 
 def passages():
-    """Return the passages of each file, by its name: of a notebook its cells, of a text its paragraphs."""
+    """Return the passages of each file, by its name: of a notebook its cells, of a text its paragraphs.
+
+    What `tools/set_repository.py` writes into them is left out.
+    """
     texts = [ROOT / "README.md", ROOT / "TEACHING.md", *sorted((ROOT / "teaching").glob("*.md"))]
-    read = {path.name: path.read_text(encoding="utf-8").split("\n\n") for path in texts}
+    read = {path.name: BADGES.sub("", path.read_text(encoding="utf-8")).split("\n\n") for path in texts}
     for path in all_pages():
-        cells = nbformat.read(path, as_version=4).cells
-        read[str(path.relative_to(ROOT / "notebooks"))] = [cell.source for cell in cells]
+        sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+        own = [BADGES.sub("", source) for source in sources if not is_setup_cell(source)]
+        read[path.relative_to(ROOT / "notebooks").as_posix()] = own
     return read
 
 
