@@ -77,8 +77,7 @@ def other_numbers(values, wanted, asked, dtype):
     """Say how numbers of the right shape differ: by one relation, or else which is the first wrong."""
     wrong, infinite = ~close(values, wanted, asked.decimals), values.isinf() & (values != wanted)
     finite = "{}, where a finite number is needed"
-    nan = "NaN{}: 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or √ of a number below 0 was computed"
-    computed = nan if asked.of_function else f"NaN{finite}"
+    computed = "NaN{}: 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or √−2 was computed" if asked.of_function else f"NaN{finite}"
     for bad, words in ((values.isnan(), computed), (infinite, f"∞ or −∞{finite}")):
         if bad.any():
             where = f" {_where(bad.nonzero()[0].tolist(), asked)}" if bad.dim() else ""
