@@ -16,6 +16,7 @@ from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS, told, tou
 from mha_helpers import panel as panel_module
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
+from mha_helpers.style import HEAD_COLOURS
 from tests.pages.picture import drawn, px
 
 FIELDS = {"Q": "q", "K": "k", "V": "v", "head": "heads"}  # the others are called as in the trace
@@ -297,6 +298,7 @@ def test_heads_stand_beside_their_numbers_and_softmax_leads_from_the_masked_scor
     def corner(matrix, row, column):
         return cells[f"{MATRICES.index(matrix)},{row},{column}"]
 
+    concat = f"{MATRICES.index('concat')},1,{{}}"  # of “eats”: no number is below 0
     places = {(text.text, text.get("text-anchor")): px(text, "x", "y") for text in picture.texts}
     for head in range(3):
         x, y = places[f"head {head + 1}", "middle"]
@@ -305,6 +307,8 @@ def test_heads_stand_beside_their_numbers_and_softmax_leads_from_the_masked_scor
         x, y = places[f"head {head + 1}", "end"]
         first, second = (corner("W_O", 2 * head + row, 0)[1] for row in range(2))
         assert x < corner("W_O", 0, 0)[0] and first + 10 < y < second + 15
+        rect = next(mark[0] for mark in picture.answering if mark.get("data-cell") == concat.format(2 * head))
+        assert rect.get("fill") == HEAD_COLOURS[head]
     flow = {"scores": "Q Kᵀ", "scaled": "÷ √2", "masked": "mask", "head": "· V", "output": "· W_O"}
     for matrix, words in flow.items():
         x, y = next(px(text, "x", "y") for text in picture.texts if text.text == words)

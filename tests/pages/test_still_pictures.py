@@ -69,3 +69,5 @@ def test_the_map_of_the_steps_lights_the_step_of_its_page():
     assert len(boxes) == 1
     left, _, right, _ = boxes[0].get_window_extent().transformed(ax.transData.inverted()).extents
     assert left < names["03"][0] < right and left < names["scores"][0] < right
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    assert len(arrows) == 8 and all(arrow.xy[0] > arrow.xyann[0] for arrow in arrows)
