@@ -13,13 +13,15 @@ from traitlets.config.loader import PyFileConfigLoader
 from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 
 HUB = ROOT / "teaching" / "hub"
-LAB = PyFileConfigLoader("jupyter_server_config.py", ROOT / "tools/environment/etc/jupyter").load_config()
+LAB = PyFileConfigLoader(
+    "jupyter_server_config.py", str(ROOT / "tools/environment/etc/jupyter")
+).load_config()
 
 
 @pytest.fixture
 def hub(monkeypatch):
     monkeypatch.setenv("CLASS_PASSWORD", "eight letters")
-    return PyFileConfigLoader("jupyterhub_config.py", HUB).load_config()
+    return PyFileConfigLoader("jupyterhub_config.py", str(HUB)).load_config()
 
 
 def test_every_start_copies_missing_pages_and_leaves_the_others(hub, tmp_path):
