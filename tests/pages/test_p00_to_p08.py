@@ -1,4 +1,4 @@
-"""The explorers of pages 00 to 08: their numbers are those of plain torch, a click does what it says, odd cases are told."""
+"""The explorers of pages 00 to 08: their numbers are those of plain torch, a click does what it says, and so do its words."""
 
 import itertools
 import math
@@ -52,6 +52,11 @@ def test_p00_frame_is_on_the_strongest_cell_and_of_some_alike_on_the_nearest():
     head, row, column = state["chosen"]
     assert column == state["weights"][head, row].argmax()
     assert explorer("attention", d_k=1).state()["chosen"] == (0, 3, 2)  # of five words alike still “cat”
+
+
+def test_p01_larger_block_keeps_the_numbers_of_a_smaller_one():
+    small, large = explorer("shapes").state()["x"], explorer("shapes", b=4, n=6, d_model=8).state()["x"]
+    assert torch.equal(large[:2, :3, :6], small)
 
 
 @pytest.mark.parametrize(("matrix", "head"), [*itertools.product(("query", "key", "value"), range(3))])
@@ -207,5 +212,11 @@ TOLD = [  # after which clicks, at which values
 
 
 @pytest.mark.parametrize(("name", "clicks", "values", "words"), TOLD)
-def test_what_is_odd_is_told(name, clicks, values, words):
+def test_what_is_seen_is_told(name, clicks, values, words):
     assert words in explorer(name, clicks, **values).description()
+
+
+def test_p08_a_head_that_is_gone_is_not_followed():
+    panel = explorer("splitting", [(1, 2, 3)] * 2)  # head 2
+    panel.set(heads=1)
+    assert panel.state()["follow"] == ("head", 0)
