@@ -3,6 +3,7 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, case, changes, is_stub, numbers
+from mha_course.p09_concat_and_output.class_mistakes import MASKS
 from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
 from mha_helpers.masks import causal_mask, padding_mask
 
@@ -14,23 +15,12 @@ def _several_heads(*front):
     return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 9, seed=5)
 
 
-_MASKS = changes("""
+_MASKS = MASKS + changes("""
     ~mask => mask
     The mask is the wrong way round: does masked_fill write where it finds True, or where it finds False?
     .masked_fill(~mask, -torch.inf) => [:]
-    Without a mask it is right; with one, hidden keys still get a weight: is the result of masking kept?
-    -torch.inf => 0
-    A hidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
-    .masked_fill(~mask, -torch.inf) => [:]
-    scores, dim=-1) => scores, dim=-1) * (1 if mask is None else mask)
-    The mask comes after softmax: what do the weights of a row add up to then?
-    .masked_fill(~mask, -torch.inf) => [:]
     weights @ v => (weights if mask is None else weights.masked_fill(~mask, -torch.inf)) @ v
     −∞ is written into the weights, after softmax: which numbers become 0 if −∞ is there before it?
-    .masked_fill(~mask, -torch.inf) => + mask
-    The mask is added, so True adds 1 to a score: what makes a weight exactly 0?
-    -torch.inf => torch.inf
-    A hidden score becomes +∞: which score gives a weight of 0?
     ~mask => ~torch.ones(scores.shape[-2:]).tril().bool()
     You hide later words, whatever mask you are handed: which keys does it name?
 """)
@@ -50,12 +40,8 @@ _WITHOUT_A_MASK = changes("""
     The sign is flipped: which keys should get the most, those that fit or those that clash?
     k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
     reshape re-cuts the rows but swaps no axes: what does?
-    q.shape[-1] => q.shape[0]
-    You divide by the root of the number of queries: how many products does one score add up?
     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
     All weights together add up to 1: what must each row add up to?
-    weights @ v => weights @ k
-    You mix the keys: what does a query collect?
     scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
     Without a mask you hide words all the same: what does mask=None mean?
 """)
@@ -95,7 +81,7 @@ def attention(q, k, v, mask=None):
         You multiply by √d_k: are the scores to grow, or to shrink?
         q.shape[-1] => v.shape[-1]
         You divide by √d_v: how many products does one score add up?
-        q.shape[-1] => k.shape[-2] => q.shape[1]
+        q.shape[-1] => k.shape[-2] => q.shape[0] => q.shape[1]
         You divide by the root of a number of words: how many products does one score add up?
         torch.softmax(scores, dim=-1) => scores
         You mix with scores: which step turns each row of them into shares?
@@ -105,10 +91,6 @@ def attention(q, k, v, mask=None):
         You return the weights: what do they mix?
         k.transpose(-2, -1) => k.T
         With heads in front, .T reverses all axes: which two should change places?
-        k.transpose(-2, -1) => k.transpose(0, 1)
-        With heads in front, axis 0 is the heads: counted from the end, which two axes should change places?
-        weights @ v => v
-        You return the values as they are: the weights are not used.
     """),
     praise="PyTorch's own function gives these numbers, for any number of heads.",
     hints=[
@@ -138,16 +120,14 @@ _ONE_HEAD = changes("""
     The queries meet x itself: which layer makes the keys?
     self.w_v(x) => x
     You mix x itself: which layer makes the values?
-    self.w_k(x) => self.w_q(x)
-    self.w_v(x) => self.w_q(x)
+    v = split(self.w_v(x), self.num_heads) => k = v = q
     One layer makes queries, keys and values: `__init__` has one for each.
     self.w_o(merge(heads)) => self.w_o(self.w_o(merge(heads)))
     W_O is used twice.
     self.w_o(merge(heads)) => self.w_o(x)
     W_O is handed x: what should it mix?
-    self.w_q(x), self.num => x @ self.w_q.weight, self.num
-    self.w_k(x), self.num => x @ self.w_k.weight, self.num
-    self.w_v(x), self.num => x @ self.w_v.weight, self.num
+    split(self => split(x @ self
+    (x), self.num => .weight, self.num
     `nn.Linear` keeps its matrix transposed and adds a bias: what does calling it, self.w_q(x), do for you?
     self.num_heads) => 3)
     You cut into three heads, whatever num_heads is.
@@ -157,9 +137,7 @@ _ONE_HEAD = changes("""
     The values answer and the keys are mixed: in which order does `attention` take them?
     return self.w_o(merge(heads)) => return x + self.w_o(merge(heads))
     x is added to the output: that is the step after this class.
-    self.w_q(x) => x
-    self.w_k(x) => x
-    self.w_v(x) => x
+    v = split(self.w_v(x), self.num_heads) => q = k = v = split(x, self.num_heads)
     You cut x itself: which layers make queries, keys and values from it?
     self.num_heads) => x.shape[-1] // self.num_heads)
     You take num_heads for the width of a head: what does it count?
@@ -176,9 +154,7 @@ _THREE_HEADS = changes("""
     You average the heads: what does merge do with them?
     merge(heads) => merge(heads.flip(-3))
     The heads are side by side, but the last one comes first.
-    split(self.w_q(x), self.num_heads) => self.w_q(x).unflatten(-1, (-1, self.num_heads)).movedim(-1, -3)
-    split(self.w_k(x), self.num_heads) => self.w_k(x).unflatten(-1, (-1, self.num_heads)).movedim(-1, -3)
-    split(self.w_v(x), self.num_heads) => self.w_v(x).unflatten(-1, (-1, self.num_heads)).movedim(-1, -3)
+    self.num_heads) => x.shape[-1] // self.num_heads).transpose(1, 3)
     Your heads take every num_heads-th feature: a head owns features that lie side by side.
 """)
 
@@ -226,12 +202,7 @@ write_forward = ForwardExercise(
         # (b, n, d_model) -> (b, n, d_model); mask: (n, n), or what fits to (b, h, n, n)
         ...
 """,
-    given="""
-def attention(q, k, v, mask=None):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    return torch.softmax(scores, dim=-1) @ v
+    given=f"""{write_attention.solution_code}
 
 
 def split(table, num_heads):
@@ -246,9 +217,7 @@ def merge(heads):
         The heads are side by side, but do they mix? One of the four layers does nothing yet.
         self.w_o(merge(heads)) => self.w_o(heads.reshape(x.shape))
         Each row of your concat holds numbers from several words: what does merge do before joining the heads?
-        split(self.w_q(x), self.num_heads) => self.w_q(x).reshape(len(x), self.num_heads, x.shape[1], -1)
-        split(self.w_k(x), self.num_heads) => self.w_k(x).reshape(len(x), self.num_heads, x.shape[1], -1)
-        split(self.w_v(x), self.num_heads) => self.w_v(x).reshape(len(x), self.num_heads, x.shape[1], -1)
+        attention(q, k, v => attention(*(merge(each).reshape(each.shape) for each in (q, k, v))
         A reshape alone gives each head numbers from several words: what does split do after its cut?
         self.w_k(x) => self.w_q(x)
         The queries meet themselves: which layer makes the keys?
@@ -258,17 +227,14 @@ def merge(heads):
         `nn.Linear` keeps its matrix transposed: does x @ weight need a .T?
         attention(q, k, v => attention(k, q, v
         The keys ask and the queries answer: in which order does `attention` take them?
-        self.w_q(x), self.num => x @ self.w_q.weight.T, self.num
-        self.w_k(x), self.num => x @ self.w_k.weight.T, self.num
-        self.w_v(x), self.num => x @ self.w_v.weight.T, self.num
+        split(self => split(x @ self
+        (x), self.num => .weight.T, self.num
         The biases are missing: what does calling the layer, self.w_q(x), add to the product?
         self.w_q(x), self.num => x @ self.w_q.weight + self.w_q.bias, self.num
         self.w_k(x), self.num => x @ self.w_k.weight + self.w_k.bias, self.num
         self.w_v(x), self.num => x @ self.w_v.weight + self.w_v.bias, self.num
         `nn.Linear` keeps its matrix transposed, so x @ weight needs a .T: what does self.w_q(x) do for you?
-        split(self.w_q(x), self.num_heads) => self.w_q(x)
-        split(self.w_k(x), self.num_heads) => self.w_k(x)
-        split(self.w_v(x), self.num_heads) => self.w_v(x)
+        attention(q, k, v => attention(*map(merge, (q, k, v))
         merge(heads) => heads
         With one head it is right; with three, one head does it all: which function cuts q, k and v?
         self.w_o(merge(heads)) => merge(self.w_o(heads))
