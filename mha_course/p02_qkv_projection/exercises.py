@@ -4,21 +4,22 @@ import torch
 
 from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, case, changes, kind_of, numbers
 from mha_helpers.golden import golden_example
+from mha_helpers.style import vector
 
 
 class LayerExercise(FunctionExercise):
     """The answer is a function that makes a layer of a matrix; the layer is tried on x."""
 
     def _run(self, answer, case):
-        return super()._run(lambda x, w_q: self._applied(answer(w_q), x), case)
+        def applied(x, w_q):
+            layer = answer(w_q)
+            if not isinstance(layer, torch.nn.Linear):
+                raise AnswerError(f"your function returns {kind_of(layer)}; a torch.nn.Linear is needed.")
+            if layer.bias is not None and layer.bias.any():
+                raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
+            return layer(x)
 
-    @staticmethod
-    def _applied(layer, x):
-        if not isinstance(layer, torch.nn.Linear):
-            raise AnswerError(f"your function returns {kind_of(layer)}; a torch.nn.Linear is needed.")
-        if layer.bias is not None and layer.bias.any():
-            raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
-        return layer(x)
+        return super()._run(applied, case)
 
 
 into_a_layer = LayerExercise(
@@ -60,25 +61,22 @@ def as_layer(w_q):
 )
 
 
-def _pair(numbers):
-    return "({:.4g}, {:.4g})".format(*(numbers + 0.0).tolist()).replace("-", "−")
-
-
 def _asks(w_q, _):
     """Say which position the head reads, or which word asks for something else than it should."""
     example = golden_example()
     for name, row in zip(example.features[3:], w_q[3:], strict=True):
         if row.any():
-            return f"has {_pair(row)} as its row “{name}”, so the head reads this position: is it allowed to?"
+            reads = f"has {vector(row, 4)} as its row “{name}”, so the head reads this position"
+            return f"{reads}: is it allowed to?"
     cat, eats, fish = example.x[:, :3].double() @ w_q[:3]
     for word, query in (("cat", cat), ("eats", eats)):
         if query.any():
             nothing = "nothing, (0, 0): which of its features do your rows read?"
-            return f"lets “{word}” ask with {_pair(query)}, and it should ask {nothing}"
+            return f"lets “{word}” ask with {vector(query, 4)}, and it should ask {nothing}"
     why = "its feature “is eaten” is 1, so which numbers must that row of yours hold?"
     if fish[0] and not fish[1]:
         why = "in which of the two columns does its number belong?"
-    return f"lets “fish” ask with {_pair(fish)}, and it should ask with (0, 1): {why}"
+    return f"lets “fish” ask with {vector(fish, 4)}, and it should ask with (0, 1): {why}"
 
 
 own_question = ValueExercise(
