@@ -62,7 +62,6 @@ def as_layer(w_q):
 
 
 def _asks(w_q, _):
-    """Say which position the head reads, or which word asks for something else than it should."""
     example = golden_example()
     for name, row in zip(example.features[3:], w_q[3:], strict=True):
         if row.any():

@@ -9,7 +9,6 @@ _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found can
 
 
 def _needs(scores, wanted):
-    """Say which query and key the first wrong score is made of."""
     index = int((scores - wanted).abs().gt(1e-3).int().argmax())
     pair = f"{_QUERIES[index]} with (1, −3)" if wanted[1] == 5 else f"{_KEYS[index]} with (1, 1)"
     return f"has a wrong score of {pair}: what are their two products, and what is the sum?"

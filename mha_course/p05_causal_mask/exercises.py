@@ -53,7 +53,6 @@ my_row = [0.768 / left, 0, 0.187 / left]
 
 
 def _broken_rules_of_the_window(seen, wanted):
-    """Say of a mask with wrong cells which rules of the task it breaks, and where first."""
     seen, wanted, key = seen != 0, wanted != 0, torch.arange(len(seen))
     back = key[:, None] - key
     rules = {

@@ -43,7 +43,6 @@ my_weights = [power / sum(powers) for power in powers]
 
 
 def _larger_weight(factor, _):
-    """Say which weight a wrong factor makes of scores of 5 and 3."""
     difference, weight = number(2 * factor, 3), torch.sigmoid(2 * factor)
     return f"makes the scores differ by {difference}, and so the larger weight {weight:.3f}, not 0.900"
 

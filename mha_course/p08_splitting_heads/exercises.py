@@ -7,7 +7,6 @@ from mha_helpers import golden_example, split_heads
 
 
 def _held_there(indices, right):
-    """Say which number of q stands at three wrong indices."""
     if len(indices) == 3 and (indices == indices.round()).all():
         head, word, number = map(int, indices)
         if not (0 <= head < 3 and 0 <= word < 6 and 0 <= number < 4):
