@@ -3,7 +3,7 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, case, changes, is_stub, numbers
-from mha_course.p09_concat_and_output.class_mistakes import MASKS
+from mha_course.p09_concat_and_output.exercises import MASKS
 from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
 from mha_helpers.masks import causal_mask, padding_mask
 
