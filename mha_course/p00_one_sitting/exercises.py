@@ -15,7 +15,7 @@ def _several_heads(*front):
     return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 9, seed=5)
 
 
-_MASKS = MASKS + changes("""
+_HIDING = MASKS + changes("""
     ~mask => mask
     The mask is the wrong way round: does masked_fill write where it finds True, or where it finds False?
     .masked_fill(~mask, -torch.inf) => [:]
@@ -58,7 +58,7 @@ write_attention = FunctionExercise(
     without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
     cases=lambda: [
         case(*_ONE_HEAD_QKV, label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
-        case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask", mistakes=_MASKS),
+        case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask", mistakes=_HIDING),
         case(*_several_heads(6), label="with six heads in front", mistakes=_ROOTS),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
