@@ -12,6 +12,10 @@ _TWO_SENTENCES = changes("""
     real[:, None, None, :] => real[:1, None, None, :].expand(len(lengths), 1, 1, n)
     All sentences get the padding of the first: which axis of your mask holds them?
 """)
+_NO_WORD = changes("""
+    n - lengths => (n - lengths) % n
+    The empty sentence is visible throughout: [-0:] is [0:], the whole row.
+""")
 
 padding_in_front = FunctionExercise(
     "D5.1 ★★ · 6 min · Padding at the front, and causal",
@@ -19,7 +23,7 @@ padding_in_front = FunctionExercise(
     cases=lambda: [
         case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5", mistakes=_TWO_SENTENCES),
         case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
-        case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word"),
+        case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word", mistakes=_NO_WORD),
     ],
     task="""
     A model that continues a text needs the last word of every sentence at the end, so sentences are
@@ -49,8 +53,6 @@ padding_in_front = FunctionExercise(
         Your triangle is the wrong way round: a row is a query, so which of its keys are later?
         real[:, None, None, :] => real[:, None, :, None]
         Your mask hides rows, the queries: padding must not be seen, so it is hidden as a key.
-        n - lengths => (n - lengths) % n
-        The empty sentence is visible throughout: [-0:] is [0:], the whole row.
     """),
     praise="A key must be a word, not a later one; the axis of size 1 serves all heads.",
     hints=[

@@ -42,6 +42,10 @@ _WITHOUT_A_MASK = changes("""
     reshape re-cuts the rows but swaps no axes: what does?
     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
     All weights together add up to 1: what must each row add up to?
+    weights @ v => weights @ k
+    You mix the keys: what does a query collect?
+    weights @ v => v
+    You return the values as they are: the weights are not used.
     scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
     Without a mask you hide words all the same: what does mask=None mean?
 """)
@@ -91,6 +95,8 @@ def attention(q, k, v, mask=None):
         You return the weights: what do they mix?
         k.transpose(-2, -1) => k.T
         With heads in front, .T reverses all axes: which two should change places?
+        k.transpose(-2, -1) => k.transpose(0, 1)
+        With heads in front, axis 0 is the heads: counted from the end, which two axes should change places?
     """),
     praise="PyTorch's own function gives these numbers, for any number of heads.",
     hints=[

@@ -40,12 +40,16 @@ _OF_ONE = changes("""
     ] + => ] * => ] - => ] + positions[:n] +
     You multiply the two, subtract one, or add it twice: how does the page join them?
 """)
+_OF_THREE = changes("""
+    positions[:n] => positions[:3]
+    You take three positions: how long is a sentence?
+""")
 
 tokens_to_x = FunctionExercise(
     "1.2 ★★ · 7 min · From token numbers to x",
     cases=lambda: [
         case(_ONE, *_TABLES, label="with more positions in the table than tokens", mistakes=_OF_ONE),
-        case(_THREE, *_TABLES, label="with three sentences of two tokens"),
+        case(_THREE, *_TABLES, label="with three sentences of two tokens", mistakes=_OF_THREE),
         case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
     ],
     task="""
@@ -68,8 +72,8 @@ tokens_to_x = FunctionExercise(
         Word and position lie side by side: how many numbers should a row have, and how do two become one?
         positions[:n] => positions[0]
         All tokens get row 0: which row belongs to the second token?
-        token_ids.shape[-1] => token_ids.shape[0] => 3
-        You take three positions, or as many as there are sentences: which axis counts the tokens of one?
+        shape[-1] => shape[0]
+        You take as many positions as there are sentences: which axis counts the tokens of one?
         shape[-1] => shape[0]
         positions[:n] => positions[:n].reshape(-1, *[1] * (token_ids.dim() - 1), 4)
         All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?
