@@ -6,7 +6,7 @@ import math
 import ipywidgets as widgets
 
 from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, TABLE, Cell, machine
-from mha_course.p09_concat_and_output.tour import STEPS, told, way_to
+from mha_course.p09_concat_and_output.tour import STEPS, told, tour_of
 from mha_helpers import golden_example
 from mha_helpers.listener import Listener
 from mha_helpers.panel import IndexMenu, Panel
@@ -83,7 +83,8 @@ class _MachinePanel(Panel):
         ends_tour = self._clicked or moved & {"value", "matrix", "row", "column"}
         tour = values["tour"] if "tour" in moved or not ends_tour else 0
         if tour:
-            self._trail = self._way = way_to(tour, now)
+            cells = tour_of(now)
+            self._trail = self._way = extended(cells[: tour - 1 : -1], cells[tour - 1], now)
         elif "tour" in moved:
             self._trail = self._way = [START]
         else:
@@ -153,8 +154,6 @@ def extended(trail, cell, now):
     for earlier in reversed(before):
         if way[0] in now.sources(earlier):
             way.insert(0, earlier)
-        elif len(way) > 1:  # another mask has cut it
-            break
     return way
 
 

@@ -26,36 +26,22 @@ def tour_of(now):
 
     The word found is the one that gets most weight; of several columns it takes the one that adds most.
     """
-    values, head = now.values, now.head
+    values, features = now.values, range(len(EXAMPLE.features))
 
     def most(cells):
         return max(cells, key=lambda cell: (abs(values[cell]), values[cell]))
 
     found = most(Cell("weights", WORD, key) for key in range(len(now.tokens))).column
-    products = [abs(values[Cell("Q", WORD, k)] * values[Cell("K", found, k)]) for k in range(D_K)]
-    asked = products.index(max(products))
-    into = now.sources(Cell("Q", WORD, asked))
-    half = len(into) // 2
-    factors = zip(into[:half], into[half:], strict=True)
-    x, _ = max(factors, key=lambda pair: abs(values[pair[0]] * values[pair[1]]))
-    w_o = most(Cell("W_O", D_K * head, feature) for feature in range(len(EXAMPLE.features)))
+    asked = max(range(D_K), key=lambda k: abs(values[Cell("Q", WORD, k)] * values[Cell("K", found, k)]))
+    x = max(features, key=lambda f: abs(values[Cell("x", WORD, f)] * values[Cell("W_Q", f, asked)]))
+    w_o = most(Cell("W_O", D_K * now.head, feature) for feature in features)
     pair = (WORD, found)
     return [
-        x, Cell("Q", WORD, asked), Cell("K", found, asked),
+        Cell("x", WORD, x), Cell("Q", WORD, asked), Cell("K", found, asked),
         *(Cell(name, *pair) for name in ("scores", "scaled", "masked", "weights")),
         Cell("V", found, 0), Cell("head", WORD, 0), Cell("concat", WORD, w_o.row), w_o,
         Cell("output", WORD, w_o.column),
     ]  # fmt: skip
-
-
-def way_to(step, now):
-    """Return the trail from the tour's last cell back to that of a step, counted from 1."""
-    cells = tour_of(now)
-    trail = [cells[step - 1]]
-    for later in cells[step:]:
-        if trail[0] in now.sources(later):
-            trail.insert(0, later)
-    return trail
 
 
 def told(now, cell):
