@@ -130,11 +130,9 @@ def _towards(stream, rivals):
 
 def _written(heads, direction, name):
     """Return what each head adds to the difference. Shape: heads ``(layers, h, d_v)`` -> ``(layers, h)``."""
-    if name == "no W_O":
-        return heads.flatten(1).mul(direction).view(heads.shape).sum(dim=-1)
     blocks = load_language_model().blocks
-    towards = torch.stack([direction @ block.attention.w_o.weight for block in blocks])
-    towards = towards.view(heads.shape)  # layers of (d_model) @ (d_model, h·d_v) -> (layers, h, d_v)
+    towards = [direction if name == "no W_O" else direction @ block.attention.w_o.weight for block in blocks]
+    towards = torch.stack(towards).view(heads.shape)  # of (d_model) @ (d_model, h·d_v) -> (layers, h, d_v)
     return (heads * towards).sum(dim=-1)
 
 
