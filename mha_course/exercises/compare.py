@@ -41,7 +41,8 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
         return _parts_difference(got, right, names, asked, subject)
     if isinstance(right, tuple | list) and (any(map(torch.is_tensor, right)) or as_numbers(right) is None):
         if isinstance(got, torch.Tensor) and got.dim() > 1 and len(got) == len(right):
-            got = got.unbind()  # stacked, it can be taken apart just as well
+            alike = all(getattr(part, "shape", None) == got.shape[1:] for part in right)
+            got = got.unbind() if alike else got  # stacked, it can be taken apart just as well
         if not isinstance(got, tuple | list) or len(got) != len(right):
             count = f" with {counted(len(got), 'value')}" if isinstance(got, tuple | list) else ""
             names = f": {', '.join(asked.returns)}" if asked.returns else ""

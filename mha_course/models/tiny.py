@@ -171,24 +171,6 @@ def head_scores(model, letters, distance, heads_on=None):
     return {"previous letter": previous, "after a copy": after}
 
 
-def lift(scores, letters, distance):
-    """Return by how much scores lift the positions where a head of layer 2 has to look.
-
-    For each query whose next letter can be known: the average score of the letters that followed its earlier
-    copies, minus that of all other letters that the mask allows; then the average over these queries.
-    Shapes: scores ``(b, n, n)``, letters ``(b, n)``, distance ``(b)`` -> a number. Page 10.
-
-    >>> letters = torch.tensor([[0, 1, 0, 1]])  # from position 2 on the next letter can be known
-    >>> scores = torch.tensor([[1.0, 5, 2, 0]]).repeat(4, 1)  # the right position is 1: a 0 stands before it
-    >>> lift(scores[None], letters, torch.tensor([2]))
-    3.5
-    """
-    right = positions_after_copies(letters)  # (b, n, n)
-    parts = right, causal_mask(letters.shape[-1]) & ~right
-    on_right, on_other = ((scores * part).sum(dim=-1) / part.sum(dim=-1) for part in parts)  # (b, n) each
-    return (on_right - on_other)[:, :-1][predictable(letters, distance)].mean().item()
-
-
 def new_model(seed):
     """Return an untrained ``TinyModel``; the learner's own random numbers stay as they are."""
     with torch.random.fork_rng(devices=[]):

@@ -121,7 +121,7 @@ _ONE_HEAD = changes("""
     The output is right, but you return scores with it: which step makes them weights?
 """)
 
-_MASKS = changes("""
+MASKS = changes("""
     .masked_fill(~mask, -torch.inf) => [:]
     scores, dim=-1) => scores, dim=-1) * (1 if mask is None else mask)
     The mask comes after softmax: what do the rows of weights add up to?
@@ -164,7 +164,7 @@ the_class = ModuleExercise(
         batch((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD + _BLANK_CELL),
         batch((3, 3), n=4, label="with d_k = 1, without a mask", mistakes=_BLANK_CELL),
         batch((12, 3), label="with three heads, without a mask"),
-        batch((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=_MASKS),
+        batch((8, 2), causal_mask(4), n=4, label="with a mask", mistakes=MASKS),
         batch((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
@@ -242,7 +242,7 @@ three_bugs = BugHunt(
         batch(
             (1, 1),
             _NEAR,
-            mistakes=_MASKS,
+            mistakes=MASKS,
             bug="The mask allows neighbours: who gets the weight, the neighbours or the others?",
         ),
         batch((12, 3), _NEAR),

@@ -49,12 +49,10 @@ class _MachinePanel(Panel):
             "sentence": widgets.Dropdown(options=SENTENCES, layout={"width": "176px"}),
             "head": IndexMenu("head", names=EXAMPLE.head_names),
             "mask": widgets.Dropdown(options=list(MASKS), layout={"width": "147px"}),
-            "tour": widgets.IntSlider(0, 0, STEPS, layout={"width": "148px"}),
-            "value": widgets.IntSlider(0, -4, 4, layout={"width": "146px"}),
+            "tour": widgets.IntSlider(0, 0, STEPS, layout={"width": "148px"}).add_class("mha-short"),
+            "value": widgets.IntSlider(0, -4, 4, layout={"width": "146px"}).add_class("mha-short"),
         }
-        controls["head"].layout.width = "175px"
-        for name in ("tour", "value"):  # all five stand in one row, also on a projector of 1024 pixels
-            controls[name].add_class("mha-short")
+        controls["head"].layout.width = "175px"  # all five stand in one row, even on 1024 pixels
         menus = {"matrix": widgets.Dropdown(options=MATRICES, value=START.matrix)}
         menus |= {name: IndexMenu(name, start=getattr(START, name)) for name in ("row", "column")}
         # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
@@ -77,9 +75,12 @@ class _MachinePanel(Panel):
         before, self._trail = self._trail[-1], [in_head(values["head"], cell) for cell in self._trail]
         if "sentence" in moved:  # another word stands there now
             self._changes = {cell: value for cell, value in self._changes.items() if cell.matrix != "x"}
-        if "value" in moved and not self._clicked:
-            self._change(values)
-        now = self._machine(**values)
+        now, menus = self._machine(**values), Cell(values["matrix"], values["row"], values["column"])
+        if "value" in moved and not self._clicked and menus in now.values and menus.matrix in GIVEN:
+            self._changes[now.whole(menus)] = values["value"]
+            if values["value"] == now.unchanged.values[menus]:
+                del self._changes[now.whole(menus)]
+            now = self._machine(**values)
         ends_tour = self._clicked or moved & {"value", "matrix", "row", "column"}
         tour = values["tour"] if "tour" in moved or not ends_tour else 0
         if tour:
@@ -88,17 +89,9 @@ class _MachinePanel(Panel):
         elif "tour" in moved:
             self._trail = self._way = [START]
         else:
-            self._go_on(Cell(values["matrix"], values["row"], values["column"]), before, now)
+            self._go_on(menus, before, now)
         self._clicked = None
         self._show(controls, tour)
-
-    def _change(self, values):
-        """Set the chosen number, if it is one that nothing was made from."""
-        now, cell = self._machine(**values), Cell(values["matrix"], values["row"], values["column"])
-        if cell in now.values and cell.matrix in GIVEN:
-            self._changes[now.whole(cell)] = values["value"]
-            if values["value"] == now.unchanged.values[cell]:
-                del self._changes[now.whole(cell)]
 
     def _go_on(self, menus, before, now):
         rows, columns = now.axes[menus.matrix]

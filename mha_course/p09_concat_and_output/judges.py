@@ -60,6 +60,9 @@ class ModuleExercise(FunctionExercise):
         module, generator = answer(*sizes), torch.Generator().manual_seed(0)
         mine = dict(module.named_parameters(remove_duplicate=False))
         for name, parameter in self.reference(*sizes).named_parameters():
+            layer, _, part = name.partition(".")
+            if name not in mine and part == "bias" and f"{layer}.weight" in mine:
+                raise AnswerError(f"your self.{layer} has no bias, and the task asks for one.")
             if name not in mine:
                 others = ", ".join(f"self.{other}" for other, _ in module.named_children())
                 lacking = f"your self.{name} is missing{'; your layers are ' * bool(others)}{others}"

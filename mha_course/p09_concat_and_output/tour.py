@@ -35,10 +35,9 @@ def tour_of(now):
     asked = max(range(D_K), key=lambda k: abs(values[Cell("Q", WORD, k)] * values[Cell("K", found, k)]))
     x = max(features, key=lambda f: abs(values[Cell("x", WORD, f)] * values[Cell("W_Q", f, asked)]))
     w_o = most(Cell("W_O", D_K * now.head, feature) for feature in features)
-    pair = (WORD, found)
     return [
         Cell("x", WORD, x), Cell("Q", WORD, asked), Cell("K", found, asked),
-        *(Cell(name, *pair) for name in ("scores", "scaled", "masked", "weights")),
+        *(Cell(name, WORD, found) for name in ("scores", "scaled", "masked", "weights")),
         Cell("V", found, 0), Cell("head", WORD, 0), Cell("concat", WORD, w_o.row), w_o,
         Cell("output", WORD, w_o.column),
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 """What notebooks/10_trained_heads.ipynb imports beside its exercises."""
 
-from mha_course.models.tiny import lift
+from mha_course.p10_trained_heads.circuit import lift
 from mha_course.p10_trained_heads.explorer import trained_explorer
 from mha_course.p10_trained_heads.picture import circuit_maps, model_map
 

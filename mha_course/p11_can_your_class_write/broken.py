@@ -35,10 +35,6 @@ def rotate_halves(table):
     return rotate(table.unflatten(-1, (2, -1)).mT.flatten(-2)).unflatten(-1, (-1, 2)).mT.flatten(-2)
 
 
-def one_ahead(mask):
-    return mask | mask.roll(-1, 0)
-
-
 def without_first(mask):
     mask = mask.clone()
     mask[1:, 0] = False
@@ -66,7 +62,7 @@ BREAKS = {  # the text that is replaced, and by what
     | {"key_heads))\n        v": "key_heads), base=10_000)\n        v"},
 }
 SUSPECTS = {  # of exercise 11.2
-    "A": {"~mask": "~one_ahead(mask)"},
+    "A": {"~mask": "~(mask | mask.roll(-1, 0))"},
     "B": {"~mask": "~mask.triu(-3)"},
     "C": {"** 0.5": "** 1"},
     "D": {"q = rotate(": "q = ("},

@@ -56,7 +56,9 @@ def click(values, map, row, column):
 
 def compute(sentence, off, layer, head, against, **menu):
     chosen, name = (layer, head), menu["break"]
-    heads_off = _off(off, chosen)
+    of_layer = [(layer, other) for other in range(NUM_HEADS)]
+    neighbours = [other for other in of_layer if other != chosen]
+    heads_off = {HEAD: [chosen], LAYER: of_layer, REST: neighbours}.get(off, [])
     right, shown = run(sentence, "nothing", ()), run(sentence, name, ())
     rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
     if against.strip():
@@ -68,12 +70,6 @@ def compute(sentence, off, layer, head, against, **menu):
         "rivals": rivals.tolist(), "writes": _written(shown["heads"], direction, name), "total": total,
         "before": right["next"], "after": shown["next"],
     }  # fmt: skip
-
-
-def _off(off, chosen):
-    """Return the heads that the menu switches off, as (layer, head)."""
-    layer = [(chosen[0], head) for head in range(NUM_HEADS)]
-    return {HEAD: [chosen], LAYER: layer, REST: [head for head in layer if head != chosen]}.get(off, [])
 
 
 # --- the model --------------------------------------------------------------------------------------------
