@@ -3,6 +3,8 @@
 import os
 import re
 
+import pytest
+
 # Two processes with one thread each are faster than with two. Kernels inherit this.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning
@@ -17,3 +19,10 @@ def pytest_collection_modifyitems(items):
         for pattern, mark in MARKS.items():
             if re.search(pattern, item.nodeid):
                 item.add_marker(mark)
+
+
+def pytest_runtest_setup(item):
+    if isinstance(item, pytest.DoctestItem):
+        import torch  # here, because only now the number of its threads is set
+
+        torch.set_printoptions(profile="default")  # whatever a page's cell has set
