@@ -96,10 +96,6 @@ def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask,
     torch.testing.assert_close(fused, output, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
-class Named(nn.MultiheadAttention):
-    """A subclass that computes the same."""
-
-
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("b", "n", "h", "d_k"), [(2, 5, 3, 4), (3, 3, 3, 1), (1, 1, 1, 5), (4, 2, 1, 3)])
 @pytest.mark.parametrize("axes", [None, "nn", "b11n", "b1nn", "1hnn", "bhnn"])
@@ -107,7 +103,8 @@ def test_our_module_is_pytorchs_with_every_mask(b, n, h, d_k, bias, axes):
     mask = axes and numbers(*({"b": b, "n": n, "h": h, "1": 1}[axis] for axis in axes)) > -0.3
     if axes:
         mask[..., 0] = True  # in a row without a key PyTorch's module gives NaN
-    theirs = Named(h * d_k, h, bias=bias, batch_first=True, dtype=torch.float64).eval()
+    named = type("Named", (nn.MultiheadAttention,), {})  # a subclass that computes the same
+    theirs = named(h * d_k, h, bias=bias, batch_first=True, dtype=torch.float64).eval()
     if bias:  # PyTorch starts with biases of zero, which would hide a bias forgotten
         nn.init.normal_(theirs.in_proj_bias)
         nn.init.normal_(theirs.out_proj.bias)

@@ -136,7 +136,7 @@ A_BIAS = r"opposite\. It is like a bias that is added to the scores \(ALiBi, T5\
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda mha, x: mha(x, x, x), r"from one x: layer\(x\)"),
+        (lambda mha, x: mha(x, None, False), r"from one x: layer\(x\)"),
         (lambda mha, x: mha(x, x), r"from one x: layer\(x\)"),
         (lambda mha, x: mha(x, batch(n=7)), r"from one x: layer\(x\)"),
         *((lambda mha, x, name=name: mha(x, **{name: x}), "For two inputs") for name in
