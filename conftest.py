@@ -21,8 +21,10 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(mark)
 
 
-def pytest_runtest_setup(item):
-    if isinstance(item, pytest.DoctestItem):
-        import torch  # here, because only now the number of its threads is set
+@pytest.fixture(autouse=True)
+def torch_as_usual():
+    """Whatever a page's cell, or the test before, has set."""
+    import torch  # here, because only now the number of its threads is set
 
-        torch.set_printoptions(profile="default")  # whatever a page's cell has set
+    torch.set_printoptions(profile="default")
+    torch.set_default_dtype(torch.float32)
