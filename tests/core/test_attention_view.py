@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from mha_helpers import attention_view, head_heatmaps
-from mha_helpers.panel import WIDTH
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import MOST_SMALL
-from tests.pages.test_every_panel import rows
+from tests.pages import test_every_panel
 from tools.states import States
 
 ASKS, ANSWERS = ["le", "chat"], ["the", "old", "cat"]
@@ -61,10 +60,7 @@ def test_a_slider_goes_through_the_layers_and_a_click_chooses_head_query_and_key
 )
 def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_k):
     panel = attention_view(random_weights(24, heads, n_q, n_k), numbered(n_q), numbered(n_k, "k"))
-    more = [panel.controls[name] for name in panel.more]
-    seen = [control for name, control in panel.controls.items() if name not in panel.more]
-    assert 'width="860" height="334"' in panel.svg() and WIDTH == 860
-    assert 26 + 30 * (rows(seen) + rows(more)) + 334 + 60 <= 515
+    test_every_panel.test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_are(panel)
     for head in range(1, heads, 7):
         panel.controls["head"].value = head
         drawn = {int(number) for number in re.findall(r'data-cell="(\d+),', panel.svg())}
