@@ -137,7 +137,6 @@ def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
 
 def test_the_map_of_the_way_numbers_each_step_by_its_page_and_lights_one_or_none():
     texts = [text.get_text() for text in pipeline_map(4).figure.axes[0].texts]
-    assert texts.count("") == 8, "an arrow between each two"
     assert [text for text in texts if text.isdigit()] == [f"0{page}" for page in range(1, 10)]
     assert texts[texts.index("04") + 1] == "scaled" in pipeline_map(4).words
     assert pipeline_map().words.startswith("The way: tokens → project → ")
