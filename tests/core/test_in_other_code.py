@@ -1,4 +1,4 @@
-"""The class in code of other people: autocast, graphs, other devices, copies, and calls as of other layers."""
+"""The class in code of other people: autocast, graphs, other devices, copies, calls meant for other layers."""
 
 import copy
 import itertools
@@ -163,7 +163,7 @@ PADDING, NO_PADDING = torch.tensor([[False] * 5, [False, False, False, True, Tru
         ("attention_mask", (~PADDING).long(), NO_PADDING),
         *((name, torch.tensor([5, 3]), NO_PADDING) for name in ("valid_lens", "lengths", "seq_len")),
         ("window_size", 1, causal_mask(5) & sliding_window_mask(5, 1)),
-        *(("mask", torch.zeros(5, 5).masked_fill(~causal_mask(5), hidden), causal_mask(5)) for hidden in (-math.inf, -1e4)),
+        *(("mask", torch.where(causal_mask(5), 0, hidden), causal_mask(5)) for hidden in (-math.inf, -1e4)),
         ("mask", causal_mask(5).float(), causal_mask(5)),
     ],
 )  # fmt: skip
