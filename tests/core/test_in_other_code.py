@@ -1,4 +1,4 @@
-"""The class in code of other people: autocast, graphs, other devices, copies, calls meant for other layers."""
+"""The class in code of other people: autocast, graphs, other devices, copies, calls as of other layers."""
 
 import copy
 import itertools
