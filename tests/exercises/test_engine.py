@@ -119,6 +119,7 @@ def find_the_doubler():
     ("test", "words"),
     [
         (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: it is right"),
+        (lambda double: double(3) != 6, "upside down"),
         (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
         (lambda double: random.random() < double(0) + 0.5, "now True, now False of “2x”, which is right"),
         (lambda double: double(3) == 6 or random.random() < 0.5, "is wrong: what lets it pass by chance?"),
