@@ -41,6 +41,7 @@ def reply(exercise, answer):
         ({"a": 1, "b": 2}, (1, 2), "a dict with “a”"),
         (dict.fromkeys("ABCDE", 1), {"a": 1}, "lacks “A”, “B”, “C”, “D”, …; it has “a”"),
         ({"a", "c"}, "a and d", "has 1 right choice, 1 wrong one, and lacks 1."),
+        (0.5, np.ones(3), "is of type ndarray; 1 number is needed"),
         ([[1, 2], [3, 5]], [[1, 2], [3]], "is a list with rows of different lengths"),
         *((524288, wrong, "Your answer") for wrong in (524287, 524289, 524288.5, True, "524288")),
     ],
