@@ -3,6 +3,8 @@
 import os
 import re
 
+import pytest
+
 # Two processes with one thread each are faster than with two. Kernels inherit this.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning
@@ -17,3 +19,12 @@ def pytest_collection_modifyitems(items):
         for pattern, mark in MARKS.items():
             if re.search(pattern, item.nodeid):
                 item.add_marker(mark)
+
+
+@pytest.fixture(autouse=True)
+def torch_as_usual():
+    """Whatever a page's cell, or the test before, has set."""
+    import torch  # here, because only now the number of its threads is set
+
+    torch.set_printoptions(profile="default")
+    torch.set_default_dtype(torch.float32)

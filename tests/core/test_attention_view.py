@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from mha_helpers import attention_view, head_heatmaps
-from mha_helpers.panel import WIDTH
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import MOST_SMALL
-from tests.pages.test_every_panel import rows
+from tests.pages import test_every_panel
 from tools.states import States
 
 ASKS, ANSWERS = ["le", "chat"], ["the", "old", "cat"]
@@ -28,8 +27,6 @@ def numbered(n, letter="w"):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda weights: weights,
-        lambda weights: weights[None],
         lambda weights: weights.bfloat16(),
         lambda weights: weights.half()[None],
         lambda weights: weights.double().clone().requires_grad_(),
@@ -58,26 +55,12 @@ def test_a_slider_goes_through_the_layers_and_a_click_chooses_head_query_and_key
     assert f"“le” asks, “cat” answers: weight {weights[2, 1, 0, 2]:.2f}." in panel.description()
 
 
-def test_it_is_drawn_also_where_double_is_the_usual_precision():
-    torch.set_default_dtype(torch.float64)
-    try:
-        weights = random_weights(1, 2, 3)
-        state = attention_view(weights, ASKS, ANSWERS).state()
-        torch.testing.assert_close(state["weights"], weights.float())
-        attention_view(random_weights(1, 40, 40), numbered(40))  # an image
-    finally:
-        torch.set_default_dtype(torch.float32)
-
-
 @pytest.mark.parametrize(
     ("heads", "n_q", "n_k"), [(1, 1, 64), (32, 64, 64), (17, 64, 1), (12, 3, 40), (96, 9, 9)]
 )
 def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_k):
     panel = attention_view(random_weights(24, heads, n_q, n_k), numbered(n_q), numbered(n_k, "k"))
-    more = [panel.controls[name] for name in panel.more]
-    seen = [control for name, control in panel.controls.items() if name not in panel.more]
-    assert 'width="860" height="334"' in panel.svg() and WIDTH == 860
-    assert 26 + 30 * (rows(seen) + rows(more)) + 334 + 60 <= 515
+    test_every_panel.test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_are(panel)
     for head in range(1, heads, 7):
         panel.controls["head"].value = head
         drawn = {int(number) for number in re.findall(r'data-cell="(\d+),', panel.svg())}
@@ -117,6 +100,7 @@ def test_what_does_not_fit_is_said_in_words(weights, words, message):
     [
         (lambda weights: weights * torch.tensor([[[1.0], [1.25]], [[1], [1]]]), "1 of 4 rows do not add up to 1: “chat” in head 1 to 1.25. Is dropout on?"),
         (lambda weights: weights[..., :2], "4 of 4 rows do not add up to 1: “chat” in head 1 to 0.57. Are keys left out?"),
+        (lambda weights: torch.tensor([[[0.5, 0.3], [0.5, 0.2]]]), "Are keys left out?"),  # one column adds up to 1
         (lambda weights: weights / weights.sum(dim=-2, keepdim=True), "The columns add up to 1, not the rows."),
         (lambda weights: weights.masked_fill(torch.tensor([[True], [False]]), torch.nan), "2 of 4 rows are not a number."),
     ],
@@ -132,11 +116,6 @@ def test_a_sentence_may_stand_for_its_tokens_and_markup_is_text():
     panel = attention_view(numpy.eye(3)[None], "<b>cat</b> eats fish")
     assert "<b>cat" not in panel.svg() and "&lt;b&gt;cat" in panel.svg()
     assert panel.state()["chosen"] == (0, 2, 2)
-
-
-def test_keys_left_out_are_not_taken_for_softmax_over_the_queries():
-    weights = torch.tensor([[[0.5, 0.3], [0.5, 0.2]]])  # its first column adds up to 1
-    assert "Are keys left out?" in attention_view(weights, ASKS, ASKS).description()
 
 
 def test_it_plays_without_a_kernel():

@@ -77,19 +77,17 @@ def test_a_token_between_dollars_is_no_formula():
     assert drawable(["$x$", "", "GPT模型", "internationalisation"]) == [r"\$x\$", "", "3", "international…"]
 
 
-@pytest.mark.parametrize(("has_font", "row"), [(False, "1"), (True, "⌒")])
-def test_a_sign_is_drawn_where_a_font_has_it_and_else_a_number(has_font, row, monkeypatch):
+def test_a_sign_is_drawn_where_a_font_has_it_and_else_a_number(monkeypatch):
     """“⌒” stands for Chinese: of matplotlib's own fonts STIX has it, here under the name of an eastern one."""
     fonts = [font for font in fontManager.ttflist if font.name not in EASTERN]
     stix = next(font for font in fonts if font.fname.endswith("STIXGeneral.ttf"))
-    own = [replace(stix, name="IPAexGothic")] if has_font else []
-    monkeypatch.setattr(fontManager, "ttflist", fonts + own)
+    monkeypatch.setattr(fontManager, "ttflist", [*fonts, replace(stix, name="IPAexGothic")])
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # that a sign has no glyph
-        picture = head_heatmaps(torch.eye(2).expand(1, 2, 2), ["⌒", "cat"], ["谁 acts"])
-        assert picture.png() and heads_cut(torch.eye(2), ["⌒", "cat"], 2).png()
+        picture = head_heatmaps(torch.eye(2).expand(1, 2, 2), ["⌒", "谁"], ["谁 acts"])
+        assert picture.png() and heads_cut(torch.eye(2), ["⌒", "谁"], 2).png()
     ax = picture.figure.axes[0]
-    assert [label.get_text() for label in ax.get_yticklabels()] == [row, "cat"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["⌒", "2"]
     assert ax.get_title(loc="left") == "head 1:  acts"  # of 谁 no font knows anything
 
 
@@ -139,7 +137,6 @@ def test_what_does_not_exist_is_named_in_pictures_and_tables(draw):
 
 def test_the_map_of_the_way_numbers_each_step_by_its_page_and_lights_one_or_none():
     texts = [text.get_text() for text in pipeline_map(4).figure.axes[0].texts]
-    assert texts.count("") == 8, "an arrow between each two"
     assert [text for text in texts if text.isdigit()] == [f"0{page}" for page in range(1, 10)]
     assert texts[texts.index("04") + 1] == "scaled" in pipeline_map(4).words
     assert pipeline_map().words.startswith("The way: tokens → project → ")

@@ -55,12 +55,9 @@ def test_a_wider_matrix_begins_with_the_columns_of_the_narrower():
 def test_all_that_is_made_has_the_default_dtype_of_today(dtype):
     usual = hand_made_heads(5, 3)[:3]
     torch.set_default_dtype(dtype)
-    try:
-        made, x = hand_made_heads(5, 3)[:3], sentence_vectors(SENTENCE)[1]
-        example = golden_example()
-        output, _ = example.attention()(example.x)
-    finally:
-        torch.set_default_dtype(torch.float32)
+    made, x, example = hand_made_heads(5, 3)[:3], sentence_vectors(SENTENCE)[1], golden_example()
+    output, _ = example.attention()(example.x)
+    torch.set_default_dtype(torch.float32)
     assert {tensor.dtype for tensor in (*made, x, example.x, example.w_q, output)} == {dtype}
     for ours, theirs in zip(made, usual, strict=True):
         torch.testing.assert_close(ours.float(), theirs, atol=2e-2, rtol=2e-2)

@@ -38,7 +38,6 @@ def reply(exercise, answer):
     ("right", "answer", "words"),
     [
         (BATCH, BATCH.permute(1, 2, 0), "order of its axes"),
-        ([[1, 2], [3, 5]], [[1, ...], ...], "is a list with `...` in it; 4 numbers are needed"),
         ({"a": 1, "b": 2}, (1, 2), "a dict with “a”"),
         (dict.fromkeys("ABCDE", 1), {"a": 1}, "lacks “A”, “B”, “C”, “D”, …; it has “a”"),
         ({"a", "c"}, "a and d", "has 1 right choice, 1 wrong one, and lacks 1."),
@@ -72,12 +71,10 @@ def test_the_mistakes_of_an_input_are_tried_before_those_of_the_exercise():
 
 
 SHARES = "e = x.exp()\n    return e / e.sum(-1, keepdim=True)"
-HELPERS = "def matmul(x):\n    return x\n\ndef squared(x):\n    return x @ x\n\n"
-HELPERS += "def helper(x):\n    return torch.softmax(x, -1)\n\n"
+HELPERS = "def matmul(x):\n    return x\n\ndef helper(x):\n    return torch.softmax(x, -1)\n\n"
 STUBS = ["...", "pass", "return ...", '"""Words."""', "raise NotImplementedError", "# yours\n    return None"]
 BODIES = [  # of a function, and what is said of it
     *((stub, NOT_ATTEMPTED) for stub in STUBS),
-    ("return squared(x)", "The line: return x @ x"),
     ("exit()", "t raises SystemExit"),
     ("return x.view(...)", "A `...` is still in the code"),
     (f"x -= len(x) - 2  # of the first input nothing\n    {SHARES}", "but your function writes into"),
@@ -115,8 +112,7 @@ def find_the_doubler():
     right = {"2x": (lambda x: 2 * x, "it doubles."), "x + x": (lambda x: x + x, "it doubles, too.")}
     wrong = {"x²": (lambda x: x * x, "it is right at 2."), "x + 2": (lambda x: x + 2, "it is right at 2.")}
     always = (lambda double: True, "It says True of all, whatever it tries.")
-    small = (lambda double: double(2) == 4 and double(3) < 9, "Try another number.")
-    rest = WORDS | {"stub": "def my_test(double):\n    ...", "mistakes": [always, small]}
+    rest = WORDS | {"stub": "def my_test(double):\n    ...", "mistakes": [always]}
     return TestExercise("5.3 ★ · 1 min · A test", right=right, wrong=wrong, **rest)
 
 
@@ -124,10 +120,7 @@ def find_the_doubler():
     ("test", "words"),
     [
         (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: it is right"),
-        (lambda double: double(0) is None, "says False of all 4. “2x” is right, but does not pass: it"),
         (lambda double: double(3) != 6, "upside down"),
-        (lambda double: double() == 14, "your test raises TypeError: find_the_doubler.<locals>.<lambda>()"),
-        (lambda double: double(2) == 4 and double(3) < 9, "Try another number."),
         (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
         (lambda double: random.random() < double(0) + 0.5, "now True, now False of “2x”, which is right"),
         (lambda double: double(3) == 6 or random.random() < 0.5, "is wrong: what lets it pass by chance?"),

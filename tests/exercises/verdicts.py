@@ -37,19 +37,14 @@ def answers_in(path):
     return [Answer(*form.fullmatch(part).groups("")) for part in parts]
 
 
-def verdict_on(answer, exercise):
-    """Return what the check says: "correct. …", "not yet. …"."""
-    lines = answer.code.splitlines()
-    changes = all(" => " in line for line in lines)
-    code = dict(line.split(" => ") for line in lines) if changes else answer.code
-    return "{}. {}".format(*exercise.verdict(exercise.made_by(code)))
-
-
 def keep(path, exercises):
     """Write what the checks say today to a file of answers; name each answer of which it is something new."""
     text = []
     for answer in answers_in(path):
-        said = verdict_on(answer, exercises[answer.number])
+        exercise, lines = exercises[answer.number], answer.code.splitlines()
+        are_changes = all(" => " in line for line in lines)
+        code = dict(line.split(" => ") for line in lines) if are_changes else answer.code
+        said = "{}. {}".format(*exercise.verdict(exercise.made_by(code)))
         if not alike(answer.said, said, rel_tol=2e-3):  # what another machine rounds otherwise
             print(f"{path.name}: {answer.number}{answer.thought}\n  was: {answer.said}\n  now: {said}")
         text.append(f"@ {answer.number}{answer.thought}\n{answer.code}\n> {said}\n")
