@@ -8,14 +8,19 @@ import torch
 
 from mha_course.models import language
 from mha_course.models.language import ModelMissing, load_language_model
+from mha_course.p11_can_your_class_write import broken_attention
 
 SENTENCES = (
     "The capital of France is",
     "When Mary and John went to the store, John gave a drink to",
+    "Once upon a time there was a little cat who",
     "2 + 2 = 4, and 12 + 30 = 42.",
     "  two spaces first\nand a new line\n\n",
     "Grüße aus Köln, 猫吃鱼 🐟",
-    "It's HELLO hElLo, isn't it? They've eaten; we'll see.",
+    "def attention(q, k, v):\n    return softmax(q @ k.T) @ v",
+    "HELLO hello Hello hElLo",
+    "It's the cat's fish, isn't it? They've eaten; we'll see.",
+    "a",
 )
 
 
@@ -47,7 +52,15 @@ def test_with_a_cache_it_computes_and_writes_the_same():
     with torch.no_grad():
         parts = torch.cat([model(part, caches) for part in ids.split([5, 1, len(ids) - 6])])
         torch.testing.assert_close(parts, model(ids), atol=1e-3, rtol=0)
-    assert model.write(SENTENCES[0], 5) == " Paris.\n\nThe"
+
+
+def test_the_attention_of_the_page_which_has_no_cache_writes_the_same():
+    model = load_language_model()
+    written, own = model.write(SENTENCES[0], 5), type(model.blocks[0].attention)
+    try:
+        assert model.use(broken_attention()).write(SENTENCES[0], 5) == written
+    finally:
+        model.use(own)
 
 
 def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, tmp_path):

@@ -84,6 +84,22 @@ def test_nonsense_is_neither_accepted_nor_raises(exercise):
         assert exercise.verdict(answer).status != CORRECT, answer
 
 
+def off_by_a_little(right):
+    """The right numbers, each wrong in its second decimal; texts, choices and whole numbers as they are."""
+    if isinstance(right, dict):
+        return {name: off_by_a_little(part) for name, part in right.items()}
+    if isinstance(right, list | tuple):
+        return type(right)(map(off_by_a_little, right))
+    return 1.02 * right + 0.015 if isinstance(right, float | torch.Tensor) else right
+
+
+@pytest.mark.parametrize("name", [name for name in EXERCISES if isinstance(EXERCISES[name], ValueExercise)])
+def test_a_number_that_is_wrong_in_its_second_decimal_is_refused(name):
+    right = EXERCISES[name].right
+    wrong = off_by_a_little(right)
+    assert repr(wrong) == repr(right) or EXERCISES[name].verdict(wrong).status == NOT_YET
+
+
 @every_exercise
 def test_it_says_what_a_page_needs(exercise):
     assert re.fullmatch(r"Exercise D?\d+\.\d+ ★{1,3} · \d+ min · \S.+", exercise.heading)
