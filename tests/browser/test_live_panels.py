@@ -10,44 +10,34 @@ SOURCE = "from mha_course.p09_concat_and_output import machine_explorer\n\nmachi
 PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
 
 
-@pytest.fixture(scope="module")
-def machine(browser, lab):
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    open_notebook(page, *lab, [SOURCE])
-    run_all(page)
-    assert error_outputs(page) == []
-    return page
-
-
-def says(machine, line):
-    machine.locator(".mha-panel [role=status]", has_text=line).wait_for(timeout=PATIENCE)
-
-
-def test_a_click_on_a_number_leads_to_it_and_one_on_the_trail_back(machine):
+def test_clicks_lead_through_the_machine_and_back_and_keys_through_its_tour_and_menus(browser, lab):
     pytest.importorskip("anywidget")
-    for matrix, line in [
-        (MATRICES.index("concat"), "1.784 is copied from head 1's output."),
-        (MATRICES.index("head"), "0.919 · 2 + 0.027 · 0 + 0.054 · (−1) = 1.784"),
+    machine = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_notebook(machine, *lab, [SOURCE])
+    run_all(machine)
+    assert error_outputs(machine) == []
+
+    def says(line):
+        machine.locator(".mha-panel [role=status]", has_text=line).wait_for(timeout=PATIENCE)
+
+    for matrix, row, line in [
+        (MATRICES.index("concat"), 1, "1.784 is copied from head 1's output."),
+        (MATRICES.index("head"), 1, "0.919 · 2 + 0.027 · 0 + 0.054 · (−1) = 1.784"),
+        (len(MATRICES), 0, "= 2.784"),  # the trail, counted as a matrix after the others
     ]:
-        machine.locator(f".mha-panel [data-cell='{matrix},1,0'] > rect").click()
-        says(machine, line)
-    trail = len(MATRICES)  # counted as a matrix after the others
-    machine.locator(f".mha-panel [data-cell='{trail},0,0'] > rect").click()
-    says(machine, "= 2.784")
-
-
-def test_keys_lead_through_the_tour_change_a_number_and_open_more(machine):
+        machine.locator(f".mha-panel [data-cell='{matrix},{row},0'] > rect").click()
+        says(line)
     machine.get_by_role("slider", name="tour").press("ArrowRight")
-    says(machine, "“eats” comes in as six numbers")  # where a number of x is chosen
+    says("“eats” comes in as six numbers")  # where a number of x is chosen
     machine.get_by_role("slider", name="value").press("ArrowRight")
-    says(machine, "2 was set by you, in place of 1.")
+    says("2 was set by you, in place of 1.")
     machine.get_by_role("button", name="reset", exact=True).press("Enter")
-    says(machine, "= 2.784")
+    says("= 2.784")
     machine.get_by_role("button", name="more", exact=True).press("Enter")
     menu = machine.get_by_label("matrix", exact=True)
     menu.wait_for(timeout=PATIENCE)  # what is still folded away takes no keys
     menu.press("ArrowDown")
-    says(machine, "W_O: ")
+    says("W_O: ")
 
 
 PAGE = ROOT / "notebooks" / "00_start_here.ipynb"

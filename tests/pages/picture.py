@@ -6,8 +6,10 @@ import re
 from collections import namedtuple
 from xml.etree import ElementTree
 
+import pytest
+
 from mha_helpers.style import COLOURS
-from tests.pages.drawings import explorers
+from tests.pages.drawings import NEEDS_A_MODEL, explorers
 
 Cell = namedtuple("Cell", "x y width height rect said")
 
@@ -18,6 +20,8 @@ def px(mark, *names):
 
 def drawn(name, **settings):
     """Return the picture of a Panel at these settings, and its state."""
+    if name == NEEDS_A_MODEL:
+        pytest.importorskip("gguf")
     panel = explorers()[name]()
     panel.set(**settings)
     return Picture(panel.svg()), panel.state()

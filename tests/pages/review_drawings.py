@@ -4,8 +4,8 @@ python -m tests.pages.review_drawings          # names each difference, pictures
 python -m tests.pages.review_drawings --keep   # once you have looked: keeps what was pictured
 """
 
-import argparse
 import shutil
+import sys
 import zipfile
 
 from PIL import Image
@@ -14,84 +14,46 @@ from tests.pages import drawings
 from tools.notebook import ROOT
 from tools.stored_pictures import pixels
 
-LOOKED_AT = ROOT / "dist" / "drawings"
+PICTURED = ROOT / "dist" / "drawings"
 GAP = 16  # pixels between before and after
+NOTHING = f'<svg xmlns="http://www.w3.org/2000/svg" width="{GAP}" height="{GAP}"/>'
 
 
-def todays_drawings():
-    """Everything that the course draws today, by its name."""
-    today = dict(drawings.static_drawings())
-    for name in drawings.explorers().keys() - {drawings.NEEDS_A_MODEL}:
-        today |= drawings.panel_drawings(name)
-    return today
+def picture_differences(kept, today, folder=PICTURED):
+    """Name each drawing that is new, gone or changed; write its before | after, and what ``--keep`` takes.
+
+    That differs from what is kept in nothing but these: the others stay as they were, to the byte.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / drawings.KEPT.name, "w") as archive:
+        for name in sorted(kept.keys() | today.keys()):
+            before, after = kept.get(name, NOTHING), today.get(name, NOTHING)
+            difference = drawings.difference(before, after)
+            if difference:
+                print(f"{name}: {difference}")
+                side_by_side(before, after).save(folder / f"{name}.png")
+            if after != NOTHING:
+                drawing = zipfile.ZipInfo(name)  # dated 1980, always
+                archive.writestr(drawing, after if difference else before, zipfile.ZIP_DEFLATED)
 
 
-def differences(kept, today):
-    """Say of each drawing that is new, gone or changed, what differs."""
-    said = {name: "is drawn no more" for name in kept.keys() - today.keys()}
-    said |= {name: "is new" for name in today.keys() - kept.keys()}
-    for name in kept.keys() & today.keys():
-        difference = drawings.difference(kept[name], today[name])
-        if difference:
-            said[name] = difference
-    return dict(sorted(said.items()))
-
-
-def side_by_side(before, after):
-    """Picture two drawings, the kept one on the left; grey where there is none."""
+def side_by_side(*drawn):
     # matplotlib writes a doctype, and points
-    drawn = [svg and svg[svg.index("<svg") :].replace('pt"', '"') for svg in (before, after)]
-    pictures = [pixels(svg) if svg else Image.new("RGB", (GAP, GAP), "#999999") for svg in drawn]
-    width = sum(picture.width for picture in pictures) + GAP
-    whole = Image.new("RGB", (width, max(picture.height for picture in pictures)), "#999999")
+    pictures = [pixels(svg[svg.index("<svg") :].replace('pt"', '"')) for svg in drawn]
+    left = pictures[0].width + GAP
+    size = left + pictures[1].width, max(picture.height for picture in pictures)
+    whole = Image.new("RGB", size, "#999999")
     whole.paste(pictures[0], (0, 0))
-    whole.paste(pictures[1], (pictures[0].width + GAP, 0))
+    whole.paste(pictures[1], (left, 0))
     return whole
 
 
-def picture_them(said, kept, today, folder=LOOKED_AT):
-    """Write before | after of each difference, and beside it what is drawn today, which ``--keep`` asks for."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name in said:
-        side_by_side(kept.get(name), today.get(name)).save(folder / f"{name}.png")
-        (folder / f"{name}.svg").write_text(today.get(name, ""), encoding="utf-8", newline="")
-
-
-def not_looked_at(said, today, folder=LOOKED_AT):
-    """Names of differences that were not pictured as they are drawn now."""
-    pictured = {file.stem: file.read_bytes() for file in folder.glob("*.svg")}
-    return [name for name in said if pictured.get(name) != today.get(name, "").encode()]
-
-
-def keep(said, kept, today, file=drawings.KEPT):
-    """Write the differing drawings; the others stay as they were kept, to the byte."""
-    whole = kept | {name: today.get(name) for name in said}
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, svg in sorted(whole.items()):
-            if svg is not None:
-                archive.writestr(zipfile.ZipInfo(name), svg, zipfile.ZIP_DEFLATED)  # dated 1980, always
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--keep", action="store_true", help="keep what was pictured by a run without it")
-    wants_to_keep = parser.parse_args().keep
-    kept, today = drawings.kept_drawings(), todays_drawings()
-    said = differences(kept, today)
-    for name, difference in said.items():
-        print(f"{name}: {difference}")
-    if not said:
-        print(f"{len(today)} drawings, as they were kept")
-    elif not wants_to_keep:
-        picture_them(said, kept, today)
-        print(f"{len(said)} differ: look at {LOOKED_AT.relative_to(ROOT)}, then run this with --keep")
-    elif unseen := not_looked_at(said, today):
-        raise SystemExit(f"Nothing is kept: run this without --keep and look at {', '.join(unseen)}")
-    else:
-        keep(said, kept, today)
-        print(f"{len(said)} kept")
-
-
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--keep"]:
+        shutil.move(PICTURED / drawings.KEPT.name, drawings.KEPT)
+    else:
+        drawn = dict(drawings.static_drawings())
+        for name in drawings.explorers().keys() - {drawings.NEEDS_A_MODEL}:
+            drawn |= drawings.panel_drawings(name)
+        picture_differences(drawings.kept_drawings(), drawn)

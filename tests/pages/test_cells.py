@@ -130,8 +130,6 @@ PANELS = [  # an explorer, what is set, and what its heatmaps have to show
 def pairs(request):
     """Each drawn heatmap with what it has to show."""
     name, values, maps_of = request.param
-    if name == "language_explorer":
-        pytest.importorskip("gguf")
     own = attention_view(WEIGHTS, QUERIES, KEYS)
     picture, state = (Picture(own.svg()), own.state()) if name == "own" else drawn(name, **values)
     expected = [replace(each, columns=each.columns or each.rows) for each in maps_of(state)]
@@ -196,14 +194,10 @@ def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pai
         framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
         assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
         rows = [[float(n) for n in re.findall(r"-?[\d.]+", outline)] for outline in heatmap.framed_rows]
-        for row in [expected.row] if expected.row is not None else []:
-            (x, y, width, height, *_), last = (
-                heatmap.cells[row, 0],
-                heatmap.cells[row, len(expected.columns) - 1],
-            )
-            whole = last.x + width - x
-            assert rows.pop() == pytest.approx([x, y, whole, height, -whole], abs=0.2)
-        assert not rows
+        whole_row = [heatmap.cells[row, 0] for row in [expected.row] if row is not None]
+        for (x, y, width, height, *_), outline in zip(whole_row, rows, strict=True):
+            length = heatmap.cells[expected.row, len(expected.columns) - 1].x + width - x
+            assert outline == pytest.approx([x, y, length, height, -length], abs=0.2)
         words = [text.text for text in heatmap.texts if text.get("class") == "rest"]
         assert words == [cell.said for cell in framed]
         hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]

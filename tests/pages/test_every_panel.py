@@ -1,7 +1,6 @@
 """What holds of every Panel, and what is drawn today: in Panels and in static pictures."""
 
 import io
-import zipfile
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
@@ -57,14 +56,12 @@ def test_every_control_changes_something_and_no_setting_raises(panel):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_a_panel_can_be_drawn_whatever_the_default_dtype(panel, dtype):
+def test_a_panel_can_be_drawn_whatever_the_default_dtype(panel, dtype, request):
+    request.addfinalizer(lambda: torch.set_default_dtype(torch.float32))
     torch.set_default_dtype(dtype)
-    try:
-        for control in panel.controls.values():
-            control.value = drawings.other_values(control)[0]
-            assert panel.svg() and panel.message() == ""
-    finally:
-        torch.set_default_dtype(torch.float32)
+    for control in panel.controls.values():
+        control.value = drawings.other_values(control)[0]
+        assert panel.svg() and panel.message() == ""
 
 
 def rows(controls):
@@ -143,37 +140,25 @@ def test_nothing_is_kept_that_nobody_draws():
     assert all(words) and len(set(words)) == len(words)
 
 
-@pytest.mark.parametrize(
-    ("change", "seen"),
-    [
-        (('x="10"', 'x="12"'), "x of"),
-        (("cat", "dog"), "cat"),
-        (('fill="#112233"', 'fill="#112234"'), "fill"),
-        (("<text>cat</text>", ""), "marks"),
-        ((' fill="#112233"', ""), "fill"),
-        (('x="10"', 'x="10.1"'), ""),  # what another machine rounds otherwise
-    ],
-)
-def test_a_difference_is_named(change, seen):
-    svg = '<svg><rect x="10" fill="#112233"/><text>cat</text></svg>'
-    difference = drawings.difference(svg, svg.replace(*change))
-    assert seen in difference and bool(seen) == bool(difference)
-
-
-def test_nothing_is_kept_that_was_not_pictured_as_it_is_drawn(tmp_path):
+def test_each_difference_is_named_and_pictured_and_nothing_else_is_kept(tmp_path, capsys):
     pytest.importorskip("resvg_py")
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="{}" height="9"/></svg>'
-    kept = {"same": svg.format(5), "changed": svg.format(2), "gone": svg.format(3)}
-    today = {"same": svg.format(5.01), "changed": svg.format(8), "new": svg.format(4)}
-    said, folder, file = review_drawings.differences(kept, today), tmp_path / "seen", tmp_path / "kept.zip"
-    assert list(said) == ["changed", "gone", "new"] and "'2', now '8'" in said["changed"]
-    assert review_drawings.not_looked_at(said, today, folder) == list(said)
-    review_drawings.picture_them(said, kept, today, folder)
-    picture = Image.open(folder / "changed.png")
-    assert picture.getpixel((5, 5)) == (255, 255, 255) and picture.getpixel((20 + 16 + 5, 5)) == (0, 0, 0)
-    assert not review_drawings.not_looked_at(said, today, folder)
-    assert review_drawings.not_looked_at(said, today | {"new": svg.format(6)}, folder) == ["new"]
-    review_drawings.keep(said, kept, today, file)
-    with zipfile.ZipFile(file) as archive:
-        now = {name: archive.read(name).decode() for name in archive.namelist()}
-    assert now == {"same": kept["same"], "changed": today["changed"], "new": today["new"]}
+    mark = '<rect x="10" width="5" height="9" fill="#112233"/><text>0.32</text>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">{mark}</svg>'
+    changes = {  # each with what is said of it
+        "colour": ('fill="#112233"', 'fill="#000000"', '9" fill="#000000"/>'),
+        "fewer": ("<text>0.32</text>", "", "<text> was drawn, now </svg>"),
+        "moved": ('x="10"', 'x="12"', 'now <rect x="12"'),
+        "no colour": (' fill="#112233"', "", 'now <rect x="10" width="5" height="9"/>'),
+        "rounded": ('x="10"', 'x="10.1"', ""),  # as another machine may
+        "words": ("0.32", "0.35", "0.32 was drawn, now 0.35"),
+    }
+    kept = dict.fromkeys([*changes, "gone"], svg)
+    today = {name: svg.replace(old, new) for name, (old, new, _) in changes.items()} | {"new": svg}
+    review_drawings.picture_differences(kept, today, tmp_path)
+    said = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert list(said) == ["colour", "fewer", "gone", "moved", "new", "no colour", "words"]
+    assert all(seen in said.get(name, "") for name, (_, _, seen) in changes.items())
+    assert {file.stem for file in tmp_path.glob("*.png")} == said.keys()
+    picture = Image.open(tmp_path / "colour.png")
+    assert [picture.getpixel((x, 5)) for x in (12, 20 + 16 + 12)] == [(17, 34, 51), (0, 0, 0)]
+    assert drawings.kept_drawings(tmp_path / "drawings.zip") == today | {"rounded": svg}

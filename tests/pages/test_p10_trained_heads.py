@@ -32,10 +32,8 @@ def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
 
 def test_frames_are_where_the_layer_has_to_look(panel):
     previous, copied = [[i, i - 1] for i in range(1, 6)], [[3, 1], [4, 2], [5, 3]]
-    for head, framed, words in (
-        (3, previous, "the previous letter"),
-        (4, copied, "the letter after an earlier"),
-    ):
+    looks_at = ((3, previous, "the previous letter"), (4, copied, "the letter after an earlier"))
+    for head, framed, words in looks_at:
         panel.set(line="ABCABC", head=head)
         assert f"Framed: {words}" in panel.description()
         assert panel.state()["framed"].nonzero().tolist() == framed

@@ -1,6 +1,5 @@
 """The explorer of page 11 against plain PyTorch: what heads write, heads off, broken lines, what is kept."""
 
-import contextlib
 import re
 
 import pytest
@@ -9,7 +8,7 @@ import torch
 pytest.importorskip("gguf")
 
 from mha_course.exercises.engine import run_code
-from mha_course.models import heads_off, load_language_model
+from mha_course.models import attention_inputs, heads_off, load_language_model
 from mha_course.p11_can_your_class_write import BREAKS, broken_attention, explorer, suspects
 from mha_course.p11_can_your_class_write.broken import ATTENTION, GIVEN
 from mha_helpers import causal_mask
@@ -20,20 +19,17 @@ PAGE_11 = ROOT / "notebooks" / "11_can_your_class_write.ipynb"
 SENTENCE, (MARY, JOHN) = explorer.SENTENCES[0], (" Mary", " John")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def model():
-    return load_language_model()
+    model = load_language_model()
+    own = type(model.blocks[0].attention)
+    yield model
+    model.use(own)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def panel():
     return explorer.language_explorer()
-
-
-@pytest.fixture(autouse=True)
-def at_its_start(panel):
-    yield
-    panel.reset()
 
 
 def logits(model):
@@ -43,36 +39,31 @@ def logits(model):
 
 def added_by_attention(model, rivals):
     """How much the attention of each layer adds to the first rival against the second, (layers)."""
-    parts, inputs = [], []
-    with contextlib.ExitStack() as hooks:
-        for block in model.blocks:
-            keep = block.attention.register_forward_hook(lambda *call: parts.append(call[2][0, -1]))
-            hooks.enter_context(keep)
-        keep = model.norm.register_forward_hook(lambda *call: inputs.append(call[1][0][0, -1]))
-        hooks.enter_context(keep)
+    ids, streams = model.encode(SENTENCE), []
+    with model.norm.register_forward_hook(lambda *call: streams.append(call[1][0][0, -1])):
         logits(model)
-    scale = model.norm.weight / (inputs[0].square().mean() + 1e-5).sqrt()
+    scale = model.norm.weight / (streams[0].square().mean() + 1e-5).sqrt()
     towards = scale * (model.embedding.weight[rivals[0]] - model.embedding.weight[rivals[1]])
-    return torch.stack(parts) @ towards  # (layers, d_model) @ (d_model)
+    layers, mask = zip(model.blocks, attention_inputs(model, ids), strict=True), causal_mask(len(ids))
+    added = [block.attention(x[None], mask)[0, -1] for block, x in layers]
+    return torch.stack(added) @ towards  # (layers, d_model) @ (d_model)
 
 
 @pytest.mark.parametrize("name", ["nothing", "no W_O"])
 def test_what_the_heads_write_is_what_attention_adds_to_the_last_stream(model, panel, name):
     """The last stream is the embedding, and what 30 attentions and 30 networks add to it."""
     panel.set(against="John", **{"break": name})
-    own = type(model.blocks[0].attention)
     model.use(broken_attention(name))
-    try:
-        by_layer, state = added_by_attention(model, panel.state()["rivals"]), panel.state()
-        assert torch.allclose(state["after"], logits(model).softmax(dim=-1), atol=1e-4)
-    finally:
-        model.use(own)
+    by_layer, state = added_by_attention(model, panel.state()["rivals"]), panel.state()
+    assert torch.allclose(state["after"], logits(model).softmax(dim=-1), atol=1e-4)
     assert torch.allclose(state["writes"].sum(dim=-1), by_layer, atol=1e-3 * max(1, by_layer.abs().max()))
 
 
-def test_the_heads_of_the_name_write_most(model, panel):
+def test_weights_are_causal_shares_and_the_heads_of_the_name_write_most(model, panel):
     panel.set(against="John")
     state, expected = panel.state(), logits(model)
+    assert state["weights"].shape == (30, 9, 14, 14) and state["weights"].triu(1).abs().max() == 0
+    torch.testing.assert_close(state["weights"].sum(dim=-1), torch.ones(30, 9, 14), atol=1e-4, rtol=0)
     rivals = [int(model.encode(word)[0]) for word in (MARY, JOHN)]
     assert state["rivals"] == rivals
     difference = float(expected[rivals[0]] - expected[rivals[1]])
@@ -96,30 +87,21 @@ def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
 
 @pytest.mark.parametrize("name", list(BREAKS))
 def test_a_broken_line_is_the_page_s_own(model, panel, name):
-    own, weight = type(model.blocks[0].attention), model.blocks[0].attention.w_k.weight
+    weight = model.blocks[0].attention.w_k.weight
     panel.set(**{"break": name})
-    expected = logits(model.use(broken_attention(name)))
-    assert model.use(own).blocks[0].attention.w_k.weight.data_ptr() == weight.data_ptr()  # never copied
-    state = panel.state()
+    expected, state = logits(model.use(broken_attention(name))), panel.state()
+    assert model.blocks[0].attention.w_k.weight.data_ptr() == weight.data_ptr()  # never copied
     assert torch.allclose(state["after"], expected.softmax(dim=-1), atol=1e-3)
     first, second = state["rivals"]
     assert state["total"] == pytest.approx(float(expected[first] - expected[second]), abs=1e-2)
     assert name == "nothing" or f"With {name}" in panel.description()
 
 
-def test_the_weights_are_those_of_plain_torch(model, panel):
-    rows = panel.state()["weights"]
-    torch.testing.assert_close(rows.sum(dim=-1), torch.ones(30, 9, 14), atol=1e-4, rtol=0)
-    assert rows.shape == (30, 9, 14, 14) and rows.triu(1).abs().max() == 0
-
-
-@pytest.mark.parametrize(
-    ("sentence", "said"), [("cat " * 30, "24 fit in the picture"), ("", "sentence is empty")]
-)
-def test_what_does_not_fit_is_said_and_the_picture_stays(panel, sentence, said):
+def test_what_does_not_fit_is_said_and_the_picture_stays(panel):
     before = panel.svg()
-    panel.set(sentence=sentence)
-    assert said in panel.message() and panel.svg() == before
+    for sentence, said in (("cat " * 30, "24 fit in the picture"), ("", "sentence is empty")):
+        panel.set(sentence=sentence)
+        assert said in panel.message() and panel.svg() == before
 
 
 PLANTED = {  # exhibits of page 12, planted in the class of page 11
@@ -139,29 +121,20 @@ def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model,
     cells = [cell.source for cell in Page(ROOT / "notebooks" / "12_bugs_in_print.ipynb").cells]
     of_exhibit = "".join(cells).split(f"### {exhibit} · ")[1].split("\n### ")[0]
     over, loss, words = re.search(r"loss 2\.2 → (over )?([\d.]+)(?:, “(.*?)”)?\n", of_exhibit).groups()
-    code = [cell.source for cell in Page(PAGE_11).code]
-    names = {}
+    code, names = [cell.source for cell in Page(PAGE_11).code], {}
     story = next(cell for cell in code if re.match("from.*\nstory =", cell, re.DOTALL))
     exec(story.split("\nfor ")[0], names)
-    own = type(model.blocks[0].attention)
     model.use(run_code("Attention", ATTENTION, PLANTED[exhibit], GIVEN))
-    try:
-        measured = model.loss(names["story"])
-        assert measured > float(loss) if over else f"{measured:.1f}" == loss
-        assert (words or "") in model.write("Once upon a time there was a little cat who", 10)
-    finally:
-        model.use(own)
+    measured = model.loss(names["story"])
+    assert measured > float(loss) if over else f"{measured:.1f}" == loss
+    assert (words or "") in model.write("Once upon a time there was a little cat who", 10)
 
 
 def sees(layer, n=8):
     """Which rows move with each word, (n, n)."""
     x, mask = torch.randn(1, n, 12, generator=torch.Generator().manual_seed(0)), causal_mask(n)
-    columns = []
-    for word in range(n):
-        changed = x.clone()
-        changed[0, word] += 1
-        columns.append((layer(changed, mask) != layer(x, mask)).any(dim=-1)[0])
-    return torch.stack(columns, dim=1)
+    moves = [layer(x + changed[:, None], mask) != layer(x, mask) for changed in torch.eye(n)]
+    return torch.cat(moves).any(dim=-1).T
 
 
 def test_a_suspect_sees_what_the_exercise_says():

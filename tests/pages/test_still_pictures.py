@@ -36,11 +36,8 @@ def test_points_of_page_07_are_the_values_and_outputs_and_its_axes_have_their_na
     ax = value_hull(v, outputs[:2], outputs, TOKENS[:3], wanted, names).figure.axes[-1]
     assert (ax.get_xlabel(), ax.get_ylabel()) == names
     _, of_values, of_outputs, of_wanted = ax.collections
-    for points, expected, role in (
-        (of_values, v, "value"),
-        (of_outputs, outputs, "output"),
-        (of_wanted, wanted, "label"),
-    ):
+    shown = ((of_values, v, "value"), (of_outputs, outputs, "output"), (of_wanted, wanted, "label"))
+    for points, expected, role in shown:
         assert points.get_offsets().tolist() == expected.tolist()
         assert to_hex(points.get_facecolor()[0]).upper() == COLOURS[role]
     labels = {text.get_text(): list(text.xy) for text in ax.texts if text.get_text()}
