@@ -45,38 +45,6 @@ def chromium():
         yield browser
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
-
-
-def wait_for(condition, seconds):
-    """Return what a condition gives as soon as it gives something."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError):  # nobody answers yet
-            if result := condition():
-                return result
-        time.sleep(0.2)
-    raise TimeoutError(f"nothing after {seconds} s")
-
-
-@contextlib.contextmanager
-def served(command, folder, environment, answers):
-    """Run a server in a folder. Yields its process as soon as it answers; what it says is in server.log."""
-    with open(folder / "server.log", "wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    try:
-        wait_for(answers, ANSWER_TIMEOUT)
-        yield process
-    except Exception as error:
-        error.add_note((folder / "server.log").read_text(encoding="utf-8", errors="replace")[-2000:])
-        raise
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
 @contextlib.contextmanager
 def jupyterlab(folder, dark=False, options=()):
     """Serve `folder`/course as `course.py lab` does, without a person's own settings. Yields the address."""
@@ -96,14 +64,26 @@ def jupyterlab(folder, dark=False, options=()):
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "IPYTHONDIR": str(folder / "ipython"),
     }
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"]
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder / 'course'}"]
     command += ["--IdentityProvider.token=", "--expose-app-in-browser", *options]
     command.append(f"--LabApp.app_settings_dir={folder / 'environment/share/jupyter/lab/settings'}")
     address = f"http://127.0.0.1:{port}"
-    with served(command, folder, environment, lambda: urllib.request.urlopen(f"{address}/api", timeout=5)):
-        yield address
+    with (
+        open(folder / "server.log", "wb") as log,
+        subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log) as server,
+    ):
+        try:
+            for _ in range(ANSWER_TIMEOUT):
+                with contextlib.suppress(OSError):  # nobody answers yet
+                    urllib.request.urlopen(f"{address}/api", timeout=5).close()
+                    break
+                time.sleep(1)
+            yield address
+        finally:
+            server.terminate()
 
 
 @contextlib.contextmanager
@@ -142,19 +122,17 @@ def open_copy(page, address, name):
     page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
 
 
-# Errors and stderr that cells show, but for errors that are meant: of cells with this tag and no other.
-ERRORS = f"""{WIDGET}.content.widgets
-    .filter(cell => cell.model.type === "code")
-    .flatMap(cell => cell.model.sharedModel.toJSON().outputs
-        .filter(output => output.output_type === "error"
-            ? String(cell.model.getMetadata("tags")) !== "raises-exception"
-            : output.name === "stderr")
-        .map(output => `${{cell.model.id}}: ${{output.ename ?? "stderr"}}: `
-            + `${{output.evalue ?? [output.text].flat().join("")}}`))"""
-
-
 def error_outputs(page):
-    return page.evaluate(f"() => {ERRORS}")
+    """Errors and stderr that cells show, but for errors that are meant: of cells with that tag alone."""
+    cells = page.evaluate(f"() => {WIDGET}.content.widgets.map(cell => cell.model.sharedModel.toJSON())")
+    errors = []
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error" and cell["metadata"].get("tags") != ["raises-exception"]:
+                errors.append(f"{cell['id']}: {output['ename']}: {output['evalue']}")
+            elif output.get("name") == "stderr":
+                errors.append(f"{cell['id']}: stderr: {''.join(output['text'])}")
+    return errors
 
 
 def start_all(page):

@@ -79,12 +79,11 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebook", type=Path)
     parser.add_argument("folder", type=Path, help="where the pictures go")
-    parser.add_argument("--width", type=int, default=1440)
     parser.add_argument("--dark", action="store_true", help="use JupyterLab's dark theme")
     options = parser.parse_args(arguments)
     if find_chromium() is None:
         return "There is no Chromium: install one, or name it in COURSE_CHROMIUM."
-    window = {"width": options.width, "height": 900}
+    window = {"width": 1440, "height": 900}
     with opened(options.notebook, options.dark, viewport=window, device_scale_factor=2) as page:
         page.wait_for_timeout(1000)
         photograph(page, options.folder, options.notebook.stem + "_dark" * options.dark)
