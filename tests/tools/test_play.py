@@ -3,6 +3,7 @@
 import functools
 import random
 import re
+from collections import defaultdict
 
 import ipywidgets as widgets
 import pytest
@@ -112,8 +113,8 @@ def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
 
 @pytest.fixture(scope="module")
 def pages():
-    """Every page as HTML, with stored pictures in place of Panels."""
-    return {path: play.page_html(path, panels={}) for path in all_pages()}
+    """Every page as HTML, without its Panels."""
+    return {path: play.page_html(path, panels=defaultdict(str)) for path in all_pages()}
 
 
 def test_every_panel_of_the_course_stands_in_a_cell_of_its_own():
