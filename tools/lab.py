@@ -1,7 +1,6 @@
 """A JupyterLab of its own, and a Chromium that opens notebooks in it, for browser tests and screenshots."""
 
 import contextlib
-import json
 import os
 import shutil
 import socket
@@ -46,18 +45,13 @@ def chromium():
 
 
 @contextlib.contextmanager
-def jupyterlab(folder, dark=False, options=()):
+def jupyterlab(folder, options=()):
     """Serve `folder`/course as `course.py lab` does, without a person's own settings. Yields the address."""
     (folder / "course").mkdir()
     course.configure(str(folder / "environment"))
-    settings = {
-        # Every cell stays in the page, also when it is not on the screen.
-        "notebook-extension/tracker": {"windowingMode": "none"},
-        "apputils-extension/themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
-    }
-    for name, setting in settings.items():
-        path = folder / "config/lab/user-settings/@jupyterlab" / f"{name}.jupyterlab-settings"
-        course.write(path, json.dumps(setting))
+    # Every cell stays in the page, also when it is not on the screen.
+    path = "config/lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    course.write(folder / path, '{"windowingMode": "none"}')
     environment = with_helpers() | {
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_CONFIG_PATH": str(folder / "environment/etc/jupyter"),
@@ -87,11 +81,11 @@ def jupyterlab(folder, dark=False, options=()):
 
 
 @contextlib.contextmanager
-def opened(notebook, dark=False, **options):
+def opened(notebook, **options):
     """Run a notebook in a JupyterLab and a browser of its own. Yields the browser's page."""
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        jupyterlab(Path(folder), dark) as address,
+        jupyterlab(Path(folder)) as address,
         chromium() as browser,
     ):
         page = browser.new_page(**options)

@@ -1,7 +1,6 @@
 """Write the course's address on GitHub into its pages and the README, or take it out again.
 
     python -m tools.set_repository owner/name
-    python -m tools.set_repository owner/name --branch trunk
     python -m tools.set_repository --clear
 
 With an address the set-up cell installs the helpers in Colab. Every page has below its opening lines a Colab
@@ -23,13 +22,13 @@ PLAYS, IN_COLAB = "Play with it in your browser", "Open in Colab"
 BADGES = re.compile(rf"\n\n(?:\*\*\[{PLAYS}\]|\[!\[{IN_COLAB}\])[^\n]*")
 COLAB = (
     f"[![{IN_COLAB}](https://colab.research.google.com/assets/colab-badge.svg)]"
-    "(https://colab.research.google.com/github/{repository}/blob/{branch}/{path})"
+    "(https://colab.research.google.com/github/{repository}/blob/main/{path})"
 )
 OF_PAGE = f"\n\n{COLAB} [Play with this page in your browser]({{played}}{{name}}.html)"
 OF_README = (
     f"\n\n**[{PLAYS}]({{played}})**: nothing to install, the first slider moves at once.\n\n{COLAB} "
     "[![Open in Binder](https://mybinder.org/badge_logo.svg)]"
-    "(https://mybinder.org/v2/gh/{repository}/{branch}?urlpath=lab/tree/{path})"
+    "(https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/{path})"
 )
 
 
@@ -38,17 +37,15 @@ def main(arguments=None):
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("repository", nargs="?", default="", help="owner/name on GitHub")
     what.add_argument("--clear", action="store_true", help="take address and badges out")
-    parser.add_argument("--branch", default="main", help="the branch that the badges open (default: main)")
-    options = parser.parse_args(arguments)
-    repository = options.repository
+    repository = parser.parse_args(arguments).repository
     if repository and not re.fullmatch(r"[\w-]+/[\w.-]+", repository, re.ASCII):
         return f"{repository!r} is not of the form owner/name, as in octocat/attention-course"
     owner, _, course = repository.partition("/")
     played = f"https://{owner.lower()}.github.io/{course}/"
 
     def badges(form, path, name=""):
-        address = {"repository": repository, "branch": options.branch, "played": played}
-        return form.format(path=path, name=name, **address) if repository else ""
+        address = {"repository": repository, "played": played, "path": path, "name": name}
+        return form.format(**address) if repository else ""
 
     new = {}
     for path in all_pages():

@@ -14,13 +14,10 @@ pytest.importorskip("playwright")
 from tools import lab, screenshot
 
 ERROR = {"output_type": "error", "ename": "E", "evalue": "no"}
-WARNED = [
-    {"output_type": "stream", "name": "stderr", "text": ["a", "b"]},
-    {"output_type": "stream", "name": "stdout", "text": "c"},
-]
+WARNED = {"output_type": "stream", "name": "stderr", "text": ["a", "b"]}
 CELLS = [
     {"id": "words", "metadata": {}},
-    {"id": "warned", "metadata": {}, "outputs": WARNED},
+    {"id": "warned", "metadata": {}, "outputs": [WARNED, WARNED | {"name": "stdout"}]},
     {"id": "meant", "metadata": {"tags": ["raises-exception"]}, "outputs": [ERROR]},
     {"id": "raised", "metadata": {"tags": ["set-up"]}, "outputs": [ERROR]},
     {"id": "slip", "metadata": {"tags": ["exercise", "raises-exception"]}, "outputs": [ERROR]},
@@ -34,7 +31,7 @@ def test_a_jupyterlab_has_the_settings_of_the_course_and_of_a_person_only_the_br
     monkeypatch.setattr(lab.subprocess, "Popen", popen)
     monkeypatch.setattr(lab.urllib.request, "urlopen", urlopen)
     server = popen.return_value.__enter__.return_value
-    with lab.jupyterlab(tmp_path, dark=True) as address:
+    with lab.jupyterlab(tmp_path) as address:
         assert urlopen.call_args[0] == (f"{address}/api",) and urlopen.call_count == 2
         assert not server.mock_calls
     assert server.terminate.called
@@ -42,8 +39,8 @@ def test_a_jupyterlab_has_the_settings_of_the_course_and_of_a_person_only_the_br
     own = {name for name, value in environment.items() if str(tmp_path) in value}
     assert own == {"JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "JUPYTER_DATA_DIR", "IPYTHONDIR"}
     assert Path(command[-1].removeprefix("--LabApp.app_settings_dir="), "overrides.json").exists()
-    written = [path.read_text("utf-8") for path in sorted(tmp_path.rglob("config/**/*.jupyterlab-settings"))]
-    assert written == ['{"theme": "JupyterLab Dark"}', '{"windowingMode": "none"}']
+    (settings,) = tmp_path.rglob("config/**/*.jupyterlab-settings")
+    assert settings.read_text(encoding="utf-8") == '{"windowingMode": "none"}'
     monkeypatch.setattr(lab.shutil, "which", lambda name: name)
     monkeypatch.setenv("COURSE_CHROMIUM", "mine")
     assert lab.find_chromium() == "mine"
@@ -63,7 +60,7 @@ def page(monkeypatch):
     page.evaluate.side_effect = lambda script, *_: [500, 970] if "clientHeight" in script else CELLS
     page.locator().bounding_box.return_value = {"x": 10, "y": 20}
     page.mock_calls.clear()
-    monkeypatch.setattr(lab, "jupyterlab", lambda folder, dark: nullcontext(f"dark: {dark}"))
+    monkeypatch.setattr(lab, "jupyterlab", lambda folder: nullcontext("address"))
     monkeypatch.setattr(lab, "chromium", lambda: nullcontext(browser))
     monkeypatch.setattr(screenshot, "find_chromium", lambda: "there")
     monkeypatch.setattr(lab, "open_notebook", page.open)
@@ -79,14 +76,12 @@ def asked(page, expected, *words):
 RUN = ["clear-all-cell-outputs')", "run-all-cells')"]
 
 
-def test_one_photograph_a_screen_with_a_seam_that_both_show_and_errors_and_warnings_are_told(
-    page, monkeypatch
-):
-    arguments = ["notebooks/03_a.ipynb", "shots", "--dark"]
+def test_one_photograph_a_screen_with_a_seam_that_both_show_and_what_went_wrong(page, monkeypatch):
+    arguments = ["notebooks/03_a.ipynb", "shots"]
     assert screenshot.main(arguments) == FAULTS
-    assert page.open.call_args[0][1::2] == ("dark: True", Path(arguments[0]))
+    assert page.open.call_args[0][1::2] == ("address", Path(arguments[0]))
     assert page.new.call_args[1] == {"viewport": {"width": 1440, "height": 900}, "device_scale_factor": 2}
-    shots = [", 0])", "shots/03_a_dark_01.png", ", 470])", "shots/03_a_dark_02.png"]
+    shots = [", 0])", "shots/03_a_01.png", ", 470])", "shots/03_a_02.png"]
     assert asked(page, ["shell.collapseLeft()", *RUN, *shots], "Left", "notebook:", "scrollTo(", "screenshot")
     monkeypatch.setattr(screenshot, "find_chromium", lambda: None)
     assert "COURSE_CHROMIUM" in screenshot.main(arguments)

@@ -13,12 +13,12 @@ from tools.notebook import ROOT, all_pages, name_of, setup_cell
 
 COLAB = """\n
 [![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
-(https://colab.research.google.com/github/Octo/Course.js/blob/trunk/{path}) """
+(https://colab.research.google.com/github/Octo/Course.js/blob/main/{path}) """
 OPENING = COLAB + "[Play with this page in your browser](https://octo.github.io/Course.js/{name}.html)"
 README = f"""\n
 **[Play with it in your browser](https://octo.github.io/Course.js/)**: nothing to install, the first slider moves at once.\
 {COLAB.format(path="notebooks/00_start_here.ipynb")}[![Open in Binder](https://mybinder.org/badge_logo.svg)]\
-(https://mybinder.org/v2/gh/Octo/Course.js/trunk?urlpath=lab/tree/notebooks/00_start_here.ipynb)
+(https://mybinder.org/v2/gh/Octo/Course.js/main?urlpath=lab/tree/notebooks/00_start_here.ipynb)
 """
 
 
@@ -43,10 +43,9 @@ def test_what_is_written_to_the_letter_and_that_it_is_taken_out_again(course, ca
     before, readme = contents(course), course / "README.md"
     pages = {path: nbformat.read(path, as_version=4).cells for path in course.rglob("*.ipynb")}
     assert set_repository.main(["first/course"]) == 0
-    assert b"/blob/main/" in contents(course)[readme]
     for changed in (True, False):
         capsys.readouterr()
-        assert set_repository.main(["Octo/Course.js", "--branch", "trunk"]) == 0
+        assert set_repository.main(["Octo/Course.js"]) == 0
         assert ("will play at\nhttps://octo.github.io/Course.js/\n" in capsys.readouterr().out) == changed
     assert contents(course)[readme] == before[readme].replace(b"\n", README.encode(), 1)
     for path, cells in pages.items():
