@@ -129,19 +129,10 @@ def error_outputs(page):
     return errors
 
 
-def start_all(page):
-    """Begin to run every cell; first without outputs, so that none that is seen comes from the file."""
+def run_all(page):
+    """Run every cell, until one fails; without outputs at first, so that none of the file is seen."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     run = "window.jupyterapp.commands.execute('notebook:run-all-cells')"
     page.evaluate(f"() => {{ window.ran = false; {run}.finally(() => {{ window.ran = true; }}); }}")
-
-
-def wait_for_all(page, timeout=RUN_TIMEOUT):
-    """Wait until the last cell has finished, or one has failed."""
-    page.wait_for_function("() => window.ran", timeout=timeout, polling=LOOK_EVERY)
-
-
-def run_all(page):
-    start_all(page)
-    wait_for_all(page)
+    page.wait_for_function("() => window.ran", timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle

@@ -51,13 +51,8 @@ if os.geteuid() == 0 and not SYSTEMD:
 
 # --- idle servers end ---------------------------------------------------------------------------------------
 
-c.JupyterHub.load_roles = [
-    {
-        "name": "idle-culler",
-        "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"],
-        "services": ["idle-culler"],
-    }
-]
+SCOPES = ["list:users", "read:users:activity", "read:servers", "delete:servers"]
+c.JupyterHub.load_roles = [{"name": "idle-culler", "scopes": SCOPES, "services": ["idle-culler"]}]
 c.JupyterHub.services = [
     {"name": "idle-culler", "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"]}
 ]

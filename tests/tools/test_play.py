@@ -39,6 +39,7 @@ def test_states_are_what_the_panel_says(states_of, explorer):
     made, draw = states_of(explorer), random.Random(explorer.__name__)
     marks = list(made.marks)
     clicked = sorted(name for name in made.shown if " " in name)
+    assert {name.split()[0] for name in clicked} == {key(made.start)}
     plain = sorted(made.shown.keys() - set(clicked))
     for name in draw.sample(plain, 8) + draw.sample(clicked, 6):
         settings, _, click = name.partition(" ")
@@ -155,12 +156,6 @@ PANEL = """\
 
 def test_a_panel_to_the_letter():
     assert re.sub('(plain">).*?<', r"\1<", play.panel_html(made_up_panel)) == PANEL
-
-
-def test_after_so_many_clicks_no_further_state_is_clicked_through(monkeypatch):
-    monkeypatch.setattr(states, "MOST_CLICKS", 1)
-    made = States(made_up_panel)
-    assert {name.split()[0] for name in made.shown if " " in name} == {states.key(made.start)}
 
 
 def test_no_formula_is_left_as_it_was_typed(pages):
