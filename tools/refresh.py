@@ -49,9 +49,7 @@ def refresh(path, check):
     old = path.read_text(encoding="utf-8")
     try:
         new = refreshed(path)
-    except CellExecutionError as error:
-        return f"a cell raised {error.ename}: {error.evalue}\n{error.traceback}"
-    except (ValueError, CellTimeoutError, DeadKernelError) as error:
+    except (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
     changed = without_pixels(new) != without_pixels(old) if check else new != old
     if changed and not check:

@@ -171,7 +171,7 @@ def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, m
     raised = CellExecutionError("line 3", "NameError", "x")
     monkeypatch.setattr(Client, "execute", Mock(side_effect=raised))
     assert refresh.main([str(path)]) == 1 and path.read_bytes() == once
-    assert "a cell raised NameError: x\nline 3" in capsys.readouterr().err
+    assert "CellExecutionError: line 3" in capsys.readouterr().err
 
 
 def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, tmp_path, monkeypatch, capsys):
