@@ -99,34 +99,29 @@ def test_links_lead_somewhere_and_foldings_open(page):
     assert opened == len(re.findall(r"<summary>[^\n]*</summary>[ \t]*\n[ \t]*\n", page.text))
 
 
-@of([page for page in PAGES if page.name != "one_sitting"])
-def test_a_page_asks_the_exercises_of_its_module(page):
-    """All of them, and of no other page; above them stands what they need."""
-    room = ("d" if page.path.parent.name == "deeper" else "p") + page.name
-    imported = {name for cell in page.code for name, _ in notebook.EXERCISES.findall(cell.source)}
-    assert imported == ({room} if (ROOT / "mha_course" / room / "exercises.py").exists() else set())
-    exercises = [exercise for exercise, _ in exercises_in(page.notebook)]
-    first = room[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
-    # test_every_exercise.py counts them.
-    assert all(exercise.number.startswith(f"{first}.") for exercise in exercises)
-    assert sum(exercise.stars == 3 for exercise in exercises) <= 1
-    assert [number for number, *_ in page.exercises()] == [exercise.number for exercise in exercises]
-    for exercise in exercises:
-        starts = [cell.source.startswith(f"### {exercise.heading}\n") for cell in page.cells]
-        above = [cell.source for cell in page.cells[: starts.index(True)] if cell.cell_type == "code"]
-        missing = names_made_by(exercise.given) - names_made_by("\n\n".join(above))
-        assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
-
-
 @of(PAGES)
-def test_an_exercise_stands_as_its_module_has_it(page):
-    """Heading and task; stub and check; hint and solution to be called."""
-    known = {cells[0]: list(cells) for _, cells in exercises_in(page.notebook)}
+def test_a_page_asks_the_exercises_of_its_module_as_they_stand_there(page):
+    """Each in three cells. But for the sitting: all of them, of no other page, and above them what they need."""
+    known = {cells[0]: (exercise, list(cells)) for exercise, cells in exercises_in(page.notebook)}
     sources = [cell.source for cell in page.cells]
     asked = [index for index, source in enumerate(sources) if source.startswith("### Exercise")]
     assert bool(asked) == bool(known)
     for index in asked:
-        assert sources[index : index + 3] == known.get(sources[index]), sources[index]
+        assert sources[index] in known, sources[index]
+        exercise, cells = known[sources[index]]
+        assert sources[index : index + 3] == cells, sources[index]
+        above = [cell.source for cell in page.cells[:index] if cell.cell_type == "code"]
+        missing = names_made_by(exercise.given) - names_made_by("\n\n".join(above))
+        assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
+    if page.name != "one_sitting":
+        room = ("d" if page.path.parent.name == "deeper" else "p") + page.name
+        imported = {name for cell in page.code for name, _ in notebook.EXERCISES.findall(cell.source)}
+        assert imported == ({room} if (ROOT / "mha_course" / room / "exercises.py").exists() else set())
+        first = room[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
+        # test_every_exercise.py counts them.
+        assert all(exercise.number.startswith(f"{first}.") for exercise, _ in known.values())
+        assert sum(exercise.stars == 3 for exercise, _ in known.values()) <= 1
+        assert [sources[index] for index in asked] == [*known]
 
 
 @of([page for page in PAGES if page.name != "one_sitting"])
