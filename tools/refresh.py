@@ -45,18 +45,19 @@ def without_pixels(text):
 
 
 def refresh(path, check):
-    """Refresh one file and print a line on it. Returns what is wrong, or ""."""
+    """Refresh one file and print a line on it. Returns whether something is wrong."""
     old = path.read_text(encoding="utf-8")
     try:
-        new = refreshed(path)
+        new = refreshed(path.resolve())
     except (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError) as error:
-        return f"{type(error).__name__}: {error}"
+        print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return True
     changed = without_pixels(new) != without_pixels(old) if check else new != old
     if changed and not check:
         path.write_bytes(new.encode("utf-8"))
     state = ("would change" if check else "written") if changed else "unchanged"
     print(f"{path.name}: {state}, {len(new.encode('utf-8')) / 1000:.0f} kB", flush=True)
-    return "would change: run python -m tools.refresh" if changed and check else ""
+    return changed and check
 
 
 def main(arguments=None):
@@ -64,17 +65,12 @@ def main(arguments=None):
     parser.add_argument("notebooks", nargs="*", type=Path, help="without any: all, and the README's picture")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if something would change")
     options = parser.parse_args(arguments)
-    faults = 0
-    for path in options.notebooks or all_pages():
-        fault = refresh(path.resolve(), options.check)
-        if fault:
-            faults += 1
-            print(f"{path}: {fault}", file=sys.stderr, flush=True)
+    faults = [refresh(path, options.check) for path in options.notebooks or all_pages()]
     if not options.notebooks and not options.check:
         from tools import screenshot  # here, because it needs a browser's driver
 
         screenshot.remake_readme_picture()
-    return 1 if faults else 0
+    return int(any(faults))
 
 
 if __name__ == "__main__":
