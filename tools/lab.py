@@ -15,7 +15,7 @@ import nbformat
 from playwright.sync_api import sync_playwright
 
 import course
-from tools.notebook import NOTEBOOK_METADATA, name_of, with_helpers
+from tools.notebook import NOTEBOOK_METADATA, faults_of, name_of, with_helpers
 
 BROWSERS = (
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge"),
@@ -117,16 +117,8 @@ def open_copy(page, address, name):
 
 
 def error_outputs(page):
-    """Errors and stderr that cells show, but for errors that are meant: of cells with that tag alone."""
-    cells = page.evaluate(f"() => {WIDGET}.content.widgets.map(cell => cell.model.sharedModel.toJSON())")
-    errors = []
-    for cell in cells:
-        for output in cell.get("outputs", []):
-            if output["output_type"] == "error" and cell["metadata"].get("tags") != ["raises-exception"]:
-                errors.append(f"{cell['id']}: {output['ename']}: {output['evalue']}")
-            elif output.get("name") == "stderr":
-                errors.append(f"{cell['id']}: stderr: {''.join(output['text'])}")
-    return errors
+    cells = f"{WIDGET}.content.widgets.map(cell => cell.model.sharedModel.toJSON())"
+    return faults_of(page.evaluate(f"() => {cells}"))
 
 
 def run_all(page):
