@@ -81,8 +81,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     if find_chromium() is None:
         return "There is no Chromium: install one, or name it in COURSE_CHROMIUM."
-    window = {"width": 1440, "height": 900}
-    with opened(options.notebook, viewport=window, device_scale_factor=2) as page:
+    with opened(options.notebook, viewport={"width": 1440, "height": 900}, device_scale_factor=2) as page:
         page.wait_for_timeout(1000)
         photograph(page, options.folder, options.notebook.stem)
         return "\n".join(error_outputs(page)) or 0
