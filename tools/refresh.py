@@ -2,14 +2,12 @@
 
     python -m tools.refresh                             # all pages, and the picture of the README
     python -m tools.refresh notebooks/03_qk_scores.ipynb
-    python -m tools.refresh --check                     # write nothing; say what would change
 
-A second run changes nothing; `notebook.py` says what is stored. `--check` leaves out pixels: another release
-of matplotlib draws the same picture with a few other pixels.
+A second run changes nothing; `notebook.py` says what is stored. Another release of matplotlib draws the same
+picture with a few other pixels.
 """
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
@@ -40,11 +38,7 @@ def write_exercises(notebook):
                     own.metadata.pop("tags", None)  # an error that a learner may make is none of the page's
 
 
-def without_pixels(text):
-    return re.sub(r'"image/png": "[^"]*"', '"image/png": "…"', text)
-
-
-def refresh(path, check):
+def refresh(path):
     """Refresh one file and print a line on it. Returns whether something is wrong."""
     old = path.read_text(encoding="utf-8")
     try:
@@ -52,21 +46,19 @@ def refresh(path, check):
     except (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError) as error:
         print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
         return True
-    changed = without_pixels(new) != without_pixels(old) if check else new != old
-    if changed and not check:
-        path.write_bytes(new.encode("utf-8"))
-    state = ("would change" if check else "written") if changed else "unchanged"
-    print(f"{path.name}: {state}, {len(new.encode('utf-8')) / 1000:.0f} kB", flush=True)
-    return changed and check
+    content, state = new.encode("utf-8"), "unchanged" if new == old else "written"
+    if new != old:
+        path.write_bytes(content)
+    print(f"{path.name}: {state}, {len(content) / 1000:.0f} kB", flush=True)
+    return False
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="without any: all, and the README's picture")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something would change")
-    options = parser.parse_args(arguments)
-    faults = [refresh(path, options.check) for path in options.notebooks or all_pages()]
-    if not options.notebooks and not options.check:
+    notebooks = parser.parse_args(arguments).notebooks
+    faults = [refresh(path) for path in notebooks or all_pages()]
+    if not notebooks:
         from tools import screenshot  # here, because it needs a browser's driver
 
         screenshot.remake_readme_picture()

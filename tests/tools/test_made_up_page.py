@@ -146,17 +146,12 @@ def transcript(path):
 
 
 def test_refresh_to_the_letter_and_a_second_time_nothing_changes(path, capsys, monkeypatch):
-    before = path.read_bytes()
-    assert refresh.main(["--check"]) == 1 and path.read_bytes() == before
     assert refresh.main([str(path)]) == 0
     assert transcript(path) == REFRESHED
     once = path.read_bytes()
-    assert refresh.main(["--check"]) == 0 and path.read_bytes() == once and b"/home" not in once
+    assert refresh.main([str(path)]) == 0 and path.read_bytes() == once and b"/home" not in once
     said = [line.split(", ")[0] for line in capsys.readouterr().out.splitlines()]
-    assert said == [f"99_made_up.ipynb: {state}" for state in ("would change", "written", "unchanged")]
-    shown = path.read_text(encoding="utf-8")
-    path.write_text(shown.replace("iVBOR", "iVBOX"), encoding="utf-8")  # other pixels: stored, but no fault
-    assert refresh.main(["--check"]) == 0 and refresh.main([str(path)]) == 0 and path.read_bytes() == once
+    assert said == [f"99_made_up.ipynb: {state}" for state in ("written", "unchanged")]
     torn = nbformat.read(path, as_version=4)
     del torn.cells[8]  # an exercise without its second cell: nothing is written
     nbformat.write(torn, path)
