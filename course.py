@@ -14,8 +14,6 @@ What follows `lab` and `project` is handed to JupyterLab (lab --no-browser --por
 `test` to pytest (test -k softmax).
 """
 
-from __future__ import print_function
-
 import os
 import sys
 
@@ -23,7 +21,7 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 if __name__ == "__main__":  # a learner's own random.py or json.py may lie in this folder: Python's come first
     sys.path[:] = [folder for folder in sys.path if folder != ROOT]
 
-if sys.version_info < (3, 11):  # so nothing in this file may be written as only Python 3 can read it
+if sys.version_info < (3, 11):  # so nothing in this file may be newer than Python 3.6
     sys.exit(
         "This course needs Python 3.11 or newer, and this is Python %d.%d: get a newer one from"
         " https://www.python.org/downloads/ and run this command with it." % sys.version_info[:2]

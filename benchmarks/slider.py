@@ -112,15 +112,13 @@ def drag(page, cell):
 
 
 def measure(page):
-    times = {1: [], 2: []}
-    for cell in times:
+    for cell in (1, 2):
         press(page, cell, "ArrowRight")  # the first costs imports and caches
-    for turn in range(TURNS):
-        key = "ArrowLeft" if turn % 2 == 0 else "ArrowRight"
-        for _ in range(3):  # ours is quick, so it is asked more often
-            times[1].append(press(page, 1, key))
-        times[2].append(press(page, 2, key))
-    ours, usual = (statistics.median(times[cell]) for cell in (1, 2))
+    ours, usual = [], []
+    for key in ["ArrowLeft", "ArrowRight"] * (TURNS // 2):
+        ours += [press(page, 1, key) for _ in range(3)]  # ours is quick, so it is asked more often
+        usual.append(press(page, 2, key))
+    ours, usual = map(statistics.median, (ours, usual))
     return [f"{ours:.0f} ms", f"{usual:.0f} ms", f"{usual / ours:.0f} ×", drag(page, 1), drag(page, 2)]
 
 

@@ -25,7 +25,7 @@ HEADING = re.compile(r"^#+ Exercise (D?\d{1,2}\.\d{1,2})\b(.*)$", re.MULTILINE)
 SAID = re.compile(r"^Exercise (D?\d{1,2}\.\d{1,2}): (correct|not yet)\. (.*)$", re.MULTILINE)  # by `check`
 # What Canvas ("doejane_LATE_7_81_03.ipynb", "anon_x9_81_03.ipynb") and Moodle put in front of a file's name.
 UPLOADED = re.compile(r"(?:LATE_)?(anon_[^_]+|.+?_(?:LATE_)?\d+)_(?:\d+|assignsubmission_file)_")
-MOST = 100_000_000  # bytes that are read of one learner: a small ZIP can hold far more
+MOST = 100_000_000  # bytes of a file: a small ZIP can hold far more
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # What a check says of the other parts of an answer.
 OTHER_PARTS = re.compile(r"^[“…][^:]*[”…]: right\. | Not yet right either: [^:]*\.$")
@@ -55,7 +55,6 @@ class Class:
     def __init__(self, path, learner=None):
         """``path`` is a folder or a ZIP with a folder or a file for each learner, or all of one learner."""
         self.answers, self.titles, self.passed_over = defaultdict(dict), {}, []
-        self._left = defaultdict(lambda: MOST)  # bytes that may still be read of a learner
         for part in (path if path.is_dir() else unpacked(path)).iterdir():
             self._add(part, part.name, learner or learner_of(part))
         self.answers = dict(sorted(self.answers.items(), key=lambda pair: pair[0].casefold()))
@@ -68,25 +67,16 @@ class Class:
         try:
             kind = part.is_file() and part.suffix.lower()  # of a folder in a ZIP 3.11.2 knows no suffix
             if kind == ".zip" and not zipped:
-                part, zipped = unpacked(io.BytesIO(self._content(part, learner))), True
+                part, zipped = unpacked(io.BytesIO(content_of(part))), True
             if part.is_dir():
                 for inside in sorted(part.iterdir(), key=lambda inside: inside.name):
                     self._add(inside, f"{name}/{inside.name}", learner, zipped)
             elif kind == ".ipynb":
-                self._read(json.loads(self._content(part, learner)), learner)
+                self._read(json.loads(content_of(part)), learner)
             else:
                 self.passed_over.append(name)
         except Exception:  # locked, broken, or of another form: whatever it is, the others are read
             self.passed_over.append(name)
-
-    def _content(self, part, learner):
-        with part.open("rb") as file:
-            content = file.read(self._left[learner] + 1)
-        too_much = len(content) > self._left[learner]
-        self._left[learner] = 0 if too_much else self._left[learner] - len(content)
-        if too_much:
-            raise ValueError(f"more than {MOST} bytes of a learner")
-        return content
 
     def _read(self, notebook, learner):
         """Read the exercises of a notebook, and the answers to those that were tried."""
@@ -118,6 +108,14 @@ class Class:
 
     def title(self, number):
         return f"{number} {html.escape(self.titles.get(number, ''))}"
+
+
+def content_of(part):
+    with part.open("rb") as file:
+        content = file.read(MOST + 1)
+    if len(content) > MOST:
+        raise ValueError(f"more than {MOST} bytes")
+    return content
 
 
 def unpacked(file):

@@ -1,7 +1,6 @@
 """A JupyterLab of its own, and a Chromium that opens notebooks in it, for browser tests and screenshots."""
 
 import contextlib
-import json
 import os
 import shutil
 import socket
@@ -16,7 +15,7 @@ import nbformat
 from playwright.sync_api import sync_playwright
 
 import course
-from tools.notebook import NOTEBOOK_METADATA, name_of, with_helpers
+from tools.notebook import NOTEBOOK_METADATA, faults_of, name_of, with_helpers
 
 BROWSERS = (
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge"),
@@ -45,73 +44,48 @@ def chromium():
         yield browser
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
-
-
-def wait_for(condition, seconds):
-    """Return what a condition gives as soon as it gives something."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError):  # nobody answers yet
-            if result := condition():
-                return result
-        time.sleep(0.2)
-    raise TimeoutError(f"nothing after {seconds} s")
-
-
 @contextlib.contextmanager
-def served(command, folder, environment, answers):
-    """Run a server in a folder. Yields its process as soon as it answers; what it says is in server.log."""
-    with open(folder / "server.log", "wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    try:
-        wait_for(answers, ANSWER_TIMEOUT)
-        yield process
-    except Exception as error:
-        error.add_note((folder / "server.log").read_text(encoding="utf-8", errors="replace")[-2000:])
-        raise
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
-@contextlib.contextmanager
-def jupyterlab(folder, dark=False, options=()):
+def jupyterlab(folder, options=()):
     """Serve `folder`/course as `course.py lab` does, without a person's own settings. Yields the address."""
     (folder / "course").mkdir()
     course.configure(str(folder / "environment"))
-    settings = {
-        # Every cell stays in the page, also when it is not on the screen.
-        "notebook-extension/tracker": {"windowingMode": "none"},
-        "apputils-extension/themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
-    }
-    for name, setting in settings.items():
-        path = folder / "config/lab/user-settings/@jupyterlab" / f"{name}.jupyterlab-settings"
-        course.write(path, json.dumps(setting))
+    # Every cell stays in the page, also when it is not on the screen.
+    path = "config/lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    course.write(folder / path, '{"windowingMode": "none"}')
     environment = with_helpers() | {
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_CONFIG_PATH": str(folder / "environment/etc/jupyter"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "IPYTHONDIR": str(folder / "ipython"),
     }
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"]
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder / 'course'}"]
     command += ["--IdentityProvider.token=", "--expose-app-in-browser", *options]
     command.append(f"--LabApp.app_settings_dir={folder / 'environment/share/jupyter/lab/settings'}")
     address = f"http://127.0.0.1:{port}"
-    with served(command, folder, environment, lambda: urllib.request.urlopen(f"{address}/api", timeout=5)):
-        yield address
+    with (
+        open(folder / "server.log", "wb") as log,
+        subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log) as server,
+    ):
+        try:
+            for _ in range(ANSWER_TIMEOUT):
+                with contextlib.suppress(OSError):  # nobody answers yet
+                    urllib.request.urlopen(f"{address}/api", timeout=5).close()
+                    break
+                time.sleep(1)
+            yield address
+        finally:
+            server.terminate()
 
 
 @contextlib.contextmanager
-def opened(notebook, dark=False, **options):
+def opened(notebook, **options):
     """Run a notebook in a JupyterLab and a browser of its own. Yields the browser's page."""
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        jupyterlab(Path(folder), dark) as address,
+        jupyterlab(Path(folder)) as address,
         chromium() as browser,
     ):
         page = browser.new_page(**options)
@@ -142,34 +116,15 @@ def open_copy(page, address, name):
     page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
 
 
-# Errors and stderr that cells show, but for errors that are meant: of cells with this tag and no other.
-ERRORS = f"""{WIDGET}.content.widgets
-    .filter(cell => cell.model.type === "code")
-    .flatMap(cell => cell.model.sharedModel.toJSON().outputs
-        .filter(output => output.output_type === "error"
-            ? String(cell.model.getMetadata("tags")) !== "raises-exception"
-            : output.name === "stderr")
-        .map(output => `${{cell.model.id}}: ${{output.ename ?? "stderr"}}: `
-            + `${{output.evalue ?? [output.text].flat().join("")}}`))"""
-
-
 def error_outputs(page):
-    return page.evaluate(f"() => {ERRORS}")
-
-
-def start_all(page):
-    """Begin to run every cell; first without outputs, so that none that is seen comes from the file."""
-    page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    run = "window.jupyterapp.commands.execute('notebook:run-all-cells')"
-    page.evaluate(f"() => {{ window.ran = false; {run}.finally(() => {{ window.ran = true; }}); }}")
-
-
-def wait_for_all(page, timeout=RUN_TIMEOUT):
-    """Wait until the last cell has finished, or one has failed."""
-    page.wait_for_function("() => window.ran", timeout=timeout, polling=LOOK_EVERY)
+    cells = f"{WIDGET}.content.widgets.map(cell => cell.model.sharedModel.toJSON())"
+    return faults_of(page.evaluate(f"() => {cells}"))
 
 
 def run_all(page):
-    start_all(page)
-    wait_for_all(page)
+    """Run every cell, until one fails; without outputs at first, so that none of the file is seen."""
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    run = "window.jupyterapp.commands.execute('notebook:run-all-cells')"
+    page.evaluate(f"() => {{ window.ran = false; {run}.finally(() => {{ window.ran = true; }}); }}")
+    page.wait_for_function("() => window.ran", timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle

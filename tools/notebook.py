@@ -122,6 +122,18 @@ def name_of(path: Path) -> str:
     return path.stem if path.parent.name != "deeper" else f"deeper_{path.stem}"
 
 
+def faults_of(cells: list) -> list[str]:
+    """Errors and stderr that cells show, but for errors that are meant: of cells with that tag alone."""
+    faults = []
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error" and cell["metadata"].get("tags") != ["raises-exception"]:
+                faults.append(f"{cell['id']}: {output['ename']}: {output['evalue']}")
+            elif output.get("name") == "stderr":
+                faults.append(f"{cell['id']}: stderr: {''.join(output['text'])}")
+    return faults
+
+
 def lead_links(page: NotebookNode, path: Path, form: str) -> None:
     """Lead the links of the page at ``path`` to other pages to files named by ``form``, in place."""
 

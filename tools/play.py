@@ -49,8 +49,6 @@ CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also a
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination of settings is kept here; a line says so where one is left out."
-STILL = """<p class="note"><b>This picture does not move here.</b> Where this page was made, something it \
-needs was not installed; in JupyterLab it moves.</p>"""
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
@@ -152,23 +150,15 @@ def shows_panel(cell):
     return "".join(texts).startswith("Panel: ")
 
 
-def played(source):
-    """Return the Panel of a cell as one that plays; where a package is missing, a sentence that says so."""
-    try:
-        return panel_html(functools.partial(panel_of, source))
-    except ImportError as missing:
-        print(f"One picture will not move: {missing}", flush=True)
-        return STILL
-
-
 def all_played(paths):
-    """Return a dict from each cell that shows a Panel to what ``played`` makes of it, on all cores."""
+    """Return a dict from each cell that shows a Panel to the HTML of one that plays, made on all cores."""
     # Page 11's takes longest, so it begins among the first; each process has a core, and one thread on it.
     pages = [nbformat.read(path, as_version=4) for path in reversed(paths)]
     cells, panels = [cell for page in pages for cell in page.cells if shows_panel(cell)], {}
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with POOL() as pool:
-        tasks = {pool.submit(played, source): source for source in dict.fromkeys(c.source for c in cells)}
+        sources = dict.fromkeys(cell.source for cell in cells)
+        tasks = {pool.submit(panel_html, functools.partial(panel_of, source)): source for source in sources}
         for task in as_completed(tasks):
             panels[tasks[task]] = task.result()
             print(f"picture {len(panels)} of {len(tasks)}: {tasks[task].splitlines()[-1]}", flush=True)
@@ -192,7 +182,7 @@ def output_html(output):
 
 
 def cell_html(cell, panels):
-    """Return a cell; ``panels`` has what ``played`` made of those that show a Panel."""
+    """Return a cell; ``panels`` has what ``all_played`` made of those that show a Panel."""
     if cell.cell_type == "markdown":
         return markdown_html(cell.source)
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
@@ -204,10 +194,8 @@ def cell_html(cell, panels):
     is_answer = "answer" in cell.metadata.get("tags", [])
     if not shows_panel(cell):
         return code + (folded(SAY_YOURS, outputs) if is_answer else outputs)
-    played = panels.get(cell.source, "")
-    if not played.startswith("<figure"):
-        played += f'<div class="still">{outputs}</div>'
-    return folded("The code of this picture", code) + (folded(SAY_YOURS, played) if is_answer else played)
+    panel = panels[cell.source]
+    return folded("The code of this picture", code) + (folded(SAY_YOURS, panel) if is_answer else panel)
 
 
 def page_html(path, panels):

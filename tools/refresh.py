@@ -2,14 +2,12 @@
 
     python -m tools.refresh                             # all pages, and the picture of the README
     python -m tools.refresh notebooks/03_qk_scores.ipynb
-    python -m tools.refresh --check                     # write nothing; say what would change
 
-A second run changes nothing; `notebook.py` says what is stored. `--check` leaves out pixels: another release
-of matplotlib draws the same picture with a few other pixels.
+A second run changes nothing; `notebook.py` says what is stored. Another release of matplotlib draws the same
+picture with a few other pixels.
 """
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
@@ -40,43 +38,31 @@ def write_exercises(notebook):
                     own.metadata.pop("tags", None)  # an error that a learner may make is none of the page's
 
 
-def without_pixels(text):
-    return re.sub(r'"image/png": "[^"]*"', '"image/png": "…"', text)
-
-
-def refresh(path, check):
-    """Refresh one file and print a line on it. Returns what is wrong, or ""."""
+def refresh(path):
+    """Refresh one file and print a line on it. Returns whether something is wrong."""
     old = path.read_text(encoding="utf-8")
     try:
-        new = refreshed(path)
-    except CellExecutionError as error:
-        return f"a cell raised {error.ename}: {error.evalue}\n{error.traceback}"
-    except (ValueError, CellTimeoutError, DeadKernelError) as error:
-        return f"{type(error).__name__}: {error}"
-    changed = without_pixels(new) != without_pixels(old) if check else new != old
-    if changed and not check:
-        path.write_bytes(new.encode("utf-8"))
-    state = ("would change" if check else "written") if changed else "unchanged"
-    print(f"{path.name}: {state}, {len(new.encode('utf-8')) / 1000:.0f} kB", flush=True)
-    return "would change: run python -m tools.refresh" if changed and check else ""
+        new = refreshed(path.resolve())
+    except (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError) as error:
+        print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return True
+    content, state = new.encode("utf-8"), "unchanged" if new == old else "written"
+    if new != old:
+        path.write_bytes(content)
+    print(f"{path.name}: {state}, {len(content) / 1000:.0f} kB", flush=True)
+    return False
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="without any: all, and the README's picture")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something would change")
-    options = parser.parse_args(arguments)
-    faults = 0
-    for path in options.notebooks or all_pages():
-        fault = refresh(path.resolve(), options.check)
-        if fault:
-            faults += 1
-            print(f"{path}: {fault}", file=sys.stderr, flush=True)
-    if not options.notebooks and not options.check:
+    notebooks = parser.parse_args(arguments).notebooks
+    faults = [refresh(path) for path in notebooks or all_pages()]
+    if not notebooks:
         from tools import screenshot  # here, because it needs a browser's driver
 
         screenshot.remake_readme_picture()
-    return 1 if faults else 0
+    return int(any(faults))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Photograph a notebook as a learner sees it: run in a real JupyterLab, one picture a screen.
 
     python -m tools.screenshot notebooks/03_qk_scores.ipynb /tmp/shots         # 03_qk_scores_01.png …
-    python -m tools.screenshot notebooks/03_qk_scores.ipynb /tmp/shots --dark
 
 Prints how many screens there are. ``tools/refresh.py`` makes the moving picture of the README with it: the
 explorer of page 00, a slider and a mouse. Both need a Chromium: on the PATH, or named by COURSE_CHROMIUM.
@@ -79,15 +78,12 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebook", type=Path)
     parser.add_argument("folder", type=Path, help="where the pictures go")
-    parser.add_argument("--width", type=int, default=1440)
-    parser.add_argument("--dark", action="store_true", help="use JupyterLab's dark theme")
     options = parser.parse_args(arguments)
     if find_chromium() is None:
         return "There is no Chromium: install one, or name it in COURSE_CHROMIUM."
-    window = {"width": options.width, "height": 900}
-    with opened(options.notebook, options.dark, viewport=window, device_scale_factor=2) as page:
+    with opened(options.notebook, viewport={"width": 1440, "height": 900}, device_scale_factor=2) as page:
         page.wait_for_timeout(1000)
-        photograph(page, options.folder, options.notebook.stem + "_dark" * options.dark)
+        photograph(page, options.folder, options.notebook.stem)
         return "\n".join(error_outputs(page)) or 0
 
 

@@ -99,19 +99,13 @@ class States:
         self.marks, self.shown, self._clicks = {}, {}, 0
         for settings in [settings for settings in self._grid() if self._reach(settings)]:
             if settings == self.start or self._clicks < MOST_CLICKS:
-                self._click_each(settings, dict.fromkeys(CELL.findall(self.svg_of(settings))))
+                self._click_each(settings)
 
     def packed(self):
         """Return all states as text: JSON, deflate, base64."""
         content = {"start": self.start, "marks": list(self.marks), "states": self.shown}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-
-    def svg_of(self, settings, click=""):
-        """Return the picture of a state, put together again as the page does it."""
-        marks, (runs, _, _) = list(self.marks), self.shown[key(settings, click)]
-        pairs = zip(runs[::2], runs[1::2], strict=True)
-        return "".join(mark for first, count in pairs for mark in marks[first : first + count])
 
     def _playing(self):
         """Return name -> options of the controls that say by themselves what is shown.
@@ -172,10 +166,11 @@ class States:
         self._store(key(settings))
         return True
 
-    def _click_each(self, settings, cells):
+    def _click_each(self, settings):
         silent = Counter()  # of each map, how many cells did not answer before one did
         self._go(settings)
         at_rest = self._values(), self.panel.svg()
+        cells = dict.fromkeys(CELL.findall(at_rest[1]))
         for cell in cells:
             where = [int(number) for number in cell.split(",")]
             map = where[0]

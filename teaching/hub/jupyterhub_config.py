@@ -37,13 +37,8 @@ elif PASSWORD:
 
 # Every start copies the pages that a learner has not got, and leaves those that they have as they are.
 COPY = 'cp -R -n "$0" . ; exec "$@"'
-c.Spawner.cmd = [
-    "sh",
-    "-c",
-    COPY,
-    str(NOTEBOOKS),
-    str(Path(sys.executable).with_name("jupyterhub-singleuser")),
-]
+SERVER = str(Path(sys.executable).with_name("jupyterhub-singleuser"))
+c.Spawner.cmd = ["sh", "-c", COPY, str(NOTEBOOKS), SERVER]
 c.Spawner.default_url = "/lab/tree/notebooks/00_start_here.ipynb"
 c.Spawner.mem_limit = "1500M"  # three pages open at a time; enforced by systemd
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # seconds: thirty start at once
@@ -56,13 +51,8 @@ if os.geteuid() == 0 and not SYSTEMD:
 
 # --- idle servers end ---------------------------------------------------------------------------------------
 
-c.JupyterHub.load_roles = [
-    {
-        "name": "idle-culler",
-        "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"],
-        "services": ["idle-culler"],
-    }
-]
+SCOPES = ["list:users", "read:users:activity", "read:servers", "delete:servers"]
+c.JupyterHub.load_roles = [{"name": "idle-culler", "scopes": SCOPES, "services": ["idle-culler"]}]
 c.JupyterHub.services = [
     {"name": "idle-culler", "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"]}
 ]

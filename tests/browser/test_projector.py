@@ -3,7 +3,7 @@
 import shutil
 
 import course
-from tools.lab import OPEN_TIMEOUT, READY, WIDGET, jupyterlab, start_all, wait_for_all
+from tools.lab import OPEN_TIMEOUT, READY, WIDGET, jupyterlab, run_all
 from tools.notebook import ROOT
 
 HEIGHT = 515  # pixels that are left for the notebook, of 576
@@ -34,8 +34,7 @@ def test_only_the_notebook_is_shown_and_what_is_run_with_the_key_that_teaching_n
         assert min(seen["height"], 576 - seen["y"]) >= HEIGHT
         assert not any(bar.is_visible() for bar in page.locator(BARS).all())
         assert not page.evaluate("() => window.jupyterapp.commands.isToggled('docmanager:toggle-autosave')")
-        start_all(page)
-        wait_for_all(page)
+        run_all(page)
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
         page.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = 0; {WIDGET}.content.activate(); }}")
         cells, index, last = 0, 0, None

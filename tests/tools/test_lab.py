@@ -1,11 +1,7 @@
 """What is asked of a JupyterLab and of a browser, and what is made of their answers; neither is started here."""
 
 import io
-import json
 import operator
-import shutil
-import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import MagicMock, Mock
@@ -17,61 +13,34 @@ pytest.importorskip("playwright")
 
 from tools import lab, screenshot
 
-# As much of JupyterLab as a script looks at: the cells of a notebook and the state of its kernel.
-JUPYTERLAB = """
-const [script, cells, [status, connectionStatus]] = JSON.parse(require("fs").readFileSync(0));
-const widgets = cells.map(([type, executionCount, tags, outputs, executionState], id) => ({ model: {
-  id, type, executionCount, executionState, getMetadata: () => tags, sharedModel: { toJSON: () => ({ outputs }) } } }));
-const currentWidget = { content: { widgets }, sessionContext: { session: { kernel: { status, connectionStatus } } } };
-globalThis.window = { jupyterapp: { shell: { currentWidget } } };
-console.log(JSON.stringify(eval(script)()));
-"""
 ERROR = {"output_type": "error", "ename": "E", "evalue": "no"}
-WARNED = ["code", 1, None, [{"name": "stderr", "text": ["a", "b"]}, {"name": "stdout", "text": "c"}]]
-MEANT, RAISED = ["code", 2, ["raises-exception"], [ERROR]], ["code", 3, ["set-up"], [ERROR]]
-SLIP = ["code", 4, ["exercise", "raises-exception"], [ERROR]]
-WORDS = ["markdown"]
-
-
-def in_jupyterlab(script, cells=(), kernel=("idle", "connected")):
-    given = json.dumps([script, cells, kernel])
-    said = subprocess.run(["node", "-e", JUPYTERLAB], input=given, capture_output=True, text=True, check=True)
-    return json.loads(said.stdout)
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
-def test_errors_and_warnings_are_seen_and_whether_a_kernel_is_ready():
-    page = MagicMock(evaluate=lambda script: in_jupyterlab(script, [WORDS, WARNED, MEANT, RAISED, SLIP]))
-    assert lab.error_outputs(page) == ["1: stderr: ab", "3: E: no", "4: E: no"]
-    for kernel in (["idle", "connected"], ["idle", "connecting"], ["busy", "connected"]):
-        assert in_jupyterlab(f"() => {lab.READY}", [], kernel) == (kernel == ["idle", "connected"])
-
-
-def test_a_server_is_waited_for_and_ended_and_what_it_said_is_told(tmp_path):
-    waits = [sys.executable, "-uc", "print('no room'); import time; time.sleep(60)"]
-    answers = Mock(side_effect=[ConnectionError, 0, 1])
-    with lab.served(waits, tmp_path, None, answers) as process:
-        assert process.poll() is None and answers.call_count == 3
-        lab.wait_for((tmp_path / "server.log").read_bytes, 60)
-    assert process.poll() is not None
-    with pytest.raises(TimeoutError):
-        lab.wait_for(lambda: 0, 0.1)
-    said = (tmp_path / "server.log").read_text
-    with pytest.raises(ValueError) as raised, lab.served(waits, tmp_path, None, said):
-        raise ValueError
-    assert raised.value.__notes__[0].split() == ["no", "room"]
+WARNED = {"output_type": "stream", "name": "stderr", "text": ["a", "b"]}
+CELLS = [
+    {"id": "words", "metadata": {}},
+    {"id": "warned", "metadata": {}, "outputs": [WARNED, WARNED | {"name": "stdout"}]},
+    {"id": "meant", "metadata": {"tags": ["raises-exception"]}, "outputs": [ERROR]},
+    {"id": "raised", "metadata": {"tags": ["set-up"]}, "outputs": [ERROR]},
+    {"id": "slip", "metadata": {"tags": ["exercise", "raises-exception"]}, "outputs": [ERROR]},
+]
+FAULTS = "warned: stderr: ab\nraised: E: no\nslip: E: no"
 
 
 def test_a_jupyterlab_has_the_settings_of_the_course_and_of_a_person_only_the_browser(tmp_path, monkeypatch):
-    started = []
-    monkeypatch.setattr(lab, "served", lambda *given: nullcontext(started.extend(given)))
-    with lab.jupyterlab(tmp_path, dark=True):
-        command, _, environment, _ = started
+    """It is waited for until it answers, and ended after its use."""
+    popen, urlopen = MagicMock(), Mock(side_effect=[ConnectionError, Mock()])
+    monkeypatch.setattr(lab.subprocess, "Popen", popen)
+    monkeypatch.setattr(lab.urllib.request, "urlopen", urlopen)
+    server = popen.return_value.__enter__.return_value
+    with lab.jupyterlab(tmp_path) as address:
+        assert urlopen.call_args[0] == (f"{address}/api",) and urlopen.call_count == 2
+        assert not server.mock_calls
+    assert server.terminate.called
+    command, environment = popen.call_args[0][0], popen.call_args[1]["env"]
     own = {name for name, value in environment.items() if str(tmp_path) in value}
     assert own == {"JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "JUPYTER_DATA_DIR", "IPYTHONDIR"}
     assert Path(command[-1].removeprefix("--LabApp.app_settings_dir="), "overrides.json").exists()
-    written = [path.read_text("utf-8") for path in sorted(tmp_path.rglob("config/**/*.jupyterlab-settings"))]
-    assert written == ['{"theme": "JupyterLab Dark"}', '{"windowingMode": "none"}']
+    (settings,) = tmp_path.rglob("config/**/*.jupyterlab-settings")
+    assert settings.read_text(encoding="utf-8") == '{"windowingMode": "none"}'
     monkeypatch.setattr(lab.shutil, "which", lambda name: name)
     monkeypatch.setenv("COURSE_CHROMIUM", "mine")
     assert lab.find_chromium() == "mine"
@@ -88,10 +57,10 @@ def page(monkeypatch):
 
     page, browser = MagicMock(), MagicMock()
     page.screenshot.side_effect, page.new, browser.new_page.return_value = photograph, browser.new_page, page
-    page.evaluate.side_effect = lambda script, *_: [500, 970] if "clientHeight" in script else ["E: no"]
+    page.evaluate.side_effect = lambda script, *_: [500, 970] if "clientHeight" in script else CELLS
     page.locator().bounding_box.return_value = {"x": 10, "y": 20}
     page.mock_calls.clear()
-    monkeypatch.setattr(lab, "jupyterlab", lambda folder, dark: nullcontext(f"dark: {dark}"))
+    monkeypatch.setattr(lab, "jupyterlab", lambda folder: nullcontext("address"))
     monkeypatch.setattr(lab, "chromium", lambda: nullcontext(browser))
     monkeypatch.setattr(screenshot, "find_chromium", lambda: "there")
     monkeypatch.setattr(lab, "open_notebook", page.open)
@@ -107,12 +76,12 @@ def asked(page, expected, *words):
 RUN = ["clear-all-cell-outputs')", "run-all-cells')"]
 
 
-def test_one_photograph_a_screen_with_a_seam_that_both_show(page, monkeypatch):
-    arguments = ["notebooks/03_a.ipynb", "shots", "--dark"]
-    assert screenshot.main(arguments) == "E: no"
-    assert page.open.call_args[0][1::2] == ("dark: True", Path(arguments[0]))
+def test_one_photograph_a_screen_with_a_seam_that_both_show_and_what_went_wrong(page, monkeypatch):
+    arguments = ["notebooks/03_a.ipynb", "shots"]
+    assert screenshot.main(arguments) == FAULTS
+    assert page.open.call_args[0][1::2] == ("address", Path(arguments[0]))
     assert page.new.call_args[1] == {"viewport": {"width": 1440, "height": 900}, "device_scale_factor": 2}
-    shots = [", 0])", "shots/03_a_dark_01.png", ", 470])", "shots/03_a_dark_02.png"]
+    shots = [", 0])", "shots/03_a_01.png", ", 470])", "shots/03_a_02.png"]
     assert asked(page, ["shell.collapseLeft()", *RUN, *shots], "Left", "notebook:", "scrollTo(", "screenshot")
     monkeypatch.setattr(screenshot, "find_chromium", lambda: None)
     assert "COURSE_CHROMIUM" in screenshot.main(arguments)

@@ -55,11 +55,3 @@ def test_a_page_that_came_alone_says_in_one_sentence_what_to_do(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(AssertionError, match=r"^The helpers of this page are not here\. .* Colab badge"):
         exec(setup_cell(), {})
-
-
-def test_what_somebody_has_folded_is_open_and_a_widget_without_a_picture_is_left_out():
-    slider = page({"outer": {"state": {"value": 3}}})
-    slider.cells[1].metadata.update(collapsed=True, jupyter={"outputs_hidden": True})
-    normalise(slider, "03_qk_scores")
-    assert slider.cells[1].metadata == {}
-    assert set(slider.cells[1].outputs[0].data) == {"text/plain"}

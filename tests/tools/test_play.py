@@ -3,6 +3,7 @@
 import functools
 import random
 import re
+from collections import defaultdict
 
 import ipywidgets as widgets
 import pytest
@@ -14,6 +15,7 @@ from mha_course.p02_qkv_projection import projection_explorer
 from mha_course.p05_causal_mask import mask_explorer
 from mha_course.p06_softmax import softmax_explorer
 from mha_course.p08_splitting_heads import splitting_explorer
+from mha_course.p10_trained_heads import trained_explorer
 from mha_helpers.panel import Panel
 from tools import play, states
 from tools.notebook import all_pages, name_of
@@ -33,8 +35,11 @@ def states_of():
 
 @pytest.mark.parametrize("explorer", SOME_PANELS)
 def test_states_are_what_the_panel_says(states_of, explorer):
+    """A picture is put together again as the page does it."""
     made, draw = states_of(explorer), random.Random(explorer.__name__)
+    marks = list(made.marks)
     clicked = sorted(name for name in made.shown if " " in name)
+    assert {name.split()[0] for name in clicked} == {key(made.start)}
     plain = sorted(made.shown.keys() - set(clicked))
     for name in draw.sample(plain, 8) + draw.sample(clicked, 6):
         settings, _, click = name.partition(" ")
@@ -43,9 +48,11 @@ def test_states_are_what_the_panel_says(states_of, explorer):
         panel.set(**{name: options[i][1] for (name, options), i in chosen})
         for _ in click.split():  # "0,2,1", or "0,2,1 again"
             panel.click(*map(int, click.split()[0].split(",")))
-        assert made.svg_of(settings, click) == panel.svg()
-        assert made.shown[name][1] == panel.description()
-        assert click or made.shown[name][2] == settings
+        runs, words, now = made.shown[name]
+        pairs = zip(runs[::2], runs[1::2], strict=True)
+        assert "".join("".join(marks[first : first + count]) for first, count in pairs) == panel.svg()
+        assert words == panel.description()
+        assert click or now == settings
 
 
 def test_each_option_of_one_control_is_a_state(states_of):
@@ -93,27 +100,16 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
 
 
 def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
-    monkeypatch.setattr(states, "ENOUGH", 2)
-
-    def draw(drawing, state):
-        for map in (0, 1):
-            drawing.heatmap((200 * map, 0, 200, 200), [[1.0, 0.0]] * 2, "ab", "ab", map=map)
-
-    def click(values, map, row, column):
-        return {"d": 2} if map else {}
-
-    def two_maps():
-        slider = {"d": widgets.IntSlider(1, 1, 2)}
-        return Panel("two maps", slider, lambda d: {}, draw, lambda state: [], click=click)
-
-    clicked = {name for name in States(two_maps).shown if " " in name}
-    assert clicked == {f"0 1,{row},{column}" for row in (0, 1) for column in (0, 1)}
+    """Page 10's first has 576 cells, of which some are tried."""
+    monkeypatch.setattr(States, "_grid", lambda self: [self.start])
+    clicked = [name.partition(" ")[2] for name in States(trained_explorer).shown if " " in name]
+    assert clicked == [f"{map},0,0" for map in (0, 1, 3, 4, 5, 6, 7)]
 
 
 @pytest.fixture(scope="module")
 def pages():
-    """Every page as HTML, with stored pictures in place of Panels."""
-    return {path: play.page_html(path, panels={}) for path in all_pages()}
+    """Every page as HTML, without its Panels."""
+    return {path: play.page_html(path, panels=defaultdict(str)) for path in all_pages()}
 
 
 def test_every_panel_of_the_course_stands_in_a_cell_of_its_own():
@@ -160,12 +156,6 @@ PANEL = """\
 
 def test_a_panel_to_the_letter():
     assert re.sub('(plain">).*?<', r"\1<", play.panel_html(made_up_panel)) == PANEL
-
-
-def test_after_so_many_clicks_no_further_state_is_clicked_through(monkeypatch):
-    monkeypatch.setattr(states, "MOST_CLICKS", 1)
-    made = States(made_up_panel)
-    assert {name.split()[0] for name in made.shown if " " in name} == {states.key(made.start)}
 
 
 def test_no_formula_is_left_as_it_was_typed(pages):

@@ -11,52 +11,44 @@ import pytest
 from tools import set_repository
 from tools.notebook import ROOT, all_pages, name_of, setup_cell
 
+COLAB = """\n
+[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
+(https://colab.research.google.com/github/Octo/Course.js/blob/main/{path}) """
+OPENING = COLAB + "[Play with this page in your browser](https://octo.github.io/Course.js/{name}.html)"
+README = f"""\n
+**[Play with it in your browser](https://octo.github.io/Course.js/)**: nothing to install, the first slider moves at once.\
+{COLAB.format(path="notebooks/00_start_here.ipynb")}[![Open in Binder](https://mybinder.org/badge_logo.svg)]\
+(https://mybinder.org/v2/gh/Octo/Course.js/main?urlpath=lab/tree/notebooks/00_start_here.ipynb)
+"""
+
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
     """A copy of README and two pages, where the tool may write."""
-    for name in ("README.md", *(path.relative_to(ROOT) for path in (all_pages()[0], all_pages()[-1]))):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    pages = sorted(tmp_path.rglob("*.ipynb"))
+    pages = [tmp_path / path.relative_to(ROOT) for path in (all_pages()[0], all_pages()[-1])]
+    (tmp_path / "notebooks" / "deeper").mkdir(parents=True)
+    for copy in (tmp_path / "README.md", *pages):
+        shutil.copy(ROOT / copy.relative_to(tmp_path), copy)
     monkeypatch.setattr(set_repository, "ROOT", tmp_path)
     monkeypatch.setattr(set_repository, "all_pages", lambda: pages)
     return tmp_path
 
 
 def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-README = """{title}
-
-**[Play with it in your browser](https://octo.github.io/Course.js/)**: nothing to install, the first slider moves at once.
-
-[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
-(https://colab.research.google.com/github/Octo/Course.js/blob/trunk/notebooks/00_start_here.ipynb) \
-[![Open in Binder](https://mybinder.org/badge_logo.svg)]\
-(https://mybinder.org/v2/gh/Octo/Course.js/trunk?urlpath=lab/tree/notebooks/00_start_here.ipynb)
-{rest}"""
-OPENING = """
-
-[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
-(https://colab.research.google.com/github/Octo/Course.js/blob/trunk/{path}) \
-[Play with this page in your browser](https://octo.github.io/Course.js/{name}.html)"""
+    return {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
 
 
 def test_what_is_written_to_the_letter_and_that_it_is_taken_out_again(course, capsys):
     """Another address takes the place of the first, and twice is once."""
-    before = contents(course)
-    old = {path: nbformat.read(path, as_version=4).cells for path in course.rglob("*.ipynb")}
+    before, readme = contents(course), course / "README.md"
+    pages = {path: nbformat.read(path, as_version=4).cells for path in course.rglob("*.ipynb")}
     assert set_repository.main(["first/course"]) == 0
-    assert b"/blob/main/" in contents(course)[course / "README.md"]
     for changed in (True, False):
         capsys.readouterr()
-        assert set_repository.main(["Octo/Course.js", "--branch", "trunk"]) == 0
+        assert set_repository.main(["Octo/Course.js"]) == 0
         assert ("will play at\nhttps://octo.github.io/Course.js/\n" in capsys.readouterr().out) == changed
-    title, rest = before[course / "README.md"].decode().split("\n", 1)
-    assert (course / "README.md").read_text(encoding="utf-8") == README.format(title=title, rest=rest)
-    for path, cells in old.items():
+    assert contents(course)[readme] == before[readme].replace(b"\n", README.encode(), 1)
+    for path, cells in pages.items():
         cells[0].source += OPENING.format(path=path.relative_to(course).as_posix(), name=name_of(path))
         cells[1].source = setup_cell("Octo/Course.js")
         assert nbformat.read(path, as_version=4).cells == cells
