@@ -75,6 +75,8 @@ def jupyterlab(folder, options=()):
                     urllib.request.urlopen(f"{address}/api", timeout=5).close()
                     break
                 time.sleep(1)
+            else:
+                raise TimeoutError((folder / "server.log").read_text(encoding="utf-8", errors="replace")[-2000:])
             yield address
         finally:
             server.terminate()

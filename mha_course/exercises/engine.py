@@ -143,7 +143,9 @@ class Exercise:
 
     def verdict(self, answer=...):
         """Return the ``Verdict`` on an answer, whatever it is; only Ctrl-C gets through."""
+        threads = torch.get_num_threads()
         try:
+            torch.set_num_threads(1)  # on a busy machine they wait for each other, and an answer would seem slow
             with torch.random.fork_rng(devices=[]):  # the learner's random numbers stay as they were
                 torch.manual_seed(0)
                 if self._untouched(answer):
@@ -154,6 +156,8 @@ class Exercise:
         except BaseException as error:  # an answer whose own methods raise, even SystemExit
             kind = f"{type(answer).__name__}, and using it raised {type(error).__name__}"
             sentence = f"Your answer could not be read: it is of type {kind}."
+        finally:
+            torch.set_num_threads(threads)
         return Verdict(NOT_YET, " ".join(sentence.split())) if sentence else Verdict(CORRECT, self.praise)
 
     def hint(self):

@@ -185,6 +185,13 @@ def test_the_learners_random_numbers_stay_as_they_were_and_do_not_change_a_verdi
     assert len(verdicts) == 1
 
 
+def test_an_answer_runs_in_one_thread_and_afterwards_the_learners_are_back():
+    torch.set_num_threads(2)
+    assert reply(function(), lambda x: torch.softmax(x * torch.get_num_threads(), dim=-1)) == CORRECT
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+
+
 def test_only_the_interrupt_gets_through():
     class Odd:
         def __getattribute__(self, name):
