@@ -43,7 +43,7 @@ def next_words(state):
 LETTERS = [f"key {name}" for name in "abcdefghijklmnop"]
 ALL = ["1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4"]  # its heads
 BARS = [  # a Panel, its settings; of each group of bars title, labels or hovers, numbers, colours, the framed
-    ("scores_explorer", {"query": 2, "key": 1, "d_k": 9}, products),
+    ("scores_explorer", {"query": 2, "key": 0, "d_k": 9}, products),
     ("scaling_explorer", {"d_k": 64, "query": 5, "key": 2}, lambda state: [
         ("weights of f", LETTERS, state["weights"][0][5], HEAD_COLOURS[:1] * 16, 2)]),
     ("trained_explorer", {"step": 225, "head": 3}, lambda state: [
