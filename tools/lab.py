@@ -76,7 +76,7 @@ def jupyterlab(folder, options=()):
                     break
                 time.sleep(1)
             else:
-                raise TimeoutError((folder / "server.log").read_text(encoding="utf-8", errors="replace")[-2000:])
+                raise TimeoutError((folder / "server.log").read_text(errors="replace")[-2000:])
             yield address
         finally:
             server.terminate()

@@ -145,7 +145,7 @@ class Exercise:
         """Return the ``Verdict`` on an answer, whatever it is; only Ctrl-C gets through."""
         threads = torch.get_num_threads()
         try:
-            torch.set_num_threads(1)  # on a busy machine they wait for each other, and an answer would seem slow
+            torch.set_num_threads(1)  # several wait for each other on a busy machine, as if a test were slow
             with torch.random.fork_rng(devices=[]):  # the learner's random numbers stay as they were
                 torch.manual_seed(0)
                 if self._untouched(answer):

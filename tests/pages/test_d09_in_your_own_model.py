@@ -113,9 +113,8 @@ def run(names, *words):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_the_page_runs_whatever_the_default_dtype(dtype, request):
+def test_the_page_runs_whatever_the_default_dtype(dtype):
     names = {"__name__": "page"}
-    request.addfinalizer(lambda: torch.set_default_dtype(torch.float32))
     torch.set_default_dtype(dtype)
     run(names, "")
     assert names["layer"].w_q.weight.dtype == dtype

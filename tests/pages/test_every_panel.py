@@ -56,8 +56,7 @@ def test_every_control_changes_something_and_no_setting_raises(panel):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_a_panel_can_be_drawn_whatever_the_default_dtype(panel, dtype, request):
-    request.addfinalizer(lambda: torch.set_default_dtype(torch.float32))
+def test_a_panel_can_be_drawn_whatever_the_default_dtype(panel, dtype):
     torch.set_default_dtype(dtype)
     for control in panel.controls.values():
         control.value = drawings.other_values(control)[0]
