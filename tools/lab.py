@@ -76,7 +76,8 @@ def jupyterlab(folder, options=()):
                     break
                 time.sleep(1)
             else:
-                raise TimeoutError((folder / "server.log").read_text(errors="replace")[-2000:])
+                said = (folder / "server.log").read_text(encoding="utf-8", errors="replace")
+                raise TimeoutError(said[-2000:])
             yield address
         finally:
             server.terminate()
