@@ -124,7 +124,8 @@ SILENT = "It is chosen already, or a click on it changes nothing."
 WALK = f"""start: false | 0 2 True hi | 2 | 2 | 1,1,1 |
 0,0,1: true | 0 2 True one | 2 | 2 | 1,1,1 |
 0,0,1: true | 0 2 True two | 2 | 2 | 1,1,1 |
-1=2: true | 0 3 True two | 3 | 3 | 1,2,1 |
+link: false | 0 2 True two | 2 | 2 | 1,1,1 |
+1=2: false | 0 3 True two | 3 | 3 | 1,2,1 |
 0,0,9: false | 0 3 True two | 3 | 3 | 1,2,1 | {SILENT}
 0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |
 2=1: true | 0 3 True hi | 3 | 3 | 1,2,1 |
