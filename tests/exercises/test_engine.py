@@ -1,4 +1,4 @@
-"""What a check says of values, functions and tests, whatever the exercise, where no kept verdict (verdicts.py) says it."""
+"""What a check says of values, functions and tests, whatever the exercise, where no kept verdict says it."""
 
 import random
 import re

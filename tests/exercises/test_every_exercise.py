@@ -8,12 +8,11 @@ from torch import nn
 
 from mha_course.exercises import ValueExercise
 from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
+from tests import kept
+from tests.entries import entries
 from tests.exercises import verdicts
-from tests.exercises.verdicts import ANSWERS, alike, all_exercises, answers_in, keep
 
-EXERCISES = all_exercises()
-BY_NUMBER = {exercise.number: exercise for exercise in EXERCISES.values()}
-PATHS = sorted(ANSWERS.glob("*.txt"))
+EXERCISES = verdicts.all_exercises()
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 
 NONSENSE = [[], {}, "abc", -12345.678, float("nan"), torch.zeros(2, 3), torch.zeros(0), object(), int]
@@ -30,19 +29,16 @@ def test_the_solution_is_right_and_the_stub_not_attempted(exercise):
 
 @every_exercise
 def test_there_are_right_answers_written_otherwise_and_wrong_ones(exercise):
-    said = [answer.said for path in PATHS for answer in answers_in(path) if answer.number == exercise.number]
+    answers = [entry for file in verdicts.files() for entry in entries(file).items()]
+    said = [words for name, words in answers if name.split()[0] == exercise.number]
     assert {CORRECT, NOT_YET} <= {words.split(".")[0] for words in said}
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_check_says_of_an_answer_what_it_said(path, tmp_path):
-    """`verdicts.py` makes the files that it reads, whatever stood there as said."""
-    text, copy = path.read_text(encoding="utf-8"), tmp_path / path.name
-    copy.write_text(re.sub(r"\n> (correct|not yet)\..*", "", text), encoding="utf-8")
-    keep(copy, BY_NUMBER)
-    for kept, now in zip(answers_in(path), answers_in(copy), strict=True):
-        assert alike(kept.said, now.said, rel_tol=2e-3), f"{kept}\nnow: {now.said}"
-    assert alike(copy.read_text(encoding="utf-8"), text, rel_tol=2e-3)
+@pytest.mark.parametrize("file", verdicts.files(), ids=lambda file: file.stem)
+def test_a_check_says_of_an_answer_what_it_said(file):
+    said, text = kept.differences(verdicts, file)
+    assert not said, "Meant? Then read it: python -m tests.kept"
+    assert text == file.read_text(encoding="utf-8")
 
 
 def as_an_answer(wrong, right):
@@ -70,12 +66,6 @@ def test_each_listed_mistake_gets_its_own_sentence(exercise):
         verdict = exercise.verdict(answer)
         assert verdict.status == NOT_YET, sentence
         assert verdict.sentence.endswith(sentence), f"{sentence}\n{verdict.sentence}"
-
-
-def test_tasks_hints_praise_and_comments_are_what_was_kept():
-    """Nothing computes them, so a change is read: python -m tests.exercises.verdicts, then git diff."""
-    kept = verdicts.WORDS.read_text(encoding="utf-8")
-    assert kept == "\n".join(map(verdicts.words_of, EXERCISES.values()))
 
 
 @every_exercise

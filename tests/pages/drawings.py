@@ -1,32 +1,36 @@
 """Everything that the course draws, as SVG: each Panel at nine settings, each static picture.
 
-The tests compare it with what is kept, so that no drawing changes unseen; review_drawings.py keeps it.
+The tests compare it with what is kept, so that no drawing changes unseen: a file a page, an entry a drawing.
 """
 
+import base64
 import html
 import importlib
 import io
 import itertools
-import math
 import random
 import re
-import zipfile
-from pathlib import Path
+import zlib
 
 import ipywidgets as widgets
 import matplotlib
 import torch
+from PIL import Image
 
 from mha_course import p07_weighted_values as p07
 from mha_course import p08_splitting_heads as p08
 from mha_course import p10_trained_heads as p10
 from mha_helpers import golden_example, head_heatmaps, heatmap, pipeline_map
-from tools.notebook import page_folders
+from tests.entries import alike
+from tools.notebook import ROOT, page_folders
 from tools.states import options_of
+from tools.stored_pictures import pixels
 
-KEPT = Path(__file__).with_name("drawings.zip")
+FOLDER = ROOT / "tests" / "pages" / "drawings"
+STILL = FOLDER / "still.txt"
+GAP = 16  # pixels between before and after
+NOTHING = f'<svg xmlns="http://www.w3.org/2000/svg" width="{GAP}" height="{GAP}"/>'
 NEEDS_A_MODEL = "language_explorer"  # page 11
-NUMBER = re.compile(r"(?<![#\w])-?\d+\.?\d*")
 
 
 def explorers():
@@ -95,23 +99,47 @@ def static_drawings():
             yield name, file.getvalue()
 
 
-def difference(kept, today):
+def page_of(explorer):
+    return explorer.__module__.split(".")[1]
+
+
+def files():
+    drawn = {page_of(explorer) for name, explorer in explorers().items() if name != NEEDS_A_MODEL}
+    return sorted({STILL, *(FOLDER / f"{page}.txt" for page in drawn), *FOLDER.glob("*.txt")})
+
+
+def today(file):
+    """Return what is drawn today of what a file keeps, by the name of each drawing."""
+    named = [name for name, explorer in explorers().items() if page_of(explorer) == file.stem]
+    drawn = static_drawings() if file == STILL else itertools.chain(*map(panel_drawings, named))
+    return {name: packed(svg) for name, svg in drawn}
+
+
+def packed(svg):
+    return base64.b64encode(zlib.compress(svg.encode(), 9)).decode()
+
+
+def unpacked(kept):
+    return zlib.decompress(base64.b64decode(kept)).decode() if kept else NOTHING
+
+
+def difference(name, before, now):
     """Name the first mark that differs, or ""; numbers may differ by what another machine rounds."""
-    marks = [re.findall("<[^>]*>|[^<>]+", re.sub('href="[^"]*"', "", svg)) for svg in (kept, today)]
-    for before, now in itertools.zip_longest(*marks, fillvalue="nothing"):
-        if before != now and not (now.startswith("<") and alike(before, now, abs_tol=0.11)):
-            return f"{before} was drawn, now {now}"
+    svgs = [re.sub('href="[^"]*"', "", unpacked(kept)) for kept in (before, now)]
+    marks = [re.findall("<[^>]*>|[^<>]+", svg) for svg in svgs]
+    for was, mark in itertools.zip_longest(*marks, fillvalue="nothing"):
+        if was != mark and not (mark.startswith("<") and alike(was, mark, abs_tol=0.11)):
+            return f"{was} was drawn, now {mark}"
     return ""
 
 
-def alike(before, now, **closeness):
-    """Tell whether two texts differ at most in numbers, which are as close as ``math.isclose`` is told."""
-    if NUMBER.sub("0", before) != NUMBER.sub("0", now):
-        return False
-    pairs = zip(NUMBER.findall(before), NUMBER.findall(now), strict=True)
-    return all(math.isclose(float(a), float(b), **closeness) for a, b in pairs)
-
-
-def kept_drawings(file=KEPT):
-    with zipfile.ZipFile(file) as archive:
-        return {name: archive.read(name).decode() for name in archive.namelist()}
+def side_by_side(before, now):
+    # matplotlib writes a doctype, and points
+    svgs = [unpacked(kept) for kept in (before, now)]
+    pictures = [pixels(svg[svg.index("<svg") :].replace('pt"', '"')) for svg in svgs]
+    left = pictures[0].width + GAP
+    size = left + pictures[1].width, max(picture.height for picture in pictures)
+    whole = Image.new("RGB", size, "#999999")
+    whole.paste(pictures[0], (0, 0))
+    whole.paste(pictures[1], (left, 0))
+    return whole

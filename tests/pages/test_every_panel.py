@@ -1,6 +1,7 @@
 """What holds of every Panel, and what is drawn today: in Panels and in static pictures."""
 
 import io
+import os
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
@@ -10,17 +11,21 @@ import torch
 from PIL import Image
 
 from mha_helpers.panel import WIDTH
-from tests.pages import drawings, review_drawings
+from tests import kept
+from tests.entries import entries, written
+from tests.pages import drawings
 from tools.notebook import ROOT
 
 EXPLORERS = drawings.explorers()
 NAMES = [name for name in EXPLORERS if name != drawings.NEEDS_A_MODEL]
-KEPT = drawings.kept_drawings()
-TO_KEEP_IT = "look at it: python -m tests.pages.review_drawings"
+STILL_AS_TESTED = pytest.mark.skipif(
+    f"matplotlib=={matplotlib.__version__}\n" not in (ROOT / "constraints.txt").read_text(),
+    reason="each version of matplotlib lays out its text a little otherwise",
+)
 
 
 def page_and_name(name):
-    return f"{EXPLORERS[name].__module__.split('.')[1]}-{name}"
+    return f"{drawings.page_of(EXPLORERS[name])}-{name}"
 
 
 @pytest.fixture(params=NAMES, ids=page_and_name)
@@ -108,29 +113,22 @@ def test_what_a_learner_types_is_no_markup_and_what_does_not_fit_is_told(panel):
         assert panel.message().endswith(refused.get(sentence, ""))
 
 
-def compare(drawn):
-    for name, svg in drawn:
-        assert name in KEPT, f"{name} is new: {TO_KEEP_IT}"
-        difference = drawings.difference(KEPT[name], svg)
-        assert not difference, f"{name}: {difference}. Meant? Then {TO_KEEP_IT}"
+FILES = [
+    pytest.param(file, id=file.stem, marks=[STILL_AS_TESTED] * (file == drawings.STILL))
+    for file in drawings.files()
+]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=page_and_name)
-def test_a_panel_draws_what_it_drew(name):
-    compare(drawings.panel_drawings(name))
-
-
-@pytest.mark.skipif(
-    f"matplotlib=={matplotlib.__version__}\n" not in (ROOT / "constraints.txt").read_text(),
-    reason="each version of matplotlib lays out its text a little otherwise",
-)
-def test_static_pictures_are_what_they_were():
-    compare(drawings.static_drawings())
+@pytest.mark.parametrize("file", FILES)
+def test_a_page_draws_what_it_drew(file):
+    said, text = kept.differences(drawings, file)
+    assert not said, "Meant? Then look at it: python -m tests.kept"
+    assert text == file.read_text(encoding="utf-8")
 
 
 def test_nothing_is_kept_that_nobody_draws():
     still = drawings.static_pictures()
-    assert {name.split()[0] for name in KEPT} == {*NAMES, *still}
+    assert {name.split()[0] for file in drawings.files() for name in entries(file)} == {*NAMES, *still}
     for name, picture in still.items():  # nothing is cut off: the outermost pixels are empty
         image = Image.open(io.BytesIO(picture.png()))
         left, top, _, bottom = image.getchannel("A").getbbox()
@@ -139,7 +137,7 @@ def test_nothing_is_kept_that_nobody_draws():
     assert all(words) and len(set(words)) == len(words)
 
 
-def test_each_difference_is_named_and_pictured_and_nothing_else_is_kept(tmp_path, capsys):
+def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(tmp_path, monkeypatch, capsys):
     pytest.importorskip("resvg_py")
     mark = '<rect x="10" width="5" height="9" fill="#112233"/><text>0.32</text>'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">{mark}</svg>'
@@ -151,13 +149,33 @@ def test_each_difference_is_named_and_pictured_and_nothing_else_is_kept(tmp_path
         "rounded": ('x="10"', 'x="10.1"', ""),  # as another machine may
         "words": ("0.32", "0.35", "0.32 was drawn, now 0.35"),
     }
-    kept = dict.fromkeys([*changes, "gone"], svg)
-    today = {name: svg.replace(old, new) for name, (old, new, _) in changes.items()} | {"new": svg}
-    review_drawings.picture_differences(kept, today, tmp_path)
+    drawn = {name: drawings.packed(svg.replace(old, new)) for name, (old, new, _) in changes.items()}
+    drawn["new"] = was = drawings.packed(svg)
+    file = tmp_path / "p13.txt"
+    file.write_text(written(dict.fromkeys([*changes, "gone"], was)), encoding="utf-8")
+    before = file.read_text(encoding="utf-8")
+    monkeypatch.setattr(kept, "ROOT", tmp_path)
+    monkeypatch.setattr(kept, "KINDS", [drawings])
+    monkeypatch.setattr(kept, "SHOWN", tmp_path / "shown")
+    monkeypatch.setattr(drawings, "files", lambda: [file])
+    monkeypatch.setattr(drawings, "today", lambda file: drawn)
+    kept.main(["p12"])
+    kept.main(["--keep"])
+    assert capsys.readouterr().out == "" and file.read_text(encoding="utf-8") == before
+    kept.main([])
     said = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
-    assert list(said) == ["colour", "fewer", "gone", "moved", "new", "no colour", "words"]
+    assert sorted(said) == ["colour", "fewer", "gone", "moved", "new", "no colour", "words"]
     assert all(seen in said.get(name, "") for name, (_, _, seen) in changes.items())
-    assert {file.stem for file in tmp_path.glob("*.png")} == said.keys()
-    picture = Image.open(tmp_path / "colour.png")
+    assert {shown.stem for shown in kept.SHOWN.glob("*.png")} == said.keys()
+    picture = Image.open(kept.SHOWN / "colour.png")
     assert [picture.getpixel((x, 5)) for x in (12, 20 + 16 + 12)] == [(17, 34, 51), (0, 0, 0)]
-    assert drawings.kept_drawings(tmp_path / "drawings.zip") == today | {"rounded": svg}
+    os.utime(kept.SHOWN / "p13.txt", (0, 0))
+    with pytest.raises(SystemExit, match="look again"):  # as after git pull
+        kept.main(["--keep"])
+    os.utime(file, (0, 0))
+    kept.main(["--keep"])
+    assert entries(file) == drawn | {"rounded": was} and not list(kept.SHOWN.glob("*.txt"))
+    drawn.clear()
+    kept.main([])
+    kept.main(["--keep"])
+    assert not file.exists()  # nobody draws it any more
