@@ -1,9 +1,10 @@
 """Panel: controls, and a picture that follows them and answers a click.
 
-To write an explorer, read the docstring of ``Panel``, then ``mha_course/p00_start_here/explorer.py``.
+To write an explorer, read the docstring of ``Explorer``, then ``mha_course/p07_weighted_values/explorer.py``.
 """
 
 import html
+from pathlib import Path
 
 import ipywidgets as widgets
 from traitlets import TraitError
@@ -17,84 +18,113 @@ WIDTH = 860  # pixels of a picture; a JupyterLab of 1280 x 720 with its file bro
 # A button at the right end of the title's row.
 _SMALL = {"width": "64px", "height": "24px", "margin": "0 2px", "flex": "none"}
 _LINE = 20  # pixels of a line of words
-_STYLE = """
-.mha-panel .widget-html{margin:0 2px;min-height:0}
-.mha-panel .widget-html-content{line-height:inherit;min-height:0}
-.mha-panel .mha{display:block;min-width:600px}
-.mha-panel .widget-html-content:has(>.mha){overflow-x:auto}
-.mha-panel .widget-hbox>.widget-html{flex:1}
-.mha-panel :is(select,input,button,[role=slider]):focus-visible{box-shadow:0 0 0 2px #1976D2!important}
-.mha-panel .widget-readout{min-width:44px}
-.mha-panel .mha-short .widget-readout{min-width:28px}
-.mha-panel .jupyter-widgets-error-widget{display:none}
-"""  # the last: where a front end has no anywidget, it would show an error in place of the listener
-# A page opened again shows its Panels as they were saved. JupyterLab marks each part of them, for want of a
-# kernel, with the icon of a broken link; one line that says how to go on stands in its place.
-_ASLEEP = """
-.mha-panel .jupyter-widgets-disconnected::before{content:none}
-.mha-panel .jupyter-widgets-disconnected :is(input,select,button,.noUi-target){opacity:.5;pointer-events:none}
-.mha-panel.jupyter-widgets-disconnected::before{content:"These pictures are from last time: Run → Run All \
-Cells wakes the sliders.";color:var(--jp-ui-font-color1);font:italic 13px/22px var(--jp-ui-font-family)}
-"""
+_STYLE = STYLE + Path(__file__).with_name("panel.css").read_text(encoding="utf-8")
+
+
+class Explorer:
+    """What a ``Panel`` shows: each page writes its own.
+
+    1. Give a class of your own a ``title`` in plain words, and the ``height`` of its picture in pixels.
+    2. ``controls`` returns its widgets, few and of core ipywidgets, by name; ``more`` names those that only a
+       button shows. Each is as wide as it needs to be, unless its layout has a width.
+    3. ``compute`` takes all their values by name, and returns a dict of what is shown. Together they are the
+       state. A ``ValueError`` raised here is shown to the learner as it stands; the last picture remains.
+    4. ``draw`` puts marks on a ``svg.Drawing``, ``WIDTH`` wide; ``words`` says it in at most three lines.
+    5. Heatmaps invite clicks: name controls "head", "query" and "key", or write ``click``. ``asks`` says so.
+    6. ``adjust`` is for a control whose range or options follow from another.
+    7. A function ``…_explorer`` returns its Panel, and its docstring says what ``state()`` holds.
+
+    >>> class Doubled(Explorer):
+    ...     title, height = "A number, and twice as much", 30
+    ...
+    ...     def controls(self):
+    ...         return {"number": widgets.IntSlider(2, 0, 9)}
+    ...
+    ...     def compute(self, number):
+    ...         return {"double": 2 * number}
+    ...
+    ...     def draw(self, drawing, state):
+    ...         drawing.rect(0, 5, 40 * state["double"], 20, "output")
+    ...
+    ...     def words(self, state):
+    ...         return [f"Twice {state['number']} is {state['double']}."]
+    >>> panel = Panel(explorer=Doubled())
+    >>> panel.set(number=4)
+    >>> panel.description()
+    'Twice 4 is 8.'
+    """
+
+    title, asks, height, more = "", "", 340, ()  # ``asks`` follows the title where a click is answered
+
+    def controls(self):
+        """Return a dict of name -> widget, those that ``more`` names at the end."""
+        raise NotImplementedError
+
+    def compute(self, **values):
+        """Return a dict of what is shown; where a control has the same name, it counts in its place."""
+        return {}
+
+    def draw(self, drawing, state):
+        """Put marks on the drawing."""
+        raise NotImplementedError
+
+    def words(self, state):
+        """Return a list of at most three lines of plain text."""
+        raise NotImplementedError
+
+    def click(self, values, heatmap, row, column):
+        """Return the values of controls that a click on this cell sets; all three are counted from 0."""
+        chosen = {"head": heatmap, "query": row, "key": column}
+        return {name: index for name, index in chosen.items() if name in values}
+
+    def adjust(self, controls, values):
+        """Change controls before ``compute``: it is redrawn once, not twice."""
+
+    def reset(self):
+        """Forget what is not kept by a control."""
 
 
 class Panel(widgets.VBox):
-    """A title, controls, a live picture and the same in words.
-
-    - ``title``: plain words; ``asks`` is put after them where a click is answered.
-    - ``controls``: dict of name -> core ipywidgets widget, few; ``more``: the others, which a button shows.
-      Each is as wide as it needs to be, unless its layout has a width.
-    - ``compute(**values)`` -> a dict of what is shown; with the values of the controls, where it has no other
-      of this name, it is the state. A ``ValueError`` raised here is shown to the learner as it stands, above
-      the controls, and the last good picture and its words remain.
-    - ``draw(drawing, state)`` puts marks on a ``svg.Drawing`` of this ``height``, which is ``WIDTH`` wide.
-    - ``words(state)`` -> a list of at most three lines of plain text, shown under the picture.
-    - ``adjust(controls, values)``: optional, called before ``compute``, where the range or the options of
-      one control follow from another. What it changes is redrawn once, not twice.
-    - ``click(values, map, row, column)`` -> dict of the control values that a click on this cell sets; or the
-      names of three controls for map, row and column: "head", "query" and "key", where none are given, of
-      which those that exist are set. A heatmap invites clicks, so a Panel with one has a control "query" or
-      "key", perhaps in ``more``, or says what a click does.
+    """A title, controls, a live picture and the same in words: all that its ``Explorer`` says.
 
     ``panel.controls["d_k"].value = 8`` redraws before it returns; ``panel.set(d_k=8, heads=4)`` redraws once;
-    ``panel.state()`` returns what is shown; ``panel.click(map, row, column)`` does what a click does.
+    ``panel.state()`` returns what is shown; ``panel.click(heatmap, row, column)`` does what a click does.
     """
 
     # ipywidgets 7 shows itself through _ipython_display_, which would bypass _repr_mimebundle_.
     _ipython_display_ = None
 
-    def __init__(
-        self, title, controls, compute, draw, words, more=None, adjust=None, click=None, asks="", height=340
-    ):
-        self._title = f"{title}: {asks}" if asks else title
-        self._head_line, self._role = title, 'role="status"'  # until a front end listens
-        self._compute, self._draw, self._words = compute, draw, words
-        self._adjust, self._click, self._height = adjust, click or ("head", "query", "key"), height
-        self.controls = {**controls, **(more or {})}
+    def __init__(self, *functions, explorer=None, **actions):
+        self.explorer = explorer = explorer or _made_of_functions(*functions, **actions)
+        self.controls = explorer.controls()
+        self.more = tuple(explorer.more)  # the names of the controls that are not always seen
+        self._title = f"{explorer.title}: {explorer.asks}" if explorer.asks else explorer.title
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
-        self._head, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self._title_box, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self._words_box.add_class("mha-words")
-        for name, control in self.controls.items():
-            _make_legible(name, control)
-        buttons, folded = [], []
-        if len(self.controls) > 2:
-            buttons.append(widgets.Button(description="reset", layout=_SMALL, tooltip="Back to the start"))
-            buttons[0].on_click(lambda _: self.reset())
-        if more:
-            folded.append(_rows(more))
-            buttons.append(_button_for(folded[0]))
-        title = _row([self._head, *buttons]) if buttons else self._head
-        parts = [title, _rows(controls), *folded, self._picture, self._words_box]
-        if Listener is not None:
-            parts.append(Listener(self.click, self._front_end_listens))
-        super().__init__(parts, layout=widgets.Layout(max_width="100%", overflow="visible"))
-        self.add_class("mha-panel")
-        self.more = tuple(more or {})  # the names of the controls that are not always seen
+        self._answers = False  # until a front end listens
         self._busy = False
+        super().__init__(self._parts(), layout=widgets.Layout(max_width="100%", overflow="visible"))
+        self.add_class("mha-panel")
         for control in self.controls.values():
             control.observe(self._changed, names="value")
         self._refresh()
         self._start = self._values()
+
+    def _parts(self):
+        """Return the title with its buttons, rows of controls, the picture, the words, and what listens."""
+        for name, control in self.controls.items():
+            _make_legible(name, control)
+        buttons, rows = [], [_rows(self.controls[name] for name in self.controls if name not in self.more)]
+        if len(self.controls) > 2:
+            buttons.append(widgets.Button(description="reset", layout=_SMALL, tooltip="Back to the start"))
+            buttons[0].on_click(lambda _: self.reset())
+        if self.more:
+            rows.append(_rows(self.controls[name] for name in self.more))
+            buttons.append(_button_for(rows[1]))
+        title = _row([self._title_box, *buttons]) if buttons else self._title_box
+        parts = [title, *rows, self._picture, self._words_box]
+        return parts if Listener is None else [*parts, Listener(self.click, self._front_end_listens)]
 
     def state(self):
         """Return the controls' values and what was computed; empty if no input was good so far."""
@@ -131,46 +161,49 @@ class Panel(widgets.VBox):
 
     def reset(self):
         """Bring all controls back to where they were at the start."""
+        self.explorer.reset()
         self.set(**self._start)
 
-    def click(self, map, row, column):
-        """Choose a cell, as a click on it does; map (which of several), row and column are counted from 0."""
-        if callable(self._click):
-            self.set(**self._click(self._values(), map, row, column))
-        else:
-            chosen = zip(self._click, (map, row, column), strict=True)
-            self.set(**{name: index for name, index in chosen if name in self.controls})
+    def click(self, heatmap, row, column):
+        """Choose a cell, as a click on it does; heatmap (which of several), row and column count from 0."""
+        self.set(**self.explorer.click(self._values(), heatmap, row, column))
 
     def _front_end_listens(self):
         """Let the title ask for a click; from now on the box of the words is what a screen reader follows."""
-        self._head_line, self._role = self._title, ""
-        self._head.value = _head_html(self._head_line, self._message)
-        self._words_box.value = _words_html(self._lines, self._role)
+        self._answers = True
+        self._show_words()
+        self._show_title()
 
     def _changed(self, change):
         if not self._busy:
             self._refresh()
 
     def _refresh(self):
+        explorer = self.explorer
         self._busy = True  # what adjust changes must not start a second redraw
         try:
-            if self._adjust is not None:
-                self._adjust(self.controls, self._values())
-            state = self._values() | self._compute(**self._values())
+            explorer.adjust(self.controls, self._values())
+            state = self._values() | explorer.compute(**self._values())
         except ValueError as error:
             self._message = str(error)
-            self._head.value = _head_html(self._head_line, self._message)
-            return
+            return self._show_title()
         finally:
             self._busy = False
-        drawing = Drawing(WIDTH, self._height)
-        self._draw(drawing, state)
-        self._state, self._lines, self._message = state, list(self._words(state)), ""
+        drawing = Drawing(WIDTH, explorer.height)
+        explorer.draw(drawing, state)
+        self._state, self._lines, self._message = state, list(explorer.words(state)), ""
         drawing.label = " ".join(self._lines)
         self._svg = drawing.svg()
         self._picture.value = self._svg  # first: the eye waits for it
-        self._words_box.value = _words_html(self._lines, self._role)
-        self._head.value = _head_html(self._head_line)
+        self._show_words()
+        self._show_title()
+
+    def _show_title(self):
+        title = self._title if self._answers else self.explorer.title
+        self._title_box.value = _title_html(title, self._message)
+
+    def _show_words(self):
+        self._words_box.value = _words_html(self._lines, "" if self._answers else 'role="status"')
 
     def _values(self):
         return {name: control.value for name, control in self.controls.items()}
@@ -248,9 +281,21 @@ def _width(control):
     return f"{label + 290}px"  # a slider: 200 pixels of track and more, and its number
 
 
+def _made_of_functions(
+    title, controls, compute, draw, words, more=None, adjust=None, click=None, asks="", height=340
+):
+    """Return an explorer of the old form; the machine of page 09 is the last of these."""
+    explorer, menus = Explorer(), more or {}
+    explorer.title, explorer.asks, explorer.height, explorer.more = title, asks, height, tuple(menus)
+    explorer.controls = lambda: controls | menus
+    parts = {"compute": compute, "draw": draw, "words": words, "adjust": adjust, "click": click}
+    vars(explorer).update({name: part for name, part in parts.items() if part is not None})
+    return explorer
+
+
 def _rows(controls):
     """Return the controls one after the other, in as many rows as they need."""
-    return _row(list(controls.values()), flex_flow="row wrap", grid_gap="0 8px", overflow="visible")
+    return _row(list(controls), flex_flow="row wrap", grid_gap="0 8px", overflow="visible")
 
 
 def _row(parts, **layout):
@@ -270,14 +315,14 @@ def _button_for(rows):
     return button
 
 
-def _head_html(title, message=""):
+def _title_html(title, message):
     """Write the title or, in its place, right above the field, what is wrong with the input."""
     shown = f"<b>{html.escape(title)}</b>"
     if message:
         style = "border-left:4px solid #C4433A;padding-left:8px"
         said = f"{message[0].upper()}{message[1:]} Until then the picture stays as it was."
         shown = f'<div role="alert" style="{style}">{html.escape(said)}</div>'
-    return f"<style>{STYLE}{_STYLE}{_ASLEEP}</style>{shown}"
+    return f"<style>{_STYLE}</style>{shown}"
 
 
 def _words_html(lines, role):

@@ -8,26 +8,13 @@ attribute, for programs that know no CSS.
 
 import html
 import math
+from pathlib import Path
 
 from mha_helpers.style import colour_of, number, short
 
 # How hidden words appear, and how a picture takes the colours of the page. A Panel holds this once: a style
 # in every picture would make the browser look at the whole page again with every move of a slider.
-STYLE = """
-.mha{--page-ink:var(--jp-ui-font-color1,currentColor)}
-.mha text{font-family:var(--jp-ui-font-family,sans-serif)}
-.mha text{fill:color-mix(in srgb,var(--own,var(--page-ink)) 70%,var(--page-ink))}
-.mha .ink{stroke:var(--jp-ui-font-color1,currentColor)}
-.mha polygon.ink{fill:var(--jp-ui-font-color1,currentColor);stroke:none}
-.mha .tip{visibility:hidden;font-weight:700;font-size:var(--tip,14px);text-anchor:middle;paint-order:stroke}
-.mha .tip{stroke:var(--jp-layout-color0,#fff);stroke-width:5px;stroke-linejoin:round;stroke-opacity:1}
-.mha .map .tip{transform:translate(var(--x),var(--y))}
-.mha .hit:hover>.tip,.mha .hit:hover>.lights{visibility:visible}
-.mha .lights{pointer-events:none}
-.mha .hit:hover>rect,.mha .hit:hover>circle{stroke:var(--jp-ui-font-color1,#222);stroke-width:2}
-.mha .map:hover .rest{visibility:hidden}
-.mha [data-cell]{cursor:pointer}
-"""
+STYLE = Path(__file__).with_name("svg.css").read_text(encoding="utf-8")
 
 
 class Marks:

@@ -34,7 +34,7 @@ folder = tempfile.TemporaryDirectory(prefix="mha_helpers_", ignore_cleanup_error
 for name, content in json.loads(lzma.decompress(base64.b85decode(CARRIED.replace("\\n", "")))).items():
     path = Path(folder.name, name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode("utf-8") if name.endswith(".py") else base64.b85decode(content))
+    path.write_bytes(base64.b85decode(content) if name.endswith(".pt") else content.encode("utf-8"))
 sys.path.insert(0, folder.name)
 import mha_helpers
 
@@ -57,9 +57,10 @@ def carried_files(code):
     files = {}
     for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
-        room = re.fullmatch(r"mha_course/(models|[pd]\d\d_\w+)/\w+\.py", name)
-        if path.suffix == ".py" and (not room or f"mha_course.{room.group(1)}" in code):
-            files[name] = bare(path.read_text(encoding="utf-8"))
+        room = re.fullmatch(r"mha_course/(models|[pd]\d\d_\w+)/\w+\.\w+", name)
+        if path.suffix in (".py", ".css", ".js") and (not room or f"mha_course.{room.group(1)}" in code):
+            text = path.read_text(encoding="utf-8")
+            files[name] = bare(text) if path.suffix == ".py" else text
         elif path.suffix == ".pt" and "trained_model" in code:
             files[name] = base64.b85encode(path.read_bytes()).decode("ascii")
     return files

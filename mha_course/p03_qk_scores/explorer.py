@@ -5,9 +5,12 @@ import math
 import ipywidgets as widgets
 
 from mha_helpers.attention import attention_scores
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.sentence import HAND_MADE_NAMES, MATCH, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number, short
+
+QUERY, KEY, PRODUCTS = 528, 588, 740  # pixels: where query and key end; the middle of their products
+TOP, HEIGHT = 48, 256  # of the numbers of all three
 
 
 def scores_explorer():
@@ -21,70 +24,88 @@ def scores_explorer():
     >>> panel.state()["scores"].shape, panel.state()["products"].shape
     (torch.Size([3, 3]), torch.Size([4]))
     """
-    controls = {
-        "sentence": widgets.Text("the cat sat on the mat"),
-        "head": IndexMenu("head", names=HAND_MADE_NAMES),
-        "d_k": widgets.IntSlider(16, 1, 16),
-    }
-    more = {"query": IndexMenu("query", start=2), "key": IndexMenu("key", start=-1)}
-    title = "Scores on your sentence, and what each of them adds up"
-    return Panel(title, controls, compute, draw, words, more, adjust, height=334)
+    return Panel(explorer=ScoresExplorer())
 
 
-def adjust(controls, values):
-    for name in ("query", "key"):
-        controls[name].offer(tokenize(values["sentence"]))
+class ScoresExplorer(Explorer):
+    title, height = "Scores on your sentence, and what each of them adds up", 334
+    more = ("query", "key")
+
+    def controls(self):
+        return {
+            "sentence": widgets.Text("the cat sat on the mat"),
+            "head": IndexMenu("head", names=HAND_MADE_NAMES),
+            "d_k": widgets.IntSlider(16, 1, 16),
+            "query": IndexMenu("query", start=2),
+            "key": IndexMenu("key", start=-1),
+        }
+
+    def adjust(self, controls, values):
+        for name in ("query", "key"):
+            controls[name].offer(tokenize(values["sentence"]))
+
+    def compute(self, sentence, head, d_k, query, key):
+        tokens, x = sentence_vectors(sentence, most=40)
+        w_q, w_k, _, _ = hand_made_heads(len(HAND_MADE_NAMES), d_k)
+        q, k = x @ w_q[head], x @ w_k[head]  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
+        scores = attention_scores(q, k)
+        key = int(scores[query].argmax()) if key < 0 else key
+        chosen, products = (query, key), q[query] * k[key]
+        return {"tokens": tokens, "q": q, "k": k, "scores": scores, "products": products, "chosen": chosen}
+
+    def draw(self, drawing, state):
+        tokens, (row, column) = state["tokens"], state["chosen"]
+        title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
+        style = {"kind": "scores", "decimals": 1, "map": state["head"], "title": title}
+        drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
+        _draw_names(drawing, tokens[row], tokens[column])
+        query, key = state["q"][row], state["k"][column]
+        _draw_pairs(drawing, query, key)
+        _draw_products(drawing, query, key, state["products"])
+        total = number(state["scores"][row, column], 1)
+        drawing.text(PRODUCTS, 326, f"their sum, the score: {total}", 14, "middle", bold=True)
+
+    def words(self, state):
+        tokens, (row, column), products = state["tokens"], state["chosen"], state["products"]
+        above, below = (int((sign * products > 0.005).sum()) for sign in (1, -1))
+        scores = state["scores"][row]
+        return [
+            f"“{tokens[row]}” asks, “{tokens[column]}” answers. Above zero are {above} of the {len(products)}"
+            f" products, below zero {below}; their sum, the score, is {number(scores[column], 1)}.",
+            f"Best score in the row of “{tokens[row]}”: {_winner(tokens, scores)}.",
+            "The numbers are shown rounded; they were multiplied before that.",
+        ]
 
 
-def compute(sentence, head, d_k, query, key):
-    tokens, x = sentence_vectors(sentence, most=40)
-    w_q, w_k, _, _ = hand_made_heads(len(HAND_MADE_NAMES), d_k)
-    q, k = x @ w_q[head], x @ w_k[head]  # (n, d_model) @ (d_model, d_k) -> (n, d_k)
-    scores = attention_scores(q, k)
-    key = int(scores[query].argmax()) if key < 0 else key
-    chosen, products = (query, key), q[query] * k[key]
-    return {"tokens": tokens, "q": q, "k": k, "scores": scores, "products": products, "chosen": chosen}
-
-
-def draw(drawing, state):
-    tokens, (row, column) = state["tokens"], state["chosen"]
-    title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
-    style = {"kind": "scores", "decimals": 1, "map": state["head"], "title": title}
-    drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
-    query, key, top, height = 528, 588, 48, 256  # where the numbers of the query and of the key end
-    for x, role, token in ((query, "query", tokens[row]), (key, "key", tokens[column])):
-        drawing.text(x, 18, role, 13, "end", role, bold=True)
-        drawing.text(x, 36, short(token, 7), 13, "end")
-    drawing.text(740, 18, "product of each pair", 13, "middle", bold=True)
-    products = state["products"].tolist()
-    step = min(height / len(products), 44)  # as bars() has it
-    pairs = zip(state["q"][row], state["k"][column], products, strict=True)
-    hovers = []
-    for i, (asked, offered, product) in enumerate(pairs):
-        hovers.append(f"{number(asked)} times {number(offered)} is {number(product)}")
-        y = top + step * (i + 0.36) + 4
-        drawing.text(query, y, number(asked, trim=False), 12, "end")
-        drawing.text(query + 10, y, "·", 12)
-        drawing.text(key, y, number(offered, trim=False), 12, "end")
-    colours = ["positive" if product >= 0 else "negative" for product in products]
-    labels, longest = ["="] * len(products), 2 * MATCH / math.sqrt(len(products))
-    drawing.bars((600, top, 260, height), products, labels, colours, (-longest, longest), hovers=hovers)
-    total = number(state["scores"][row, column], 1)
-    drawing.text(740, 326, f"their sum, the score: {total}", 14, "middle", bold=True)
-
-
-def words(state):
-    tokens, (row, column), products = state["tokens"], state["chosen"], state["products"]
-    above, below = (int((sign * products > 0.005).sum()) for sign in (1, -1))
-    scores = state["scores"][row]
+def _winner(tokens, scores):
     first, *others = scores.sort(descending=True).values.tolist()
     alike = 1 + sum(first - other < 0.005 for other in others)
+    if alike > 1:
+        return f"{alike} words tie with {number(first, 1)}"
     gap = f", {number(first - others[0], 1)} more than the next" if others else ""
-    winner = f"“{tokens[int(scores.argmax())]}” with {number(first, 1)}{gap}"
-    winner = f"{alike} words tie with {number(first, 1)}" if alike > 1 else winner
-    return [
-        f"“{tokens[row]}” asks, “{tokens[column]}” answers. Above zero are {above} of the {len(products)}"
-        f" products, below zero {below}; their sum, the score, is {number(scores[column], 1)}.",
-        f"Best score in the row of “{tokens[row]}”: {winner}.",
-        "The numbers are shown rounded; they were multiplied before that.",
-    ]
+    return f"“{tokens[int(scores.argmax())]}” with {number(first, 1)}{gap}"
+
+
+def _draw_names(drawing, query, key):
+    for x, role, token in ((QUERY, "query", query), (KEY, "key", key)):
+        drawing.text(x, 18, role, 13, "end", role, bold=True)
+        drawing.text(x, 36, short(token, 7), 13, "end")
+    drawing.text(PRODUCTS, 18, "product of each pair", 13, "middle", bold=True)
+
+
+def _draw_pairs(drawing, query, key):
+    step = min(HEIGHT / len(query), 44)  # as bars() has it
+    for i, (asked, offered) in enumerate(zip(query, key, strict=True)):
+        y = TOP + step * (i + 0.36) + 4
+        drawing.text(QUERY, y, number(asked, trim=False), 12, "end")
+        drawing.text(QUERY + 10, y, "·", 12)
+        drawing.text(KEY, y, number(offered, trim=False), 12, "end")
+
+
+def _draw_products(drawing, query, key, products):
+    triples = zip(query, key, products, strict=True)
+    hovers = ["{} times {} is {}".format(*map(number, triple)) for triple in triples]
+    colours = ["positive" if product >= 0 else "negative" for product in products]
+    labels, longest = ["="] * len(products), 2 * MATCH / math.sqrt(len(products))
+    box = (PRODUCTS - 140, TOP, 260, HEIGHT)
+    drawing.bars(box, products, labels, colours, (-longest, longest), hovers=hovers)

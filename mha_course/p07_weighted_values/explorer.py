@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import normalize
 
 from mha_helpers import attention_weights, golden_example
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.style import head_label, number, vector
 
 EXAMPLE = golden_example()
@@ -31,56 +31,62 @@ def values_explorer():
     >>> [round(value, 3) for value in panel.state()["output"].tolist()]
     [1.784, 1.865]
     """
-    controls = {
-        "query": IndexMenu("query", start=2, names=EXAMPLE.tokens),
-        "values": widgets.Dropdown(options=list(VALUES)),
-        "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
-    }
-    more = {
-        "head": IndexMenu("head", names=EXAMPLE.head_names),
-        "key": IndexMenu("key", start=-1, names=EXAMPLE.tokens),
-    }
-    title, asks = "What one word collects", "click on a row to let that word ask"
-    return Panel(title, controls, compute, draw, words, more, asks=asks, height=366)
+    return Panel(explorer=ValuesExplorer())
 
 
-def compute(query, values, temperature, head, key):
-    trace = EXAMPLE.trace()
-    weights = attention_weights(trace.scaled[head] / temperature)
-    v = VALUES[values][0](trace.v[head])
-    pieces = weights[query][:, None] * v
-    chosen = (head, query, int(weights[query].argmax()) if key < 0 else key)
-    return {"weights": weights, "v": v, "pieces": pieces, "output": pieces.sum(dim=0), "chosen": chosen}
+class ValuesExplorer(Explorer):
+    title, asks, height = "What one word collects", "click on a row to let that word ask", 366
+    more = ("head", "key")
+
+    def controls(self):
+        return {
+            "query": IndexMenu("query", start=2, names=EXAMPLE.tokens),
+            "values": widgets.Dropdown(options=list(VALUES)),
+            "temperature": widgets.FloatLogSlider(1, base=10, min=-1, max=1, step=0.05, readout_format=".2f"),
+            "head": IndexMenu("head", names=EXAMPLE.head_names),
+            "key": IndexMenu("key", start=-1, names=EXAMPLE.tokens),
+        }
+
+    def compute(self, query, values, temperature, head, key):
+        trace = EXAMPLE.trace()
+        weights = attention_weights(trace.scaled[head] / temperature)
+        v = VALUES[values][0](trace.v[head])
+        pieces = weights[query][:, None] * v
+        chosen = (head, query, int(weights[query].argmax()) if key < 0 else key)
+        return {"weights": weights, "v": v, "pieces": pieces, "output": pieces.sum(dim=0), "chosen": chosen}
+
+    def draw(self, drawing, state):
+        tokens, (head, *cell) = EXAMPLE.tokens, state["chosen"]
+        title = head_label(head, EXAMPLE.head_names)
+        drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, cell, title=title, map=head)
+        output = f"output of “{tokens[cell[0]]}”: {vector(state['output'])}"
+        _draw_legend(drawing, output)
+        _draw_plane(drawing)
+        drawing.polygon([_pixels(*value) for value in state["v"].tolist()], "value")
+        _draw_pieces(drawing, state["pieces"], thick=cell[1])
+        _draw_values(drawing, state["v"], state["chosen"])
+        drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=output)
+
+    def words(self, state):
+        tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
+        pairs = zip(state["weights"][query], state["v"], strict=True)
+        terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
+        return [
+            f"“{tokens[query]}” collects {' + '.join(terms)} = {vector(state['output'], 3)}.",
+            f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
+            VALUES[state["values"]][1].format(*EXAMPLE.value_names[head]),
+        ]
 
 
-def draw(drawing, state):
-    tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
-    title = head_label(head, EXAMPLE.head_names)
-    drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, (query, key), title=title, map=head)
+def _draw_legend(drawing, output):
     legend = (
         ("value", "a value, and all that can be mixed from the three"),
         ("lit", "weight · value of each word, one after the other"),
-        ("output", f"output of “{tokens[query]}”: {vector(state['output'])}"),
+        ("output", output),
     )
     for i, (colour, meaning) in enumerate(legend):
         drawing.point(14, 304 + 23 * i, 7, colour)
         drawing.text(28, 309 + 23 * i, meaning, 14, bold=colour == "output")
-    _draw_plane(drawing)
-    drawing.polygon([_pixels(*value) for value in state["v"].tolist()], "value")
-    ends = [[0.0, 0.0], *state["pieces"].cumsum(dim=0).tolist()]
-    for j, (start, end) in enumerate(pairwise(ends)):
-        is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
-        drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == key else 3, arrow=is_long)
-    outwards = normalize(state["v"] - state["v"].mean(dim=0)).tolist()  # (0, 0) where all values are the same
-    for j, (token, value, (right, up)) in enumerate(zip(tokens, state["v"], outwards, strict=True)):
-        x, y = _pixels(*value.tolist())
-        right, up = (right, up) if right or up else (1, 1 - j)
-        is_on_axis = value[1] == 0 and abs(up) < 0.5  # which would strike its words out
-        below = (-4 if is_on_axis else 5) - 16 * up
-        anchor = "start" if right > 0 else "end"
-        drawing.text(x + 12 * right, y + below, f"{token} {vector(value)}", 14, anchor)
-        drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(head, query, j))
-    drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=legend[2][1])
 
 
 def _draw_plane(drawing):
@@ -93,16 +99,24 @@ def _draw_plane(drawing):
             drawing.text(LEFT - 4, y + 14, str(step), 12, "end", "label")
 
 
+def _draw_pieces(drawing, pieces, thick):
+    ends = [[0.0, 0.0], *pieces.cumsum(dim=0).tolist()]
+    for j, (start, end) in enumerate(pairwise(ends)):
+        is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
+        drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == thick else 3, arrow=is_long)
+
+
+def _draw_values(drawing, values, chosen):
+    outwards = normalize(values - values.mean(dim=0)).tolist()  # (0, 0) where all values are the same
+    for j, (token, value, (right, up)) in enumerate(zip(EXAMPLE.tokens, values, outwards, strict=True)):
+        x, y = _pixels(*value.tolist())
+        right, up = (right, up) if right or up else (1, 1 - j)
+        is_on_axis = value[1] == 0 and abs(up) < 0.5  # which would strike its words out
+        below = (-4 if is_on_axis else 5) - 16 * up
+        anchor = "start" if right > 0 else "end"
+        drawing.text(x + 12 * right, y + below, f"{token} {vector(value)}", 14, anchor)
+        drawing.point(x, y, 7, "value", hover=f"value of {token}", cell=(*chosen[:2], j))
+
+
 def _pixels(first, second):
     return LEFT + UNIT * first, BOTTOM - UNIT * second
-
-
-def words(state):
-    tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
-    pairs = zip(state["weights"][query], state["v"], strict=True)
-    terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
-    return [
-        f"“{tokens[query]}” collects {' + '.join(terms)} = {vector(state['output'], 3)}.",
-        f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
-        VALUES[state["values"]][1].format(*EXAMPLE.value_names[head]),
-    ]

@@ -3,35 +3,43 @@
 import ipywidgets as widgets
 import pytest
 
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 
 
-@pytest.fixture
-def panel():
-    drawings, menus = [], {name: IndexMenu(name) for name in ("head", "query", "key")}
+class Letters(Explorer):
+    title, more = "A title", ("head", "query", "key")
 
-    def compute(size, **chosen):
+    def __init__(self):
+        self.drawings = []
+
+    def controls(self):
+        return {"size": widgets.IntSlider(3, 1, 5), **{name: IndexMenu(name) for name in self.more}}
+
+    def adjust(self, controls, values):
+        for name in self.more:
+            controls[name].offer("abcde"[: values["size"]])
+
+    def compute(self, size, **chosen):
         if size == 4:
             raise ValueError("four is too many: a to Z")
         return {"chosen": tuple(chosen.values())}
 
-    def draw(drawing, state):
-        drawings.append(state)
+    def draw(self, drawing, state):
+        self.drawings.append(state)
         drawing.text(0, 20, str(state), 12)
 
-    def adjust(controls, values):
-        for name in menus:
-            controls[name].offer("abcde"[: values["size"]])
+    def words(self, state):
+        return [f"{state['size']} words"]
 
-    controls = {"size": widgets.IntSlider(3, 1, 5)}
-    panel = Panel("A title", controls, compute, draw, lambda state: [f"{state['size']} words"], menus, adjust)
-    panel.drawings = drawings
-    return panel
+
+@pytest.fixture
+def panel():
+    return Panel(explorer=Letters())
 
 
 def test_set_redraws_once_and_names_what_it_does_not_know(panel):
     panel.set(size=5, key=1)
-    assert len(panel.drawings) == 2
+    assert len(panel.explorer.drawings) == 2
     assert panel.state()["chosen"] == (0, 0, 1)
     panel.set(size=3, query=2)
     panel.set(size=5, query=4)  # a query that there is only since size is 5
@@ -101,8 +109,11 @@ def test_a_menu_that_follows_the_strongest_goes_on_following_it():
 
 def test_a_title_asks_for_a_click_once_a_front_end_listens():
     pytest.importorskip("anywidget")
-    panel = Panel("t", {}, dict, lambda drawing, state: None, lambda state: [], asks="click")
-    head, words = panel.children[0], panel.children[3]
-    assert "click" not in head.value and "status" in words.value
+    explorer = Letters()
+    explorer.asks = "click"
+    panel = Panel(explorer=explorer)
+    title, words = panel.children[0].children[0], panel.children[4]
+    assert "click" not in title.value and "status" in words.value
     panel.children[-1]._receive(None, "listening", [])
-    assert "t: click" in head.value and "status" not in words.value  # its node stays: the box of the words
+    assert "A title: click" in title.value
+    assert "status" not in words.value  # its node stays: the box of the words

@@ -213,8 +213,8 @@ def test_where_nothing_answers_a_click_all_menus_are_in_sight_and_no_text_asks_f
     assert not panel.more
     for cell in (START, Cell("weights", 1, 0)):
         go(panel, *cell)
-        assert "click" not in (panel._head.value + panel.description()).lower()
-        assert ".tip{visibility:hidden;" in panel._head.value  # so hovering works without a listener
+        assert "click" not in (panel._title_box.value + panel.description()).lower()
+        assert ".tip{visibility:hidden;" in panel._title_box.value  # so hovering works without a listener
     assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
 
 

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from types import SimpleNamespace
 
 import nbconvert
@@ -44,6 +45,13 @@ def test_a_name_is_none_of_the_systems_and_kubernetes_and_one_server_agree(hub):
         assert not re.match(pattern, name), name
     values = (HUB / "values.yaml").read_text(encoding="utf-8")
     assert f"username_pattern: '{pattern}'" in values and f"limit: {hub.Spawner.mem_limit}" in values
+
+
+def test_an_installed_package_has_its_files_that_are_no_python():
+    carried = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    for package in ("mha_helpers", "mha_course"):
+        files = {path for path in (ROOT / package).rglob("*.*") if path.suffix not in (".py", ".pyc")}
+        assert files == {path for pattern in carried[package] for path in (ROOT / package).glob(pattern)}
 
 
 def notebook(shown, stored):

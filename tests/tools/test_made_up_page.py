@@ -214,6 +214,7 @@ def test_a_copy_in_one_file_carries_what_its_page_needs(path, tmp_path, monkeypa
     assert len(whole) < 52_000 and max(map(len, whole.splitlines())) == 2000
     helpers = {
         "mha_helpers/__init__.py": '"""Words."""\n\n\ndef f():\n    """Words."""\n\n\nsaid = "ü"  # why\n',
+        "mha_helpers/a.css": "a{}  /* why */\n",
         "mha_course/models/a.pt": "\x00\x7f",
         "mha_course/__init__.py": "",
         "mha_course/p99_made_up/__init__.py": "x = 1",

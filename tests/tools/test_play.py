@@ -16,7 +16,7 @@ from mha_course.p05_causal_mask import mask_explorer
 from mha_course.p06_softmax import softmax_explorer
 from mha_course.p08_splitting_heads import splitting_explorer
 from mha_course.p10_trained_heads import trained_explorer
-from mha_helpers.panel import Panel
+from mha_helpers.panel import Explorer, Panel
 from tools import play, states
 from tools.notebook import all_pages, name_of
 from tools.page import stored_pages
@@ -89,14 +89,24 @@ def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second(s
     assert " ".join(label for label, _ in thinned(options_of(slider), slider.value)) == kept
 
 
-def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
-    def panel(kind):
-        controls = {name: kind(options=range(20)) for name in "ab"}
-        return Panel("large", controls, lambda a, b: {}, lambda drawing, state: None, lambda state: [])
+class Dials(Explorer):
+    def __init__(self, kind):
+        self.kind = kind
 
+    def controls(self):
+        return {name: self.kind(options=range(20)) for name in "ab"}
+
+    def draw(self, drawing, state):
+        pass
+
+    def words(self, state):
+        return []
+
+
+def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
     with pytest.raises(ValueError, match="400 states"):
-        combined(panel(widgets.Dropdown))
-    assert states.combinations(combined(panel(widgets.SelectionSlider))) < 240
+        combined(Panel(explorer=Dials(widgets.Dropdown)))
+    assert states.combinations(combined(Panel(explorer=Dials(widgets.SelectionSlider)))) < 240
 
 
 def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
@@ -122,27 +132,42 @@ def test_every_panel_of_the_course_stands_in_a_cell_of_its_own():
         assert repr(play.panel_of(cell.source)) == shown
 
 
-def made_up_panel(start=2, refused=(1, 3)):
+class MadeUp(Explorer):
     """Two settings of it do not combine; clicks on its cells do nothing, change a box, type a word or move a slider."""
-    more = {"off": widgets.Checkbox(True), "word": widgets.Text("hi")}
-    menu = widgets.Dropdown(options=[("c", 1), ("a & b", 0)], value=0)
-    controls = {"mask": menu, "d": widgets.IntSlider(start, 1, 3, description="d <1>")}
 
-    def compute(**values):
-        if (values["mask"], values["d"]) == refused:
+    title, more = "A <made-up>", ("off", "word")
+
+    def __init__(self, start, refused):
+        self.start, self.refused = start, refused
+
+    def controls(self):
+        return {
+            "mask": widgets.Dropdown(options=[("c", 1), ("a & b", 0)], value=0),
+            "d": widgets.IntSlider(self.start, 1, 3, description="d <1>"),
+            "off": widgets.Checkbox(True),
+            "word": widgets.Text("hi"),
+        }
+
+    def compute(self, mask, d, **_):
+        if (mask, d) == self.refused:
             raise ValueError("no")
-        return values
+        return {}
 
-    def draw(drawing, state):
+    def draw(self, drawing, state):
         cells = "".join(f'<g class="hit" data-cell="0,0,{i}"><rect/></g>' for i in (9, 0, 1, 2))
         svg = f"<svg><rect/><rect/>{cells}<text>{' '.join(map(str, state.values()))}</text></svg>"
         drawing.svg = lambda: svg
 
-    def click(values, map, row, column):
+    def words(self, state):
+        return ["<b>", "& more"]
+
+    def click(self, values, heatmap, row, column):
         word = "two" if values["word"] == "one" else "one"
         return {0: {"off": not values["off"]}, 1: {"word": word}, 2: {"d": 1, "word": "one"}}.get(column, {})
 
-    return Panel("A <made-up>", controls, compute, draw, lambda _: ["<b>", "& more"], more, click=click)
+
+def made_up_panel(start=2, refused=(1, 3)):
+    return Panel(explorer=MadeUp(start, refused))
 
 
 PANEL = """\
