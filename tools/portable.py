@@ -41,6 +41,7 @@ import mha_helpers
 mha_helpers.unpacked = folder  # the folder stays as long as the kernel
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
+PROBE = ("mha_helpers/probe.py", "mha_helpers/keyhole.py")  # loaded when somebody asks for them
 
 
 def bare(source):
@@ -58,7 +59,8 @@ def carried_files(code):
     for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
         room = re.fullmatch(r"mha_course/(models|[pd]\d\d_\w+)/\w+\.\w+", name)
-        if path.suffix in (".py", ".css", ".js") and (not room or f"mha_course.{room.group(1)}" in code):
+        needed = f"mha_course.{room.group(1)}" in code if room else name not in PROBE or "probe" in code
+        if path.suffix in (".py", ".css", ".js") and needed:
             text = path.read_text(encoding="utf-8")
             files[name] = bare(text) if path.suffix == ".py" else text
         elif path.suffix == ".pt" and "trained_model" in code:

@@ -1,0 +1,243 @@
+"""probe: each planted oddity is named, and nothing else of the answers moves; whatever is wrong gets a sentence."""
+
+import math
+
+import numpy
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from mha_helpers.probe import moves, probe
+
+QUESTIONS = 22
+
+
+def plain(q, k, v, mask=None, causal=False, hidden=-math.inf, divisor=None, reads=lambda mask: mask, late=0):
+    """Attention as a textbook has it; the options are what a library may do otherwise."""
+    scores = q @ k.mT / (divisor or math.sqrt(q.shape[-1]))
+    allowed = torch.ones(scores.shape[-2:]).bool()
+    if causal:
+        allowed = allowed.tril(late and k.shape[-2] - q.shape[-2])
+    if mask is not None:
+        allowed = allowed & reads(mask).bool()
+    return torch.softmax(scores.masked_fill(~allowed, hidden), dim=-1) @ v
+
+
+def added(q, k, v, mask=None, causal=False):
+    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
+
+
+def half(q, k, v, mask=None, causal=False):
+    scores = plain(
+        q, k, torch.eye(k.shape[-2], dtype=q.dtype), mask, causal
+    ).log()  # which have the mask in them
+    share = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return share / share.sum(dim=-1, keepdim=True) @ v
+
+
+def one_ignored(q, k, v, mask=None, causal=False):
+    return plain(q, k, v, mask, causal and mask is None)
+
+
+def heads(spread):
+    def attend(q, k, v, mask=None, causal=False):
+        groups = q.shape[1] // k.shape[1]
+        return plain(q, spread(k, groups), spread(v, groups), mask, causal)
+
+    return attend
+
+
+def repeated(x, groups):
+    return x.repeat_interleave(groups, dim=1)
+
+
+def tiled(x, groups):
+    return x.repeat(1, groups, 1, 1)
+
+
+def without_flag(q, k, v, mask=None, causal=False):
+    return plain(q, k, v, mask)
+
+
+def without_nan(q, k, v, mask=None, causal=False):
+    return plain(q, k, v.nan_to_num(), mask, causal)
+
+
+def variant(**options):
+    return lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask, causal, **options)
+
+
+def answers(attend):
+    return {name: finding["answer"] for name, finding in probe(attend).as_dict().items()}
+
+
+ODD = {
+    "polarity": (variant(reads=lambda mask: ~mask.bool()), {
+        "bool mask": "True means hidden", "integer mask": "as bool, True means hidden",
+        "float mask": "as bool, True means hidden", "additive mask": "added"}),
+    "filled by a number": (variant(hidden=-1e4), {"empty row": "the mean", "hidden key, float16": "no"}),
+    "bottom right": (variant(late=1), {"more keys": "bottom right", "fewer keys": "bottom right, NaN"}),
+    "divided by d_k": (variant(divisor=16), {"scale": "1 / d_k"}),
+    "no scale": (variant(divisor=1), {"scale": "not at all"}),
+    "another scale": (variant(divisor=10), {"scale": "times 0.1"}),
+    "softmax in half": (half, {"softmax, bfloat16": "no"}),
+    "heads repeated": (heads(repeated), {"shared heads": "1 1 2 2"}),
+    "heads tiled": (heads(tiled), {"shared heads": "1 2 1 2"}),
+    "a flag is forgotten": (one_ignored, {"mask and flag": "flag ignored"}),
+    "no leak": (without_nan, {"NaN in a value": "stays hidden"}),
+    "no flag": (without_flag, {
+        "causal": "ignored", "more keys": "ignored", "fewer keys": "ignored", "mask and flag": "flag ignored"}),
+}  # fmt: skip
+
+
+def test_a_plain_attention():
+    said = answers(plain)
+    assert said.pop("shared heads") == "refused" and len(said) == QUESTIONS - 1
+    assert {name: said[name] for name in said if not name.startswith("empty row, ")} == {
+        "no mask": "a fifth each", "equal calls": "equal", "bool mask": "True means may attend",
+        "integer mask": "as bool, True means may attend", "float mask": "as bool, True means may attend",
+        "additive mask": "read upside down", "scale": "1 / √d_k", "empty row": "NaN", "causal": "itself and before",
+        "more keys": "top left", "fewer keys": "top left", "mask and flag": "both hold",
+        "NaN in a value": "leaks: NaN", "NaN in a key": "stays hidden", "large scores, bfloat16": "no",
+        "large scores, float16": "NaN", "softmax, bfloat16": "yes", "hidden key, float16": "yes",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_planted_oddity_is_named_and_nothing_else_moves(odd):
+    attend, expected = ODD[odd]
+    usual, said = answers(plain), answers(attend)
+    changed = {name for name in said if said[name] != usual[name] and not name.startswith("empty row, ")}
+    assert {name: said[name] for name in changed | set(expected)} == expected
+
+
+def test_what_the_references_do_otherwise_is_said():
+    found = probe(variant(late=1)).as_dict()
+    assert found["more keys"]["otherwise"] == {"PyTorch’s function": "top left"}
+    assert found["fewer keys"]["otherwise"] == {"PyTorch’s function": "top left", "this course": "refused"}
+    assert found["scale"]["otherwise"] == {}
+    empty = {
+        name: probe(added)[name].answer
+        for name in ("empty row", "empty row, −∞", "empty row, lowest", "empty row, float16")
+    }
+    assert list(empty.values()) == ["zeros", "zeros", "the mean", "as if unmasked"]
+
+
+def test_dropout_is_noticed_and_what_is_drawn_is_the_second_row():
+    dropped = probe(lambda q, k, v, mask=None, causal=False: F.dropout(plain(q, k, v, mask, causal), 0.3))
+    assert dropped["equal calls"].answer == "they differ: dropout?"
+    shown = probe(heads(tiled))
+    assert "Which of 2 key heads each of 4 query heads reads\n    1 2 1 2  0 1\n" in repr(shown)
+    assert shown["more keys"].weights == [[1, 0, 0, 0, 0], [0.5, 0.5, 0, 0, 0]]
+    page = shown._repr_html_()
+    assert page.count("<tr>") == QUESTIONS + 1
+    not_a_number = sum(math.isnan(w) for finding in shown.values() for row in finding.weights for w in row)
+    assert page.count("background:#C4433A") == not_a_number > 0
+
+
+def test_a_row_nobody_has_foreseen_is_written_as_numbers():
+    def window(q, k, v, mask=None, causal=False):
+        return plain(q, k, v, torch.ones(q.shape[-2], k.shape[-2]).triu(-1) if causal else mask, causal)
+
+    assert answers(window)["causal"] == (
+        "in row 1: 1 0 0 0 0; in row 2: 0.5 0.5 0 0 0; in row 3: 0 0.5 0.5 0 0; in row 4: 0 0 0.5 0.5 0; "
+        "in row 5: 0 0 0 0.5 0.5"
+    )
+
+
+class OnlyNumpy:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class OnlyDlpack:
+    def __init__(self, tensor):
+        self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+
+RETURNED = {
+    "numpy": lambda output: output.float().numpy(),
+    "lists": lambda output: output.tolist(),
+    "an array": lambda output: OnlyNumpy(output.float().numpy()),
+    "dlpack": lambda output: OnlyDlpack(output),
+    "with gradients": lambda output: output.clone().requires_grad_(),
+    "double": lambda output: output.double(),
+}
+
+
+@pytest.mark.parametrize("kind", RETURNED)
+def test_whatever_torch_can_read_is_taken(kind):
+    assert answers(lambda *inputs, **options: RETURNED[kind](plain(*inputs, **options))) == answers(plain)
+
+
+def test_what_goes_wrong_in_one_situation_ends_no_other_and_changes_no_later_one():
+    def fragile(q, k, v, mask=None, causal=False):
+        if q.dtype != torch.float32:
+            raise BrokenPipeError("at 0x7f00 in /usr/lib/odd.py: see https://example.org/a\nmore")
+        if causal:
+            return (None, v[0], "odd", v * math.nan)[k.shape[-2] - q.shape[-2] if mask is None else 1]
+        output = plain(q, k, v, mask)
+        for given in (q, k, v, mask):
+            if given is not None:
+                given.fill_(1)  # a library may use what it gets
+        return output
+
+    for _ in range(2):
+        said = probe(fragile)
+        assert said["large scores, float16"].refusal == "BrokenPipeError: at … in …odd.py: see …"
+        refused = {name for name, finding in said.items() if finding.answer == "refused"}
+        half = {
+            "empty row, float16",
+            "large scores, float16",
+            "large scores, bfloat16",
+            "softmax, bfloat16",
+            "hidden key, float16",
+        }
+        assert refused == half | {"causal", "more keys", "fewer keys", "mask and flag", "shared heads"}
+        assert said["bool mask"].answer == "True means may attend" and said["empty row"].answer == "NaN"
+
+
+@pytest.mark.parametrize(
+    ("attend", "words"),
+    [
+        (3, r"must be a function attend\(q, k, v, mask=None, causal=False\)"),
+        (lambda q, k, v: q, r"must be a function attend\(q, k, v"),
+        (nn.MultiheadAttention, r"must be a function attend\(q, k, v"),
+        (F.scaled_dot_product_attention, "refuses a call without mask and flag: TypeError"),
+        (lambda q, k, v, mask, causal: 1 / 0, "refuses a call without mask and flag: ZeroDivisionError: division by zero$"),
+        (lambda q, k, v, mask, causal: None, "must return the output alone, got NoneType"),
+        (lambda q, k, v, mask, causal: (q, None), "must return the output alone, got tuple"),
+        (lambda q, k, v, mask, causal: "yes", "must return the output alone, got str"),
+        (lambda q, k, v, mask, causal: q[0], r"the shape of q, \(b, h, n, d\) = \(1, 2, 5, 16\); got \(2, 5, 16\)"),
+        (lambda q, k, v, mask, causal: q.mT, r"got \(1, 2, 16, 5\)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_adapter_gets_one_sentence(attend, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        probe(attend)
+
+
+def test_moves_shows_who_hears_of_whom():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(16, 4, batch_first=True)
+    x = torch.randn(5, 16)
+    with pytest.raises(ValueError, match="is dropout on"):
+        moves(layer, x)
+    layer.eval()
+    below = torch.ones(5, 5).tril().double()
+    causal = nn.Transformer.generate_square_subsequent_mask(5)
+    for given in (x, x[None], x[None].double()):
+        layer.to(given.dtype)
+        shown = moves(lambda x: layer(x, src_mask=causal.to(x), is_causal=True), given)
+        numpy.testing.assert_array_equal(shown.maps[0].matrix, below)
+    assert moves(layer, given).maps[0].matrix.all()
+    attention = nn.MultiheadAttention(16, 4, batch_first=True)
+    shown = moves(lambda x: attention(x, x, x, attn_mask=torch.eye(5) == 0), x)  # a tuple
+    numpy.testing.assert_array_equal(shown.maps[0].matrix, torch.eye(5))
+    for wrong in (torch.zeros(16), torch.zeros(2, 5, 16)):
+        with pytest.raises(ValueError, match="x must be one text"):
+            moves(layer, wrong)
