@@ -5,14 +5,14 @@ import math
 
 import ipywidgets as widgets
 
-from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, TABLE, Cell, machine
-from mha_course.p09_concat_and_output.tour import STEPS, told, tour_of
+from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, TABLE, Cell
+from mha_course.p09_concat_and_output.state import START, State, step
+from mha_course.p09_concat_and_output.tour import STEPS, told
 from mha_helpers import golden_example
 from mha_helpers.listener import Listener
 from mha_helpers.panel import IndexMenu, Panel
 
 EXAMPLE = golden_example()
-START = Cell("output", 1, 0)  # “eats”, who acts
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
 ROW = 20  # pixels of a row of cells
 NUMBER, LABEL = 13, 12  # the letters of a number, of a word
@@ -40,11 +40,10 @@ def machine_explorer():
 
 
 class _MachinePanel(Panel):
-    """Menus, and a trail that follows them, the tour and the clicks."""
+    """Shows a ``State``: what a click or a control makes of it, ``step`` says."""
 
     def __init__(self):
-        self._trail = self._way = [START]
-        self._clicked, self._changes, self._before = None, {}, {}
+        self._now, self._clicked = State(), {}
         controls = {
             "sentence": widgets.Dropdown(options=SENTENCES, layout={"width": "176px"}),
             "head": IndexMenu("head", names=EXAMPLE.head_names),
@@ -62,53 +61,20 @@ class _MachinePanel(Panel):
         super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
 
     def reset(self):
-        self._changes, self._trail = {}, [START]
+        self._now = State()
         super().reset()
 
     def _remember(self, values, map, row, column):
-        self._clicked = self._trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
+        cell = self._now.trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
+        self._clicked = {"cell": cell}
         return {}  # _follow sets the menus, whose options may have to change first
 
     def _follow(self, controls, values):
-        """Bring all controls to the number that was clicked, toured to, or chosen in the menus."""
-        moved = {name for name, value in self._before.items() if values[name] != value}
-        before, self._trail = self._trail[-1], [in_head(values["head"], cell) for cell in self._trail]
-        if "sentence" in moved:  # another word stands there now
-            self._changes = {cell: value for cell, value in self._changes.items() if cell.matrix != "x"}
-        now, menus = self._machine(**values), Cell(values["matrix"], values["row"], values["column"])
-        if "value" in moved and not self._clicked and menus in now.values and menus.matrix in GIVEN:
-            self._changes[now.whole(menus)] = values["value"]
-            if values["value"] == now.unchanged.values[menus]:
-                del self._changes[now.whole(menus)]
-            now = self._machine(**values)
-        ends_tour = self._clicked or moved & {"value", "matrix", "row", "column"}
-        tour = values["tour"] if "tour" in moved or not ends_tour else 0
-        if tour:
-            cells = tour_of(now)
-            self._trail = self._way = extended(cells[: tour - 1 : -1], cells[tour - 1], now)
-        elif "tour" in moved:
-            self._trail = self._way = [START]
-        else:
-            self._go_on(menus, before, now)
-        self._clicked = None
-        self._show(controls, tour)
-
-    def _go_on(self, menus, before, now):
-        rows, columns = now.axes[menus.matrix]
-        chosen = Cell(menus.matrix, min(menus.row, len(rows) - 1), min(menus.column, len(columns) - 1))
-        if not self._clicked and menus.matrix != before.matrix and menus[1:] == before[1:]:
-            self._trail = extended(self._way, nearest(self._way, chosen, now), now)
-            # An arrow key goes through all matrices between: one off the way must not end it.
-            self._way = self._trail if len(self._trail) > 1 else self._way
-        else:
-            chosen = self._trail[-1] if menus == before else chosen
-            self._trail = self._way = extended(self._trail, self._clicked or chosen, now)
-
-    def _show(self, controls, tour):
-        """Let all controls say what is shown."""
-        cell, now = self._trail[-1], self._machine(**self._values())
-        head = now.head_of(cell)
-        now = self._machine(**self._values() | {"head": head})
+        """Take a step, and let all controls say what is shown."""
+        shown = self._now.controls()
+        moved = {name: value for name, value in values.items() if value != shown[name]}
+        self._now, self._clicked = step(self._now, **moved, **self._clicked), {}
+        cell, now = self._now.cell, self._now.machine
         for name, names in zip(("row", "column"), now.axes[cell.matrix], strict=True):
             controls[name].offer(names)
         titles = [(now.title(name), name) for name in MATRICES]
@@ -116,38 +82,12 @@ class _MachinePanel(Panel):
             controls["matrix"].options = titles
         is_given = cell.matrix in GIVEN
         controls["value"].disabled, controls["value"].readout = not is_given, is_given
-        shown = {"head": head, "tour": tour, "value": round(now.values[cell]) if is_given else 0}
-        for name, value in (shown | cell._asdict()).items():
+        for name, value in self._now.controls().items():
             controls[name].value = value
-        self._before = self._values()
-
-    def _machine(self, sentence, head, mask, **others):
-        return machine(sentence, head, mask, tuple(sorted(self._changes.items())))
 
     def _state_of(self, **values):
-        now = self._machine(**values)
-        return {"machine": now, "trail": list(self._trail), "sources": now.sources(self._trail[-1])}
-
-
-def in_head(head, cell):
-    """Return a number of concat as the same one of another head, any other as it is."""
-    column = EXAMPLE.d_k * head + cell.column % EXAMPLE.d_k
-    return cell._replace(column=column) if cell.matrix == "concat" else cell
-
-
-def nearest(way, cell, now):
-    """Return where a move of the matrix alone leads: back to a step, or on to what one was made from."""
-    near = [other for step in way for other in (step, *now.sources(step)) if other.matrix == cell.matrix]
-    return min(near, key=lambda other: (other not in way, other != cell), default=cell)
-
-
-def extended(trail, cell, now):
-    """Return the trail that ends at a cell: back to it, on from a number made from it, or a new one."""
-    way, before = [cell], trail[: trail.index(cell)] if cell in trail else trail
-    for earlier in reversed(before):
-        if way[0] in now.sources(earlier):
-            way.insert(0, earlier)
-    return way
+        now = self._now.machine
+        return {"machine": now, "trail": list(self._now.trail), "sources": now.sources(self._now.cell)}
 
 
 # --- the picture -------------------------------------------------------------------------------------------
