@@ -10,7 +10,7 @@ from mha_course.p09_concat_and_output.state import START, State, step
 from mha_course.p09_concat_and_output.tour import STEPS, told
 from mha_helpers import golden_example
 from mha_helpers.listener import Listener
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 
 EXAMPLE = golden_example()
 TRAIL = len(MATRICES)  # what a click on a step of the trail names in place of a matrix
@@ -36,45 +36,50 @@ def machine_explorer():
     >>> panel.state()["trail"]
     [Cell(matrix='output', row=1, column=0), Cell(matrix='concat', row=1, column=0)]
     """
-    return _MachinePanel()
+    return Panel(explorer=MachineExplorer())
 
 
-class _MachinePanel(Panel):
-    """Shows a ``State``: what a click or a control makes of it, ``step`` says."""
+class MachineExplorer(Explorer):
+    """Shows a ``State``, ``now``: what a click or a control makes of it, ``step`` says."""
+
+    title, asks, height = "The whole machine", "click a number to see what it was made from", 366
 
     def __init__(self):
-        self._now, self._clicked = State(), {}
-        controls = {
+        self.now, self.clicked = State(), {}
+
+    @property
+    def more(self):
+        # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
+        return Cell._fields if Listener else ()
+
+    def controls(self):
+        head = IndexMenu("head", names=EXAMPLE.head_names)
+        head.layout.width = "175px"  # all five stand in one row, even on 1024 pixels
+        return {
             "sentence": widgets.Dropdown(options=SENTENCES, layout={"width": "176px"}),
-            "head": IndexMenu("head", names=EXAMPLE.head_names),
+            "head": head,
             "mask": widgets.Dropdown(options=list(MASKS), layout={"width": "147px"}),
             "tour": widgets.IntSlider(0, 0, STEPS, layout={"width": "148px"}).add_class("mha-short"),
             "value": widgets.IntSlider(0, -4, 4, layout={"width": "146px"}).add_class("mha-short"),
+            "matrix": widgets.Dropdown(options=MATRICES, value=START.matrix),
+            "row": IndexMenu("row", START.row),
+            "column": IndexMenu("column", START.column),
         }
-        controls["head"].layout.width = "175px"  # all five stand in one row, even on 1024 pixels
-        menus = {"matrix": widgets.Dropdown(options=MATRICES, value=START.matrix)}
-        menus |= {name: IndexMenu(name, start=getattr(START, name)) for name in ("row", "column")}
-        # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
-        controls, menus = (controls, menus) if Listener else (controls | menus, None)
-        asks = "click a number to see what it was made from"
-        actions = {"adjust": self._follow, "click": self._remember, "asks": asks, "height": 366}
-        super().__init__("The whole machine", controls, self._state_of, draw, words, menus, **actions)
 
     def reset(self):
-        self._now = State()
-        super().reset()
+        self.now = State()
 
-    def _remember(self, values, map, row, column):
-        cell = self._now.trail[: row + 1][-1] if map == TRAIL else Cell(MATRICES[map], row, column)
-        self._clicked = {"cell": cell}
-        return {}  # _follow sets the menus, whose options may have to change first
+    def click(self, values, heatmap, row, column):
+        cell = self.now.trail[: row + 1][-1] if heatmap == TRAIL else Cell(MATRICES[heatmap], row, column)
+        self.clicked = {"cell": cell}
+        return {}  # adjust sets the menus, whose options may have to change first
 
-    def _follow(self, controls, values):
+    def adjust(self, controls, values):
         """Take a step, and let all controls say what is shown."""
-        shown = self._now.controls()
+        shown = self.now.controls()
         moved = {name: value for name, value in values.items() if value != shown[name]}
-        self._now, self._clicked = step(self._now, **moved, **self._clicked), {}
-        cell, now = self._now.cell, self._now.machine
+        self.now, self.clicked = step(self.now, **moved, **self.clicked), {}
+        cell, now = self.now.cell, self.now.machine
         for name, names in zip(("row", "column"), now.axes[cell.matrix], strict=True):
             controls[name].offer(names)
         titles = [(now.title(name), name) for name in MATRICES]
@@ -82,37 +87,49 @@ class _MachinePanel(Panel):
             controls["matrix"].options = titles
         is_given = cell.matrix in GIVEN
         controls["value"].disabled, controls["value"].readout = not is_given, is_given
-        for name, value in self._now.controls().items():
+        for name, value in self.now.controls().items():
             controls[name].value = value
 
-    def _state_of(self, **values):
-        now = self._now.machine
-        return {"machine": now, "trail": list(self._now.trail), "sources": now.sources(self._now.cell)}
+    def compute(self, **values):
+        now = self.now.machine
+        return {"machine": now, "trail": list(self.now.trail), "sources": now.sources(self.now.cell)}
 
+    def draw(self, drawing, state):
+        now, trail = state["machine"], state["trail"]
+        drawing.readout = (drawing.width / 2, drawing.height - 6)
+        for cell in now.values:
+            _draw_number(drawing, now, cell, trail)
+        for y, row in itertools.groupby(IN_ROWS, key=lambda matrix: TABLE[matrix].y):
+            _draw_names(drawing, now, list(row), *y)
+        for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
+            name = f"head {head + 1}"  # and its colour
+            x, y, *_ = frame([Cell("concat", 0, 2 * head + 1)])
+            drawing.text(x, y - 4, name, LABEL, "middle", name)
+            x, y, *_ = frame([Cell("W_O", 2 * head + 1, 0)])
+            drawing.text(x - 6, y + 4, name, LABEL, "end", name)
+        _draw_flow(drawing, now)
+        for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
+            drawing.rect(*frame(list(cells)), "lit", outline=True)
+        for i, cell in enumerate(trail):
+            label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
+            drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
+            drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
 
-# --- the picture -------------------------------------------------------------------------------------------
-
-
-def draw(drawing, state):
-    now, trail = state["machine"], state["trail"]
-    drawing.readout = (drawing.width / 2, drawing.height - 6)
-    for cell in now.values:
-        _draw_number(drawing, now, cell, trail)
-    for y, row in itertools.groupby(IN_ROWS, key=lambda matrix: TABLE[matrix].y):
-        _draw_names(drawing, now, list(row), *y)
-    for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
-        name = f"head {head + 1}"  # and its colour
-        x, y, *_ = frame([Cell("concat", 0, 2 * head + 1)])
-        drawing.text(x, y - 4, name, LABEL, "middle", name)
-        x, y, *_ = frame([Cell("W_O", 2 * head + 1, 0)])
-        drawing.text(x - 6, y + 4, name, LABEL, "end", name)
-    _draw_flow(drawing, now)
-    for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
-        drawing.rect(*frame(list(cells)), "lit", outline=True)
-    for i, cell in enumerate(trail):
-        label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
-        drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
-        drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
+    def words(self, state):
+        now, cell = state["machine"], state["trail"][-1]
+        name, go_on = f"{now.name(cell)} = {now.shown(cell)}", ""
+        if cell in now.moved:
+            name += f" (was {now.unchanged.shown(cell)})"
+        if now.moved:
+            name += f". {len(now.moved)} of {len(now.values)} numbers have moved: each has a marked corner."
+        if state["tour"]:
+            go_on = told(now, cell)
+        elif state["sources"]:
+            from_a_word = ", or let “tour” lead you from a word to this output" * (cell == START)
+            go_on = f"Choose one of the framed numbers to go on{from_a_word}."
+        elif cell.matrix in GIVEN:
+            go_on = "“value” changes it, and every number that moves is marked."
+        return [name, now.arithmetic(cell), go_on]
 
 
 def frame(cells):
@@ -186,20 +203,3 @@ def _draw_flow(drawing, now):
     for start, end in itertools.pairwise(corners):
         drawing.line(*start, *end, "label", arrow=end == corners[-1])
     drawing.text(106, 247, "softmax", 11)
-
-
-def words(state):
-    now, cell = state["machine"], state["trail"][-1]
-    name, go_on = f"{now.name(cell)} = {now.shown(cell)}", ""
-    if cell in now.moved:
-        name += f" (was {now.unchanged.shown(cell)})"
-    if now.moved:
-        name += f". {len(now.moved)} of {len(now.values)} numbers have moved: each has a marked corner."
-    if state["tour"]:
-        go_on = told(now, cell)
-    elif state["sources"]:
-        from_a_word = ", or let “tour” lead you from a word to this output" * (cell == START)
-        go_on = f"Choose one of the framed numbers to go on{from_a_word}."
-    elif cell.matrix in GIVEN:
-        go_on = "“value” changes it, and every number that moves is marked."
-    return [name, now.arithmetic(cell), go_on]
