@@ -70,8 +70,7 @@ class MachineExplorer(Explorer):
         self.now = State()
 
     def click(self, values, heatmap, row, column):
-        cell = self.now.trail[: row + 1][-1] if heatmap == TRAIL else Cell(MATRICES[heatmap], row, column)
-        self.clicked = {"cell": cell}
+        self.clicked = {"back": row} if heatmap == TRAIL else {"cell": Cell(MATRICES[heatmap], row, column)}
         return {}  # adjust sets the menus, whose options may have to change first
 
     def adjust(self, controls, values):

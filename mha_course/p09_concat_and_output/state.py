@@ -37,16 +37,18 @@ class State:
 
 
 def step(state, **event):
-    """Return the state after an event: ``cell``, a number that was clicked, or the new values of controls.
+    """Return the state after an event: a click, or the new values of one or more controls.
 
-    These are, one or more at once, ``sentence``, ``head``, ``mask``, ``tour``, ``value``, and the menus
-    ``matrix``, ``row`` and ``column``.
+    A click is on a number, ``cell``, or on a step of the trail, ``back``. The controls are ``sentence``,
+    ``head``, ``mask``, ``tour``, ``value``, and the menus ``matrix``, ``row`` and ``column``.
 
     >>> step(State(), cell=Cell("concat", 1, 5)).head
     2
     >>> step(State(), tour=7, mask="causal").cell
     Cell(matrix='weights', row=1, column=0)
     """
+    if "back" in event:
+        event["cell"] = state.trail[: event["back"] + 1][-1]
     menus = {name: event[name] for name in Cell._fields if name in event}
     named = state.cell._replace(**menus)
     state = _seen_from(state, {name: event.pop(name) for name in SEEN_FROM if name in event})

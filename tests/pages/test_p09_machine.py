@@ -11,9 +11,9 @@ from numpy import ndenumerate
 from PIL import ImageFont
 
 from mha_course.p09_concat_and_output import explorer_machine, machine_explorer
-from mha_course.p09_concat_and_output.explorer_machine import START
 from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, Cell, machine
-from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS
+from mha_course.p09_concat_and_output.state import START, State, step
+from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS, told
 from mha_helpers import panel as panel_module
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
@@ -50,8 +50,8 @@ def from_trace(sentence, head, mask, changes=()):
     return numbers
 
 
-def go(panel, *cell):
-    panel.click([*MATRICES, "trail"].index(cell[0]), *cell[1:])
+def go(panel, matrix, *cell):
+    panel.click([*MATRICES, "back"].index(matrix), *cell)
 
 
 @every_machine
@@ -80,61 +80,70 @@ def test_arithmetic_gives_the_number_of_the_trace_and_is_done_with_the_framed_on
     assert written["="] > 4 * written["≈"] > 0
 
 
-THROUGH_THE_WEIGHTS = [
-    ("concat", 1, 2), ("head", 1, 0), ("weights", 1, 2), ("masked", 1, 2), ("scaled", 1, 2), ("scores", 1, 2),
-    ("K", 2, 0), ("x", 2, 2),
-]  # fmt: skip
-THROUGH_THE_VALUES = [("concat", 1, 0), ("head", 1, 0), ("V", 0, 0), ("x", 0, 0)]
+def event(text):
+    """Read “concat 1 2”, a click on a number, “back 1”, one on the trail, or “tour=7 & head=1”, controls moved at once."""
+    name, *numbers = text.split()
+    if "=" not in text:
+        return {"back": int(numbers[0])} if name == "back" else {"cell": Cell(name, *map(int, numbers))}
+    pairs = (part.split("=") for part in text.split(" & "))
+    return {name: int(value) if re.fullmatch(r"-?\d+", value) else value for name, value in pairs}
 
 
-CAT, PAIR = ("masked", 0, 2), [START._replace(column=2), ("concat", 1, 2)]
-SOME_W, TOUR = {"matrix": "W_O", "row": 5, "column": 4, "head": 1}, [{"tour": 7}, {"head": 1}]
-ON = [{"column": 2}, {"matrix": "concat"}, {"matrix": "head"}]
-CLOSED = [("head", 0, 0), ("weights", 0, 2), CAT, ("scaled", 0, 2), {"mask": "causal"}]
-BACK, CHANGED = [*THROUGH_THE_VALUES, ("trail", 1, 0), ("trail", 7, 0)], [("W_Q", 0, 0), {"value": 3}]
-W_Q, X = [("W_Q", 0, 0)], [("x", 0, 0)]
-KEYS = [{"matrix": name} for name in MATRICES[1:]]  # an arrow key on the menu, which goes through all
-SEVEN = [(name, 1, 0) for name in ("output", "concat", "head", "weights", "masked", "scaled", "scores")]
-OTHER = [{"sentence": SENTENCES[1], "head": 1}, {"tour": 7}]
-STORIES = {  # what is clicked and set one after the other; the trail; controls; what is said
-    "from “eats” back": (THROUGH_THE_WEIGHTS, [START, *THROUGH_THE_WEIGHTS], {"head": 1}, "no arithmetic"),
-    "or another": (THROUGH_THE_VALUES, [START, *THROUGH_THE_VALUES], {"head": 0}, "← head 1</text>"),
-    "back by the trail, which has no step 8 now": (BACK, [START, ("concat", 1, 0)], {}, ""),
-    "the menu alone goes to the same place where it can": (ON, [*PAIR, ("head", 1, 0)], {}, ""),
-    "and back to the step that was": ([*ON, {"matrix": "concat"}], PAIR, {}, ""),
-    "by the arrow key to x": (KEYS[:10], [*SEVEN, ("Q", 1, 0), ("x", 1, 0)], {}, ""),
-    "to W_K": (KEYS[:12], [*SEVEN, ("K", 0, 0), ("W_K", 0, 0)], {}, ""),
-    "to V": (KEYS, [*SEVEN[:3], ("V", 0, 0)], {}, "1 · 1 + 0 · 0 + 0 · (−1) + 1 · 1"),
-    "all menus at once": ([SOME_W], [("W_O", 5, 4)], SOME_W, ""),
-    "x has no sixth row": ([SOME_W, {"matrix": "x", "column": 3}], [("x", 2, 3)], {}, ""),
-    "menus follow": ([SOME_W, ("Q", 2, 1)], [("Q", 2, 1)], {"matrix": "Q", "row": 2, "column": 1}, ""),
-    "concat takes its head along": ([("concat", 1, 5)], [START, ("concat", 1, 5)], {"head": 2}, "head 3's"),
-    "a head its number": ([("concat", 1, 5), {"head": 0}], [START, ("concat", 1, 1)], {}, "1.865 is copied"),
-    "a way that is closed": (CLOSED, [("scaled", 0, 2)], {}, ""),
-    "by a mask": ([*CLOSED, CAT], [CAT], {}, "−∞, because fish comes after cat."),
-    "by another": ([*CLOSED, CAT, {"mask": "neighbours"}], [CAT], {}, "fish is 2 words away from cat."),
-    "or both ways": ([("masked", 2, 0), {"mask": "neighbours"}], [("masked", 2, 0)], {}, "cat is 2 words"),
-    "by none": ([*CLOSED, CAT, {"mask": "none"}], [CAT], {}, "as before, because cat may look at fish."),
-    "another head stays on the tour": (TOUR, [*PAIR, ("head", 1, 0), ("weights", 1, 2)], {"tour": 7}, "of head 2:"),
-    "another row ends it": ([*TOUR, {"row": 2}], [("weights", 2, 2)], {"tour": 0}, ""),
-    "another number": ([*TOUR, ("V", 2, 0)], [*PAIR, ("head", 1, 0), ("V", 2, 0)], {"tour": 0}, "Choose"),
-    "what heads add": ([{"tour": 12}], [START], {}, "1.784 from head 1, 1 from head 2 and 0 from"),
-    "the word with most": (OTHER, [*PAIR, ("head", 1, 0), ("weights", 1, 2)], {}, "the share of “cat”"),
-    "a change belongs to its head": ([*CHANGED, {"head": 1}], W_Q, {"value": 0}, "would be learned"),
-    "it stays": ([*CHANGED, {"head": 1}, {"head": 0}], W_Q, {"value": 3}, "3 was set by you, in place of 1"),
-    "one of x": ([*X, {"value": -2}, {"sentence": "fish eats cat"}], X, {"value": 1}, "is given"),
-    "to its sentence": ([*CHANGED, {"sentence": "fish eats cat"}], W_Q, {"value": 3}, " = 3 (was 1)"),
-    "and is none as it was": ([*CHANGED, {"value": 1}], W_Q, {}, "would be learned"),
-}  # fmt: skip
+ARROW = [f"matrix={name}" for name in MATRICES[1:]]  # an arrow key on this menu goes through all
+CLOSED = "head 0 0, weights 0 2, masked 0 2, scaled 0 2, mask=causal"
+STORIES = f"""\
+from “eats” back | concat 1 2, head 1 0, weights 1 2, masked 1 2, scaled 1 2, scores 1 2, K 2 0, x 2 2 \
+| output 1 0, concat 1 2, head 1 0, weights 1 2, masked 1 2, scaled 1 2, scores 1 2, K 2 0, x 2 2 | head=1 | no arithmetic
+or another | concat 1 0, head 1 0, V 0 0, x 0 0 | output 1 0, concat 1 0, head 1 0, V 0 0, x 0 0 | head=0 | ← head 1</text>
+back by the trail, which has no step 8 now | concat 1 0, head 1 0, V 0 0, x 0 0, back 1, back 7 | output 1 0, concat 1 0 | |
+the menu alone goes to the same place where it can | column=2, matrix=concat, matrix=head | output 1 2, concat 1 2, head 1 0 | |
+and back to the step that was | column=2, matrix=concat, matrix=head, matrix=concat | output 1 2, concat 1 2 | |
+by the arrow key to x | {", ".join(ARROW[:10])} \
+| output 1 0, concat 1 0, head 1 0, weights 1 0, masked 1 0, scaled 1 0, scores 1 0, Q 1 0, x 1 0 | |
+to W_K | {", ".join(ARROW[:12])} \
+| output 1 0, concat 1 0, head 1 0, weights 1 0, masked 1 0, scaled 1 0, scores 1 0, K 0 0, W_K 0 0 | |
+to V | {", ".join(ARROW)} | output 1 0, concat 1 0, head 1 0, V 0 0 | | 1 · 1 + 0 · 0 + 0 · (−1) + 1 · 1
+all menus at once | matrix=W_O & row=5 & column=4 & head=1 | W_O 5 4 | matrix=W_O & row=5 & column=4 & head=1 |
+x has no sixth row | matrix=W_O & row=5 & column=4 & head=1, matrix=x & column=3 | x 2 3 | |
+menus follow | matrix=W_O & row=5 & column=4 & head=1, Q 2 1 | Q 2 1 | matrix=Q & row=2 & column=1 |
+concat takes its head along | concat 1 5 | output 1 0, concat 1 5 | head=2 | head 3's
+a head its number | concat 1 5, head=0 | output 1 0, concat 1 1 | | 1.865 is copied
+a way that is closed | {CLOSED} | scaled 0 2 | |
+by a mask | {CLOSED}, masked 0 2 | masked 0 2 | | −∞, because fish comes after cat.
+by another | {CLOSED}, masked 0 2, mask=neighbours | masked 0 2 | | fish is 2 words away from cat.
+or both ways | masked 2 0, mask=neighbours | masked 2 0 | | cat is 2 words
+by none | {CLOSED}, masked 0 2, mask=none | masked 0 2 | | as before, because cat may look at fish.
+another head stays on the tour | tour=7, head=1 | output 1 2, concat 1 2, head 1 0, weights 1 2 | tour=7 | of head 2:
+another row ends it | tour=7, head=1, row=2 | weights 2 2 | tour=0 |
+another number | tour=7, head=1, V 2 0 | output 1 2, concat 1 2, head 1 0, V 2 0 | tour=0 | Choose
+what heads add | tour=12 | output 1 0 | | 1.784 from head 1, 1 from head 2 and 0 from
+the word with most | sentence=fish eats cat & head=1, tour=7 | output 1 2, concat 1 2, head 1 0, weights 1 2 | | the share of “cat”
+a change belongs to its head | W_Q 0 0, value=3, head=1 | W_Q 0 0 | value=0 & changes=1 | would be learned
+it stays | W_Q 0 0, value=3, head=1, head=0 | W_Q 0 0 | value=3 & changes=1 | 3 was set by you, in place of 1
+one of x | x 0 0, value=-2, sentence=fish eats cat | x 0 0 | value=1 & changes=0 | is given
+to its sentence | W_Q 0 0, value=3, sentence=fish eats cat | W_Q 0 0 | value=3 & changes=1 |  = 3 (was 1)
+and is none as it was | W_Q 0 0, value=3, value=1 | W_Q 0 0 | value=1 & changes=0 | would be learned
+""".splitlines()
 
 
-@pytest.mark.parametrize(("moves", "trail", "controls", "words"), STORIES.values(), ids=STORIES)
-def test_clicks_menus_and_tour_move_together(moves, trail, controls, words):
-    panel = machine_explorer()
-    for move in moves:
-        panel.set(**move) if isinstance(move, dict) else go(panel, *move)
-    assert panel.state()["trail"] == trail
-    assert {name: panel.controls[name].value for name in controls} == controls
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.partition(" |")[0])
+def test_clicks_menus_and_tour_move_together_and_the_panel_shows_it(story):
+    """A story is what is clicked and set one after the other; the trail; controls, and how many changes; what is said."""
+    _, told, trail, shown, words = (part.strip() for part in re.split(r" \|", story))
+    now, panel = State(), machine_explorer()
+    for happens in map(event, told.split(", ")):
+        now = step(now, **happens)
+        if "cell" in happens:
+            go(panel, *happens["cell"])
+        elif "back" in happens:
+            go(panel, "back", happens["back"], 0)
+        else:
+            panel.set(**happens)
+    assert [{"cell": cell} for cell in now.trail] == list(map(event, trail.split(", ")))
+    assert (event(shown) if shown else {}).items() <= (now.controls() | {"changes": len(now.changes)}).items()
+    assert panel.explorer.now == now and panel.state()["trail"] == list(now.trail)
+    assert {name: control.value for name, control in panel.controls.items()} == now.controls()
+    assert panel.controls["value"].disabled == (now.cell.matrix not in GIVEN)
     assert words in panel.description() + panel.svg()
 
 
@@ -149,24 +158,20 @@ def test_every_step_of_the_trail_fits_its_room():
 
 @every_machine
 def test_the_tour_leads_from_a_word_to_the_output_by_what_was_made_of_it(sentence, head, mask):
-    panel = machine_explorer()
-    panel.set(sentence=sentence, head=head, mask=mask)
-    slider, cells, said = panel.controls["tour"], [], []
-    for step in range(1, STEPS + 1):
-        slider.value = step
-        now, trail = panel.state()["machine"], panel.state()["trail"]
-        cells.append(trail[-1])
-        said.append(panel.description().splitlines()[2])
-        assert all(b in now.sources(a) for a, b in itertools.pairwise(trail))
-        assert trail[0].matrix == "output"  # the way still to go is underlined
-        assert panel.controls["value"].disabled == (trail[-1].matrix not in GIVEN)
+    start, cells, said = State(sentence, head, mask), [], []
+    for number in range(1, STEPS + 1):
+        now = step(start, tour=number)
+        cells.append(now.cell)
+        said.append(told(now.machine, now.cell))
+        assert all(b in now.machine.sources(a) for a, b in itertools.pairwise(now.trail))
+        assert now.trail[0].matrix == "output"  # the way still to go is underlined
+        assert (now.sentence, now.head, now.mask, now.tour) == (sentence, head, mask, number)
+        assert step(now, tour=0) == start
     assert [cell.matrix for cell in cells] == list(SENTENCES_OF) and len(set(said)) == STEPS
-    assert now.values[cells[6]] == max(now.values[Cell("weights", 1, key)] for key in range(3))
-    assert (panel.controls["sentence"].value, panel.controls["head"].value) == (sentence, head)
+    values = now.machine.values
+    assert values[cells[6]] == max(values[Cell("weights", 1, key)] for key in range(3))
     letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans.ttf", 14)
     assert all(letters.getlength(sentence) <= 860 for sentence in said)
-    slider.value = 0
-    assert panel.state()["trail"] == [START]
 
 
 SOME_CHANGES = [
@@ -178,13 +183,11 @@ SOME_CHANGES = [
 @pytest.mark.parametrize("changes", SOME_CHANGES)
 @every_machine
 def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentence, head, mask, changes):
-    panel = machine_explorer()
+    panel, whole = machine_explorer(), []
     panel.set(sentence=sentence, head=head, mask=mask)
-    whole = []
     for *cell, changed in changes:
         go(panel, *cell)
-        assert not panel.controls["value"].disabled
-        panel.controls["value"].value = changed
+        panel.set(value=changed)
         assert f"{changed} was set by you".replace("-", "−") in panel.description()
         column = cell[2] + 2 * head * (cell[0] in ("W_Q", "W_K", "W_V"))
         whole.append(((cell[0], cell[1], column), changed))
@@ -195,7 +198,7 @@ def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentenc
     assert now.moved == moved and f"{len(moved)} of {len(now.values)} numbers" in panel.description()
     assert panel.svg().count("<polygon") == machine_explorer().svg().count("<polygon") + len(moved)
     panel.reset()
-    assert panel.svg() == machine_explorer().svg() and not panel.state()["machine"].moved
+    assert panel.svg() == machine_explorer().svg() and panel.explorer.now == State()
 
 
 def test_the_largest_numbers_can_be_written():
