@@ -18,7 +18,7 @@ _NO_WORD = changes("""
 """)
 
 padding_in_front = FunctionExercise(
-    "D5.1 ★★ · 6 min · Padding at the front, and causal",
+    "D5.1 ★★ · 9 min · Padding at the front, and causal",
     axes=("sentence", "head", "query", "key"),
     cases=lambda: [
         case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5", mistakes=_TWO_SENTENCES),

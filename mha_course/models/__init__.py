@@ -1,6 +1,12 @@
 """Trained models: ``tiny``, which page 10 opens up, and ``language``, which writes on page 11."""
 
-from mha_course.models.language import attention_inputs, heads_off, load_language_model, rotate  # noqa: F401
+from mha_course.models.language import (  # noqa: F401
+    SharedKeyAttention,
+    attention_inputs,
+    heads_off,
+    load_language_model,
+    rotate,
+)
 from mha_course.models.tiny import (  # noqa: F401
     HELD_OUT_DISTANCES,
     TRAINING_DISTANCES,

@@ -87,7 +87,7 @@ def my_layer(state, layer, num_heads):
 )
 
 broken_lines = ValueExercise(
-    "11.2 ★★★ · 12 min · Which line is broken?",
+    "11.2 ★★★ · 25 min · Which line is broken?",
     right={"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "no_first"},
     task="""
     `suspects` holds five classes, "A" to "E", each with one broken line that is not in the table above.
@@ -127,46 +127,60 @@ broken = {"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "n
 )
 
 moves_the_name = ValueExercise(
-    "11.3 ★★ · 6 min · Which head moves the name?",
-    right={"lowers most": (1, 5), "to": 0.65, "raises": (24, 4)},
+    "11.3 ★★ · 9 min · Which head moves the name?",
+    right={"probability": (1, 5), "left": 0.65, "lead": (23, 3), "raises": (24, 4)},
     decimals=2,
     task="""
-    “When Mary and John went to the store, John gave a drink to”: the model gives “ Mary” 0.92. Switch
-    off each of the heads (1, 5), (20, 0), (23, 3), (24, 4) and (29, 1), layer and head counted from 0, one
-    at a time, with `heads_off`. Which lowers this probability most, and what does it fall to? And which
-    raises it?
+    “When Mary and John went to the store, John gave a drink to”: take the probability of “ Mary”, and its
+    *lead*, its logit minus that of “ John”. Switch off the heads (1, 5), (20, 0), (23, 3), (24, 4) and
+    (29, 1), layer and head counted from 0, one at a time, with `heads_off`. Which lowers the probability
+    most, and what is left? Which lowers the lead most? And which raises both?
     """,
     stub="""
 moved = {
-    "lowers most": ...,  # (layer, head)
-    "to": ...,  # the probability that is left
+    "probability": ...,  # the (layer, head) that lowers it most
+    "left": ...,  # the probability without that head
+    "lead": ...,  # the (layer, head) that lowers the lead most
     "raises": ...,  # (layer, head)
 }
 """,
     given="from mha_course.models import heads_off, load_language_model",
     mistakes=[
-        ({"lowers most": (5, 1)}, "“lowers most”: layer comes first, then head."),
-        ({"lowers most": ...}, "“lowers most” is not that head: which of the five leaves the least?"),
-        ({"to": 0.92}, "“to” is the probability with all heads: is yours taken inside the `with`?"),
-        ({"to": 0.27}, "“to” asks how much is left, but you give how much is lost."),
+        ({"probability": (5, 1)}, "“probability”: layer comes first, then head."),
+        (
+            {"probability": (23, 3)},
+            "“probability”: that head lowers the lead most; is it the share that you compare?",
+        ),
+        ({"probability": ...}, "“probability” is not that head: which of the five leaves the least?"),
+        ({"left": 0.92}, "“left” is the probability with all heads: is yours taken inside the `with`?"),
+        ({"left": 0.27}, "“left” asks how much is left, but you give how much is lost."),
+        ({"lead": (3, 23)}, "“lead”: layer comes first, then head."),
+        (
+            {"lead": (1, 5)},
+            "“lead”: that head lowers the probability most; a lead is a difference of two logits.",
+        ),
+        ({"lead": ...}, "“lead” is not that head: take the logit of “ Mary” minus that of “ John”."),
         ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
         ({"raises": ...}, "“raises” is not that head: is the name likelier without it than with all heads?"),
     ],
-    praise="Zeroed, a head of layer 1 moves it most. Is that head about names? See deeper/11: a mean.",
+    praise="Two measures name two heads: a share depends on every other token, a lead on one. See deeper/11.",
     hints=[
-        "ids = model.encode(sentence); the last row of model(ids).softmax(dim=-1) belongs to the next word.",
+        "ids = model.encode(sentence); the last row of model(ids) has the logits of the next word.",
         'model.encode(" Mary")[0] is the number of the name, with the space in front of it.',
-        "with heads_off(model, (1, 5)): compute the row again inside.",
+        "with heads_off(model, (1, 5)): compute the row again inside; softmax gives the probability.",
     ],
     solution="""
 model = load_language_model()
 ids = model.encode("When Mary and John went to the store, John gave a drink to")
-mary = model.encode(" Mary")[0]
-left = {}
+mary, john = model.encode(" Mary")[0], model.encode(" John")[0]
+left, lead = {}, {}
 for head in [(1, 5), (20, 0), (23, 3), (24, 4), (29, 1)]:
     with torch.no_grad(), heads_off(model, head):
-        left[head] = model(ids)[-1].softmax(dim=-1)[mary].item()
+        logits = model(ids)[-1]
+    left[head] = logits.softmax(dim=-1)[mary].item()
+    lead[head] = (logits[mary] - logits[john]).item()
 lowest = min(left, key=left.get)
-moved = {"lowers most": lowest, "to": left[lowest], "raises": max(left, key=left.get)}
+raises = max(left, key=left.get)
+moved = {"probability": lowest, "left": left[lowest], "lead": min(lead, key=lead.get), "raises": raises}
 """,
 )
