@@ -57,7 +57,8 @@ def step(state, **event):
     state = replace(state, tour=event.get("tour", 0 if event else state.tour))  # any other choice ends it
     chosen = _within(state.machine, named) if menus else event.get("cell", state.cell)
     if state.tour:
-        state = _on_tour(state)
+        cells = tour_of(state.machine)
+        state = _at(state, cells[state.tour - 1], cells[::-1])
     elif "tour" in event:
         state = replace(state, trail=(START,), way=(START,))
     elif menus.keys() == {"matrix"}:
@@ -98,11 +99,6 @@ def _within(now, cell):
     return Cell(cell.matrix, min(cell.row, len(rows) - 1), min(cell.column, len(columns) - 1))
 
 
-def _on_tour(state):
-    cells = tour_of(state.machine)
-    return _at(state, cells[state.tour - 1], cells[: state.tour - 1 : -1])
-
-
 def _along_the_way(state, cell):
     """Return where a move of the matrix alone leads: back to a step, or on to what one was made from.
 
@@ -118,7 +114,7 @@ def _along_the_way(state, cell):
 def _at(state, cell, before):
     """Return the state whose trail leads to a cell: back to it, on from what was made from it, or anew."""
     trail = (cell,)
-    for earlier in reversed(before[: before.index(cell)] if cell in before else before):
+    for earlier in reversed(before):
         if trail[0] in state.machine.sources(earlier):
             trail = (earlier, *trail)
     return replace(state, trail=trail, way=trail)

@@ -122,6 +122,7 @@ a change belongs to its head | W_Q 0 0, value=3, head=1 | W_Q 0 0 | value=0 & ch
 it stays | W_Q 0 0, value=3, head=1, head=0 | W_Q 0 0 | value=3 & changes=1 | 3 was set by you, in place of 1
 one of x | x 0 0, value=-2, sentence=fish eats cat | x 0 0 | value=1 & changes=0 | is given
 to its sentence | W_Q 0 0, value=3, sentence=fish eats cat | W_Q 0 0 | value=3 & changes=1 |  = 3 (was 1)
+a number that was computed | value=3 | output 1 0 | value=0 & changes=0 | Choose
 and is none as it was | W_Q 0 0, value=3, value=1 | W_Q 0 0 | value=1 & changes=0 | would be learned
 """.splitlines()
 
