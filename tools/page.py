@@ -17,7 +17,7 @@ EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · .+
 EXPLORER = re.compile(r"^(?:\w+ = )?\w+_explorer\(", re.MULTILINE)
 # Minutes by the clock of a reader, where they differ from words and lines.
 READERS_TOOK = {"02_qkv_projection": 28, "03_qk_scores": 27, "04_scaling": 26, "05_causal_mask": 34}
-READERS_TOOK |= {"10_trained_heads": 45, "deeper/04_scaling": 36, "deeper/05_masks_in_pytorch": 42, "11_can_your_class_write": 42}
+READERS_TOOK |= {"10_trained_heads": 45, "deeper/04_scaling": 36, "deeper/05_masks_in_pytorch": 42, "11_can_your_class_write": 42, "12_bugs_in_print": 80}
 
 
 def word_count(markdown):

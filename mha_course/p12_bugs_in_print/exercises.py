@@ -59,7 +59,7 @@ class OnesTest(TestExercise):
 
 
 test_with_ones = OnesTest(
-    "12.1 ★★ · 6 min · A test that needs no reference",
+    "12.1 ★★ · 10 min · A test that needs no reference",
     code="""
 def attend(q, k, v):
     scores = attention_scores(q, k)
@@ -139,7 +139,7 @@ class LineUp(ValueExercise):
 
 
 line_up = LineUp(
-    "12.2 ★★★ · 12 min · Name the bug of each suspect",
+    "12.2 ★★★ · 20 min · Name the bug of each suspect",
     task="""
     For each suspect write where its bug is: "mask", "scale", "softmax", "values", "heads", or
     "healthy". Each word is needed once. A wrong list gets you an experiment to look at again.
