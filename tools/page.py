@@ -15,9 +15,6 @@ from tools.notebook import all_pages, sections
 
 EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · .+$", re.MULTILINE)
 EXPLORER = re.compile(r"^(?:\w+ = )?\w+_explorer\(", re.MULTILINE)
-# Minutes by the clock of a reader, where they differ from words and lines.
-READERS_TOOK = {"02_qkv_projection": 28, "03_qk_scores": 27, "04_scaling": 26, "05_causal_mask": 34}
-READERS_TOOK |= {"10_trained_heads": 45, "deeper/04_scaling": 36, "deeper/05_masks_in_pytorch": 42, "11_can_your_class_write": 42, "12_bugs_in_print": 80}
 
 
 def word_count(markdown):
@@ -85,7 +82,6 @@ class Page:
         lines = [line_count(cell.source) for cell in self.code[1:]]
         apart = re.findall(r"^#+ +(.+)$", self.source("Exercises", "markdown"), re.MULTILINE)
         minutes = sum(time for heading, time in self.minutes.items() if heading not in apart)
-        where = f"deeper/{self.name}" if self.path.parent.name == "deeper" else self.name
         return {
             "cells": len(self.cells) - 1,
             "words": sum(words),
@@ -93,7 +89,7 @@ class Page:
             "words in the longest cell": max(words),
             "lines in the longest cell": max(lines, default=0),
             "exercises": len(self.exercises()),
-            "minutes of reading": READERS_TOOK.get(where, round(minutes)),
+            "minutes of reading": round(minutes),
             "minutes of exercises": sum(minutes for _, _, minutes in self.exercises()),
         }
 
