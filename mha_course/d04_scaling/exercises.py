@@ -20,7 +20,7 @@ still_head = ValueExercise(
     The matching weight α responds to its score with α · (1 − α). What is the smallest whole d_k at which this
     response is below 0.01, without the scale and with it?
     """,
-    says=_response_there,
+    describe=_response_there,
     mistakes=[
         ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
         ({"no scale": 3, "÷ √d_k": 5}, "Both bring the response below 0.1: which limit does the task set?"),

@@ -25,7 +25,7 @@ whole_block = ValueExercise(
     d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many
     words do scores and values cost as much as all four projections and the FFN together?
     """,
-    says=_counted,
+    describe=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
         ({"FFN": 2 * FFN}, "“FFN” is doubled: is a multiply-add counted as two, or d_ff as d_model?"),

@@ -19,7 +19,7 @@ query_of_eats = ValueExercise(
     (0, 0) for “eats” and “fish”. It gets a $W_Q$ of its own, [[1, 0], [a, 0]], so that “eats” asks (a, 0).
     For what value of a does “eats” give “cat” a weight of 0.8? Give two decimals.
     """,
-    says=_weight_of_cat,
+    describe=_weight_of_cat,
     mistakes=[
         (log(8), "That is the scaled score: what was it before the division by √d_k?"),
         (log(8) / sqrt(2), "You scale once more; is the raw score larger than the scaled one, or smaller?"),

@@ -1,6 +1,6 @@
 """How an answer differs from the right one, in one sentence to the person who wrote it.
 
-First comes what kind of thing the answer is, then its entries, its shape, its numbers (``relations.py``).
+The right answer is of one of five sorts, each a class: text, choices, a dict, several parts, numbers.
 """
 
 import inspect
@@ -28,28 +28,30 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
     """
     if got is ... and right is not ...:  # the second of two calls returns what the first did
         return f"{subject} is still `...`: put what you found in its place."
-    if isinstance(right, str | set | frozenset):
-        return _choice_difference(got, right, asked, subject)
-    if isinstance(right, dict):
-        if not isinstance(got, dict):
-            return f"{subject} is {kind_of(got)}; a dict with {_quoted(right)} is needed."
-        if lacking := [name for name in right if name not in got]:
-            new = [name for name in got if name not in right]
-            instead = f"; it has {_quoted(new)}" if new else ""
-            return f"{subject} lacks {_quoted(lacking)}{instead}."
-        got, names, right = [got[name] for name in right], list(right), list(right.values())
-        return _parts_difference(got, right, names, asked, subject)
-    if isinstance(right, tuple | list) and (any(map(torch.is_tensor, right)) or as_numbers(right) is None):
-        if isinstance(got, torch.Tensor) and got.dim() > 1 and len(got) == len(right):
-            alike = all(getattr(part, "shape", None) == got.shape[1:] for part in right)
-            got = got.unbind() if alike else got  # stacked, it can be taken apart just as well
-        if not isinstance(got, tuple | list) or len(got) != len(right):
-            count = f" with {counted(len(got), 'value')}" if isinstance(got, tuple | list) else ""
-            names = f": {', '.join(asked.returns)}" if asked.returns else ""
-            return f"{subject} is {kind_of(got)}{count}; {counted(len(right), 'value')} are needed{names}."
-        names = asked.returns or [f"value {index + 1}" for index in range(len(right))]
-        return _parts_difference(list(got), right, names, asked, subject)
-    return _numbers_difference(got, right, asked, subject)
+    return sort_of(right, asked).difference(got, subject)
+
+
+def sort_of(right, asked=AS_WRITTEN):
+    """Return the right answer as an object of its sort."""
+    for sort, types in ((Text, str), (Choices, set | frozenset), (Entries, dict)):
+        if isinstance(right, types):
+            return sort(right, asked)
+    several = isinstance(right, tuple | list) and (
+        any(map(torch.is_tensor, right)) or as_numbers(right) is None
+    )
+    return (Parts if several else Numbers)(right, asked)
+
+
+def same(got, right):
+    """Tell quickly whether ``difference`` has nothing to say of two results of a function."""
+    if torch.is_tensor(got) and torch.is_tensor(right) and right.dim() and not right.is_complex():
+        kinds_differ = (got.dtype == torch.bool) != (right.dtype == torch.bool)
+        if got.shape != right.shape or kinds_differ or got.is_complex():
+            return False
+        return bool(close(as_numbers(got), as_numbers(right)).all())
+    if isinstance(got, tuple | list) and isinstance(right, tuple | list) and any(map(torch.is_tensor, right)):
+        return len(got) == len(right) and all(map(same, got, right))
+    return difference(got, right, Asked(of_function=True)) is None
 
 
 def as_numbers(value):
@@ -89,6 +91,85 @@ def _quoted(names):
     return ", ".join(f"“{name}”" for name in [*names][:4]) + (", …" if len(names) > 4 else "")
 
 
+class Sort:
+    """A right answer: ``difference`` says how another one differs, ``is_mistake`` knows one."""
+
+    def __init__(self, right, asked):
+        self.right, self.asked = right, asked
+
+    def is_mistake(self, got, wrong, rough=False):
+        """Tell whether ``got`` is the mistake ``wrong``; ``...`` is anything wrong of the right kind.
+
+        A mistake's numbers may be rounded in the answer, where ``rough`` to one or two decimals.
+        """
+        if wrong is ...:
+            return self._is_of_this_kind(got) and difference(got, self.right, self.asked) is not None
+        values, numbers = as_numbers(got), as_numbers(wrong)
+        if values is None or numbers is None or values.shape != numbers.shape:
+            return difference(got, wrong, self.asked) is None
+        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
+        near = torch.isclose(values, numbers, rtol=5e-3, atol=0)
+        if (expected := as_numbers(self.right)) is not None and expected.shape == values.shape:
+            near &= (values - numbers).abs() <= (values - expected).abs() + 1e-6  # else it is the right one
+        return any((near | close(values, each, self.asked.decimals)).all() for each in tries)
+
+    def _is_of_this_kind(self, got):
+        shapes = (getattr(as_numbers(each), "shape", None) for each in (got, self.right))
+        return next(shapes) == next(shapes)
+
+
+class Text(Sort):
+    """One of the texts that are offered."""
+
+    def difference(self, got, subject):
+        if isinstance(got, set | list | tuple) and len(got) == 1:
+            (got,) = got
+        if not isinstance(got, str):
+            return f"{subject} is {kind_of(got)}; text in quotes is needed."
+        offered = _plain(got) in self.asked.choices or self.right not in self.asked.choices
+        not_right = "is not right" if offered else f"is none of {_quoted(self.asked.choices)}"
+        return None if _plain(got) == _plain(self.right) else f"{subject}, “{got}”, {not_right}."
+
+    def _is_of_this_kind(self, got):
+        return got in self.asked.choices
+
+
+class Choices(Sort):
+    """A set of several choices, however it is written."""
+
+    def difference(self, got, subject):
+        got, right = self.chosen(got), set(map(_plain, self.right))
+        if isinstance(got, str):
+            return f"{subject} {got}."
+        good, bad = counted(len(got & right), "right choice"), counted(len(got - right), "wrong one")
+        return f"{subject} has {good}, {bad}, and lacks {len(right - got)}." if got != right else None
+
+    def is_mistake(self, got, wrong, rough=False):
+        if isinstance(wrong, set) or wrong is ...:
+            return super().is_mistake(got, wrong, rough)
+        chosen = self.chosen(got)  # one choice: missing, or not to be there
+        return isinstance(chosen, set) and (wrong in chosen) != (wrong in self.right)
+
+    def chosen(self, got):
+        """Return the set that was chosen; what is wrong with it, if it is none."""
+        letters = all(isinstance(choice, str) and len(choice) == 1 for choice in self.right)
+        if isinstance(got, str):  # "ac" or "a, c" in place of {"a", "c"}
+            words = [word for word in re.findall(r"[^\s,;.]+", got) if word != "and"]
+            got = list(words[0]) if letters and len(words) == 1 else words
+        got = got.tolist() if hasattr(got, "tolist") else got
+        got = [got] if isinstance(got, int | float) and not isinstance(got, bool) else got
+        if not isinstance(got, set | frozenset | list | tuple | range):
+            kind = "{}, which is an empty dict" if got == {} else kind_of(got)
+            return f"is {kind}; a set in curly brackets is needed"
+        chosen, offered = list(map(_plain, got)), self.asked.choices
+        if other := [choice for choice in chosen if not isinstance(choice, str | int | float)]:
+            return f"has {kind_of(other[0])}, which is none of the choices"
+        listed = set(map(_plain, self.right)) <= set(offered)
+        if strange := [choice for choice in chosen if listed and choice not in offered]:
+            return f"has “{min(strange, key=str)}”, which is none of the choices"
+        return set(chosen)
+
+
 def _plain(choice):
     if not isinstance(choice, str):
         return as_python(choice)
@@ -96,92 +177,127 @@ def _plain(choice):
     return int(choice) if choice.isdecimal() else choice
 
 
-def as_choices(got, right, offered=()):
-    """Return the set that was chosen, however it is written; what is wrong with it, if it is none."""
-    letters = all(isinstance(choice, str) and len(choice) == 1 for choice in right)
-    if isinstance(got, str):  # "ac" or "a, c" in place of {"a", "c"}
-        words = [word for word in re.findall(r"[^\s,;.]+", got) if word != "and"]
-        got = list(words[0]) if letters and len(words) == 1 else words
-    got = got.tolist() if hasattr(got, "tolist") else got
-    got = [got] if isinstance(got, int | float) and not isinstance(got, bool) else got
-    if not isinstance(got, set | frozenset | list | tuple | range):
-        kind = "{}, which is an empty dict" if got == {} else kind_of(got)
-        return f"is {kind}; a set in curly brackets is needed"
-    chosen, listed = list(map(_plain, got)), set(map(_plain, right)) <= set(offered)
-    if other := [choice for choice in chosen if not isinstance(choice, str | int | float)]:
-        return f"has {kind_of(other[0])}, which is none of the choices"
-    if strange := [choice for choice in chosen if listed and choice not in offered]:
-        return f"has “{min(strange, key=str)}”, which is none of the choices"
-    return set(chosen)
+class Parts(Sort):
+    """A tuple or list of several values, each judged by itself."""
+
+    def difference(self, got, subject):
+        right, names = self.right, self.asked.returns
+        if isinstance(got, torch.Tensor) and got.dim() > 1 and len(got) == len(right):
+            alike = all(getattr(part, "shape", None) == got.shape[1:] for part in right)
+            got = got.unbind() if alike else got  # stacked, it can be taken apart just as well
+        if not isinstance(got, tuple | list) or len(got) != len(right):
+            count = f" with {counted(len(got), 'value')}" if isinstance(got, tuple | list) else ""
+            listed = f": {', '.join(names)}" if names else ""
+            return f"{subject} is {kind_of(got)}{count}; {counted(len(right), 'value')} are needed{listed}."
+        return self._part_by_part(list(got), names or [f"value {i + 1}" for i in range(len(right))], subject)
+
+    def _part_by_part(self, got, names, subject):
+        axes = self.asked.axes if isinstance(self.asked.axes, dict) else dict.fromkeys(names, self.asked.axes)
+        inner = [replace(self.asked, returns=(), axes=axes[name]) for name in names]
+        quoted = map("“{}”".format, names)
+        sentences = dict(zip(names, map(difference, got, self.right, inner, quoted), strict=True))
+        bad = [name for name in names if sentences[name]]
+        orders = list(itertools.permutations(got))[1:] if bad and len(got) <= 4 else ()
+        if any(not any(map(difference, order, self.right, inner)) for order in orders):
+            return f"{subject} holds the right values in another order: {', '.join(names)} is asked for."
+        good = [name for name in names if not sentences[name]]
+        return among_others(good, sentences[bad[0]], bad[1:]) if bad else None
 
 
-def _choice_difference(got, right, asked, subject):
-    if isinstance(right, str):
-        if isinstance(got, set | list | tuple) and len(got) == 1:
-            (got,) = got
-        if not isinstance(got, str):
-            return f"{subject} is {kind_of(got)}; text in quotes is needed."
-        offered = _plain(got) in asked.choices or right not in asked.choices
-        not_right = "is not right" if offered else f"is none of {_quoted(asked.choices)}"
-        return None if _plain(got) == _plain(right) else f"{subject}, “{got}”, {not_right}."
-    got, right = as_choices(got, right, asked.choices), set(map(_plain, right))
-    if isinstance(got, str):
-        return f"{subject} {got}."
-    good, bad = counted(len(got & right), "right choice"), counted(len(got - right), "wrong one")
-    return f"{subject} has {good}, {bad}, and lacks {len(right - got)}." if got != right else None
+class Entries(Sort):
+    """A dict, judged entry by entry."""
+
+    def difference(self, got, subject):
+        right = self.right
+        if not isinstance(got, dict):
+            return f"{subject} is {kind_of(got)}; a dict with {_quoted(right)} is needed."
+        if lacking := [name for name in right if name not in got]:
+            new = [name for name in got if name not in right]
+            instead = f"; it has {_quoted(new)}" if new else ""
+            return f"{subject} lacks {_quoted(lacking)}{instead}."
+        parts = Parts(list(right.values()), self.asked)
+        return parts._part_by_part([got[name] for name in right], list(right), subject)
+
+    def is_mistake(self, got, wrong, rough=False):
+        entries = {**dict.fromkeys(wrong), **(got if isinstance(got, dict) else {})}
+        each = ((sort_of(self.right[name], self.asked), entries[name], wrong[name]) for name in wrong)
+        return all(sort.is_mistake(entry, mistake, rough) for sort, entry, mistake in each)
+
+    def wrong_entries(self, got):
+        return [name for name in self.right if difference(got.get(name), self.right[name], self.asked)]
 
 
-def _parts_difference(got, right, names, asked, subject):
-    axes = asked.axes if isinstance(asked.axes, dict) else dict.fromkeys(names, asked.axes)
-    inner = [replace(asked, returns=(), axes=axes[name]) for name in names]
-    sentences = dict(zip(names, map(difference, got, right, inner, map("“{}”".format, names)), strict=True))
-    bad = [name for name in names if sentences[name]]
-    orders = list(itertools.permutations(got))[1:] if bad and len(got) <= 4 else ()
-    if any(not any(map(difference, order, right, inner)) for order in orders):
-        return f"{subject} holds the right values in another order: {', '.join(names)} is asked for."
-    good = [name for name in names if not sentences[name]]
-    return among_others(good, sentences[bad[0]], bad[1:]) if bad else None
+class Numbers(Sort):
+    """A number, or a table of them: first the kind of the answer, then its shape, then its numbers."""
+
+    def difference(self, got, subject):
+        self.expected = as_numbers(self.right)
+        if self.expected is None:  # what a learner's two calls returned is compared, too
+            return None if type(got) is type(self.right) else f"{subject} is {kind_of(got)}."
+        self.single = self.expected.dim() == 0
+        values = self._normalised(got)
+        rules = self._a_list_of_tensors, self._a_set, self._another_kind, self._another_shape, self._no_mask
+        rules += self._other_numbers, self._another_type
+        words = next(filter(None, (rule(got, values) for rule in rules)), None)
+        return words and subject + words
+
+    def _normalised(self, got):
+        """Return the answer's numbers; in a list [0.5] is as good as 0.5, [[1, 2]] as [1, 2]."""
+        values, expected = as_numbers(got), self.expected
+        flat = values is not None and expected.dim() < 2 and not self.asked.of_function
+        if flat and values.squeeze().shape == expected.squeeze().shape:
+            return values.reshape(expected.shape)
+        return values
+
+    def _a_list_of_tensors(self, got, values):
+        several = self.asked.of_function and type(got) in (list, tuple) and any(map(torch.is_tensor, got))
+        if several and getattr(values, "shape", None) != self.expected.shape:
+            return f" is {kind_of(got)} of {len(got)}; one tensor is needed."
+
+    def _a_set(self, got, _):
+        is_set = isinstance(got, set | frozenset)
+        return " is a set, and a set has no order: write a list, in square brackets." if is_set else None
+
+    def _another_kind(self, got, values):
+        shape_is_named = self.asked.of_function and not self.single and isinstance(got, torch.Tensor)
+        another = values is None or (not shape_is_named and self.single != (values.dim() == 0))
+        if not another and not (self.single and isinstance(got, bool) != isinstance(self.right, bool)):
+            return None
+        count = self.expected.numel()
+        odd = [part for part in _entries(got) if as_numbers(part) is None]
+        inside = " with rows of different lengths" if values is None and type(got) in (list, tuple) else ""
+        inside = f" with {kind_of(odd[0])} in it" if odd else inside
+        needed = f"{counted(count, 'number')} {'is' if count == 1 else 'are'}"
+        return f" is {kind_of(got)}{inside}; {needed} needed."
+
+    def _another_shape(self, _, values):
+        if values.shape == self.expected.shape:
+            return None
+        return f" {other_shape(values, self.expected, self.asked.decimals)}."
+
+    def _is_mask(self):
+        return self.asked.of_function and not self.single and getattr(self.right, "dtype", None) == torch.bool
+
+    def _no_mask(self, _, values):
+        numbers = self._is_mask() and not ((values == 0) | (values == 1)).all()
+        return " holds numbers; a mask holds True and False." if numbers else None
+
+    def _other_numbers(self, got, values):
+        if close(values, self.expected, self.asked.decimals).all():
+            return None
+        words = other_numbers(values, self.expected, self.asked, getattr(got, "dtype", None))
+        return f"{words}{'' if words.endswith('?') else '.'}"
+
+    def _another_type(self, got, _):
+        if self.single or not self.asked.of_function or not isinstance(self.right, torch.Tensor):
+            return None
+        if not isinstance(got, torch.Tensor):
+            return f" has the right values, but it is {kind_of(got)}; a torch tensor is needed."
+        if (got.dtype == torch.bool) != self._is_mask():
+            return f" has the right values, but as {got.dtype}; {self.right.dtype} is needed."
 
 
 def _entries(value):
     """Yield the entries of a list or tuple, and of those in it."""
     for part in value if type(value) in (list, tuple) else ():
         yield from _entries(part) if type(part) in (list, tuple) else [part]
-
-
-def _numbers_difference(got, right, asked, subject):
-    values, wanted = as_numbers(got), as_numbers(right)
-    if wanted is None:  # what a learner's two calls returned is compared, too
-        return None if type(got) is type(right) else f"{subject} is {kind_of(got)}."
-    several = asked.of_function and type(got) in (list, tuple) and any(map(torch.is_tensor, got))
-    if several and getattr(values, "shape", None) != wanted.shape:
-        return f"{subject} is {kind_of(got)} of {len(got)}; one tensor is needed."
-    if isinstance(got, set | frozenset):
-        return f"{subject} is a set, and a set has no order: write a list, in square brackets."
-    entries, single = list(_entries(got)), wanted.dim() == 0
-    flat = values is not None and wanted.dim() < 2 and not asked.of_function
-    if flat and values.squeeze().shape == wanted.squeeze().shape:
-        values = values.reshape(wanted.shape)  # [0.5] is as good as 0.5, [[1, 2]] as [1, 2]
-    shape_named = asked.of_function and not single and isinstance(got, torch.Tensor)  # below
-    shapeless = values is not None and not shape_named and single != (values.dim() == 0)
-    if values is None or shapeless or (single and isinstance(got, bool) != isinstance(right, bool)):
-        needed = f"{counted(wanted.numel(), 'number')} {'is' if wanted.numel() == 1 else 'are'}"
-        odd = [part for part in entries if as_numbers(part) is None]
-        inside = " with rows of different lengths" if values is None and type(got) in (list, tuple) else ""
-        inside = f" with {kind_of(odd[0])} in it" if odd else inside
-        return f"{subject} is {kind_of(got)}{inside}; {needed} needed."
-    if values.shape != wanted.shape:
-        return f"{subject} {other_shape(values, wanted, asked.decimals)}."
-    is_mask = asked.of_function and not single and getattr(right, "dtype", None) == torch.bool
-    if is_mask and not ((values == 0) | (values == 1)).all():
-        return f"{subject} holds numbers; a mask holds True and False."
-    if not close(values, wanted, asked.decimals).all():
-        words = other_numbers(values, wanted, asked, getattr(got, "dtype", None))
-        return f"{subject}{words}{'' if words.endswith('?') else '.'}"
-    if single or not asked.of_function or not isinstance(right, torch.Tensor):
-        return None
-    if not isinstance(got, torch.Tensor):
-        return f"{subject} has the right values, but it is {kind_of(got)}; a torch tensor is needed."
-    if (got.dtype == torch.bool) != is_mask:
-        return f"{subject} has the right values, but as {got.dtype}; {right.dtype} is needed."
-    return None

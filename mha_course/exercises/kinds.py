@@ -6,12 +6,10 @@ import sys
 import time
 from collections import namedtuple
 
-import torch
-
-from mha_course.exercises.compare import among_others, as_choices, as_numbers, as_python, difference, kind_of
+from mha_course.exercises.compare import among_others, as_python, difference, kind_of, sort_of
 from mha_course.exercises.engine import Exercise, candidates, run_code
-from mha_course.exercises.relations import ROUNDED, Asked, close
-from mha_course.exercises.running import Calls, agree, copied, explain, page_variable, run
+from mha_course.exercises.relations import ROUNDED, Asked
+from mha_course.exercises.running import Calls, copied, explain, page_variable, run, same_outcome
 
 Candidate = namedtuple("Candidate", "name function fact is_right")  # what a test is handed
 
@@ -33,52 +31,31 @@ class ValueExercise(Exercise):
         if not offered:
             parts = [[*wrong.values()] if isinstance(wrong, dict) else [wrong] for wrong, _ in self.mistakes]
             offered = [single for several in parts for single in several if isinstance(single, str | int)]
-        self.asked = Asked(decimals, choices=tuple(offered), says=self.says)
+        self.asked = Asked(decimals, choices=tuple(offered), describe=self.describe)
 
     def _stub_of_solution(self):
         """Return a `...` for the answer, or for each entry of a dict."""
         name = re.findall(r"^(\w+) = ", self.solution_code, re.MULTILINE)[-1]
-        right = run_code(name, self.solution_code, {}, self.given)
+        right = run_code(name, self.solution_code, {}, self.page_code)
         if not isinstance(right, dict):
             return f"{name} = ..."
         return "\n".join([f"{name} = {{", *(f'    "{entry}": ...,' for entry in right), "}"])
 
     def _judge(self, answer):
-        right, sentence = self.right, difference(answer, self.right, self.asked)
-        for wrong, meant in self.mistakes if sentence else ():
-            if self._matches(answer, wrong, right, rough=ROUNDED not in sentence):
+        right, sentence = sort_of(self.right, self.asked), difference(answer, self.right, self.asked)
+        for wrong, words in self.mistakes if sentence else ():
+            if right.is_mistake(answer, wrong, rough=ROUNDED not in sentence):
                 if ROUNDED in sentence:
-                    return f"{sentence} If nothing was rounded: {meant}"
-                names = right if isinstance(right, dict) else ()
-                bad = [name for name in names if difference(answer.get(name), right[name], self.asked)]
-                good = [name for name in names if name not in bad]
-                return among_others(good, meant, [name for name in bad if name not in wrong])
+                    return f"{sentence} If nothing was rounded: {words}"
+                bad = right.wrong_entries(answer) if isinstance(self.right, dict) else ()
+                good = [name for name in self.right if name not in bad] if bad else ()
+                return among_others(good, words, [name for name in bad if name not in wrong])
         return sentence
 
-    def _matches(self, answer, wrong, right, rough):
-        if isinstance(wrong, dict):
-            entries = {**dict.fromkeys(wrong), **(answer if isinstance(answer, dict) else {})}
-            return all(self._matches(entries[name], wrong[name], right[name], rough) for name in wrong)
-        if wrong is ...:  # whatever is of the right kind
-            answer_shape, right_shape = (getattr(as_numbers(each), "shape", None) for each in (answer, right))
-            fits = answer in self.asked.choices if isinstance(right, str) else answer_shape == right_shape
-            return fits and difference(answer, right, self.asked) is not None
-        if isinstance(right, set) and not isinstance(wrong, set):  # one choice: missing, or not to be there
-            chosen = as_choices(answer, right, self.asked.choices)
-            return isinstance(chosen, set) and (wrong in chosen) != (wrong in right)
-        values, numbers = as_numbers(answer), as_numbers(wrong)
-        if values is None or numbers is None or values.shape != numbers.shape:
-            return difference(answer, wrong, self.asked) is None
-        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
-        near = torch.isclose(values, numbers, rtol=5e-3, atol=0)  # a wrong number may be rounded, too
-        if (wanted := as_numbers(right)) is not None and wanted.shape == values.shape:
-            near &= (values - numbers).abs() <= (values - wanted).abs() + 1e-6  # else it is the right one
-        return any((near | close(values, each, self.asked.decimals)).all() for each in tries)
 
-
-def hand_over(exercise, answer, what):
+def another_kind(exercise, answer, needed):
     """Say that an answer is not of the kind that the check takes."""
-    words = f"Your answer is {kind_of(answer)}; hand over {what}: check({exercise.variable})."
+    words = f"Your answer is {kind_of(answer)}; hand over {needed}: check({exercise.variable})."
     return f"{words} If you do, a line gives this name to something else."
 
 
@@ -98,7 +75,7 @@ class FunctionExercise(Exercise):
         self.reference = self.made_by(self.solution_code)
         self.cases, self.without = cases, set(without)
         returns = tuple(axes) if isinstance(axes, dict) else tuple(returns)
-        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True, says=self.says)
+        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True, describe=self.describe)
 
     def _run(self, answer, case):
         return run(answer, case.args)
@@ -108,7 +85,7 @@ class FunctionExercise(Exercise):
 
     def _wrong_kind(self, answer):
         wrong = isinstance(answer, type) or not callable(answer)
-        return hand_over(self, answer, "the function") if wrong else None
+        return another_kind(self, answer, "the function") if wrong else None
 
     def _judge(self, answer):
         if problem := self._wrong_kind(answer):
@@ -160,8 +137,8 @@ class FunctionExercise(Exercise):
         own = cases[first].mistakes
         for index, (wrong, sentence) in enumerate((*own, *self.mistakes)):
             wrong = wrong if callable(wrong) else self.made_by(wrong)
-            if agree(outcomes[first], self._run(wrong, cases[first])):
-                same = list(map(agree, outcomes, self._runs(wrong, cases)))
+            if same_outcome(outcomes[first], self._run(wrong, cases[first])):
+                same = list(map(same_outcome, outcomes, self._runs(wrong, cases)))
                 good = [same[i] for i in range(len(cases)) if i not in failing]
                 if all(good) and (index < len(own) or 2 * (sum(same) - len(good)) >= len(failing)):
                     alike[sentence] = sum(same)
@@ -169,7 +146,7 @@ class FunctionExercise(Exercise):
 
     def _words(self, answer, cases, outcomes, first, difference):
         again = self._run(answer, cases[first])
-        if not (again.error or outcomes[first].error or agree(again, outcomes[first])):
+        if not (again.error or outcomes[first].error or same_outcome(again, outcomes[first])):
             return f"Two calls with the same input differ: what in your {self.kind} is random, or kept?"
         label = cases[first].label
         sentence = f"{label}: {difference}" if label else difference
@@ -198,7 +175,7 @@ class TestExercise(Exercise):
 
     def _judge(self, answer):
         if isinstance(answer, type) or not callable(answer):
-            return hand_over(self, answer, "your test")
+            return another_kind(self, answer, "your test")
         verdicts = []
         for candidate in self.candidates:
             verdicts.append(self._verdict_on(answer, candidate, self.seconds / len(self.candidates)))
@@ -244,9 +221,9 @@ class TestExercise(Exercise):
         handed, right = [], self.candidates[0].function
 
         def noted(*args, **named):
-            given = inspect.signature(right).bind(*args, **named).args
-            handed.append(copied(given))
-            return right(*given)
+            arguments = inspect.signature(right).bind(*args, **named).args
+            handed.append(copied(arguments))
+            return right(*arguments)
 
         run(test, (noted,))
         return handed

@@ -19,12 +19,11 @@ from torch.overrides import TorchFunctionMode
 
 import mha_course
 import mha_helpers
-from mha_course.exercises.compare import difference
-from mha_course.exercises.relations import Asked
+from mha_course.exercises.compare import same
 
 _OURS = [str(Path(package.__file__).parent) for package in (mha_helpers, mha_course)]
 _NOT_THEIRS = (*_OURS, sys.prefix, sys.base_prefix, "<candidate")
-_USES = ("LOAD", "STORE", "RETURN_CONST")
+_USING = ("LOAD", "STORE", "RETURN_CONST")
 _OF_STUBS = {None, ..., "self", "super", "__class__", "__init__", "NotImplementedError"}
 
 # (a pattern of the message, what usually causes it), tried in order.
@@ -100,11 +99,11 @@ def run(call, args):
     return Outcome(value, changed=not all(torch.equal(*pair) for pair in pairs))
 
 
-def agree(outcome, other):
+def same_outcome(outcome, other):
     """Tell whether two calls ended alike: with values as good as each other, or with the same error."""
     if outcome.error or other.error:
         return type(outcome.error) is type(other.error) and str(outcome.error) == str(other.error)
-    return difference(outcome.value, other.value, Asked(of_function=True)) is None
+    return same(outcome.value, other.value)
 
 
 def explain(error, line=""):
@@ -143,7 +142,7 @@ def is_stub(code):
         return issubclass(code, torch.nn.Module) and all(map(is_stub, functions))
     if not inspect.isfunction(code):
         return False
-    return {step.argval for step in dis.get_instructions(code) if step.opname.startswith(_USES)} <= _OF_STUBS
+    return {step.argval for step in dis.get_instructions(code) if step.opname.startswith(_USING)} <= _OF_STUBS
 
 
 class Calls(TorchFunctionMode):

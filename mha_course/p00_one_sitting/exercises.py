@@ -208,7 +208,7 @@ write_forward = ForwardExercise(
         # (b, n, d_model) -> (b, n, d_model); mask: (n, n), or what fits to (b, h, n, n)
         ...
 """,
-    given=f"""{write_attention.solution_code}
+    page_code=f"""{write_attention.solution_code}
 
 
 def split(table, num_heads):

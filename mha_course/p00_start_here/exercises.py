@@ -30,7 +30,7 @@ def _shares(numbers, wanted):
 fish_gets = ValueExercise(
     "0.1 ★ · 4 min · What “fish” gets",
     decimals=2,
-    says=_shares,
+    describe=_shares,
     task="""
     In head 1 the row of “fish” is 0.576, 0.140, 0.284. The values are those of the table above: (2, 2)
     from “cat”, (0, −1) from “eats” and (−1, 1) from “fish” itself. Which two numbers does “fish” get,

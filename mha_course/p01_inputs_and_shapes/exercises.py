@@ -105,7 +105,7 @@ _SHAPES = [
 
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 5 min · Who looks at whom?",
-    says=lambda shape, _: (
+    describe=lambda shape, _: (
         "holds {:g} tables of {:g} × {:g}: how many should there be, and what looks at what?".format(*shape)
     ),
     task="""

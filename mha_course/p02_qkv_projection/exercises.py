@@ -80,7 +80,7 @@ def _asks(w_q, _):
 
 own_question = ValueExercise(
     "2.2 ★★ · 8 min · Design a question",
-    says=_asks,
+    describe=_asks,
     task="""
     Head 4 is yours. Whoever is eaten asks “what happens to me?”: let “fish” ask with the key that “eats”
     has in head 1, (0, 1). “cat” and “eats” must ask nothing, (0, 0). The head must work wherever the words

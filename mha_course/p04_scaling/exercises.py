@@ -22,7 +22,7 @@ def _nudge_for(growth, wanted):
 stands_still = ValueExercise(
     "4.1 ★ · 5 min · A row that stands still",
     decimals=4,
-    says=_nudge_for,
+    describe=_nudge_for,
     task="""
     In a head with d_k = 64 a query scores 16 with one word and 8 with another, before any scaling. Training
     nudges the first score up, from 16 to 16.8. By how much does the weight of the first word grow, to four
@@ -66,7 +66,7 @@ def _divisor(spread, _):
 wrong_root = ValueExercise(
     "4.2 ★★ · 6 min · A colleague takes the wrong root",
     decimals=2,
-    says=_divisor,
+    describe=_divisor,
     task="""
     A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and
     spread 1, so correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of

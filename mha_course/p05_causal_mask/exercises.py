@@ -22,7 +22,7 @@ def _broken_rule_of_softmax(row, _):
 scores_equal_to_zero = ValueExercise(
     "5.1 ★ · 6 min · A mask applied as scores == 0",
     decimals=2,
-    says=_broken_rule_of_softmax,
+    describe=_broken_rule_of_softmax,
     task="""
     Published code multiplies the scores by the mask, 1 or 0, and then writes −∞ wherever a score is 0.
     Take this page's “cat” row: its scaled scores are [2.828, 0, 1.414], the mask is all ones,
@@ -72,7 +72,7 @@ window_mask = FunctionExercise(
         case(n, window, label=f"with n = {n} and a window of {window}")
         for n, window in ((5, 1), (6, 2), (7, 0), (9, 6), (1, 2))
     ],
-    says=_broken_rules_of_the_window,
+    describe=_broken_rules_of_the_window,
     task="""
     Each word sees itself, the `window` words before it and, however far away, the first word, because
     heads often leave spare weight there (an *attention sink*). No word sees a later one. Return this
@@ -123,6 +123,20 @@ _LOOSE = changes("""
 _ALWAYS_FALSE = "Your test says False even where no output changes: what lets it say True?"
 
 
+class Tried:
+    """What a test that misjudges hands to a right attention: ``inputs``, and which of the words it changes.
+
+    ``passes``: it lets a wrong attention pass. ``of_all``: what it returns, if that is the same for all.
+    """
+
+    def __init__(self, test, inputs, passes, of_all):
+        self.test, self.inputs, self.passes, self.of_all = test, inputs, passes, of_all
+        self.alike = [now for _, now in inputs if now.shape == inputs[0][1].shape]
+        self.one_shape = len(self.alike) == len(inputs)
+        changes = torch.stack([(now != self.alike[0]).any(dim=-1) for now in self.alike])
+        self.changed = changes.flatten(0, -2).any(dim=0)
+
+
 class LeakTest(TestExercise):
     """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
 
@@ -141,31 +155,48 @@ class LeakTest(TestExercise):
             yield attend, f"An attention passes your test in which {pair}: does any change show it?"
 
     def _slip(self, test, verdicts, candidate):
-        of_all, passes = len(set(verdicts)) == 1, not candidate.is_right
-        of_right = [said for each, said in zip(self.candidates, verdicts, strict=False) if each.is_right]
+        of_right = [passed for each, passed in zip(self.candidates, verdicts, strict=False) if each.is_right]
+        passes = not candidate.is_right
         inputs = self._inputs(test) if passes or not any(of_right) else []
         if not inputs or inputs[0][0].dim() < 2:
             return None
-        alike = [now for _, now in inputs if now.shape == inputs[0][1].shape]
-        changed = torch.stack([(now != alike[0]).any(dim=-1) for now in alike]).flatten(0, -2).any(dim=0)
-        one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
-        if of_all and one_place and (changed.any() or verdicts[0]):
+        tried = Tried(test, inputs, passes, of_all=verdicts[0] if len(set(verdicts)) == 1 else None)
+        return next((sentence for slip in self._slips if (sentence := slip(self, tried))), None)
+
+    def _one_tensor(self, tried):
+        one_place = len(tried.inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in tried.inputs}) == 1
+        if tried.of_all is not None and one_place and (tried.changed.any() or tried.of_all):
             return "All calls get the very same tensor: if y is x, both change at once. What makes a copy?"
-        if of_all and any(now.isnan().any() for _, now in inputs):
+
+    def _nan(self, tried):
+        if tried.of_all is not None and any(now.isnan().any() for _, now in tried.inputs):
             return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
-        kept = ", ".join(f"{word + 1}" for word in range(1, len(changed)) if not changed[word])
-        if kept and changed.any() and len(alike) == len(inputs) and passes:
-            some = f"some of its {len(changed)} words unchanged: {kept}."
-            return f"Handed a right attend, your test leaves {some}"
-        moved = max(torch.dist(now.float(), alike[0].float(), 1) for now in alike)
-        if passes and 1 < len(alike) == len(inputs) and moved < 1e-3 and not inputs[0][0].requires_grad:
+
+    def _unchanged_words(self, tried):
+        kept = ", ".join(f"{word + 1}" for word in range(1, len(tried.changed)) if not tried.changed[word])
+        if kept and tried.changed.any() and tried.one_shape and tried.passes:
+            return (
+                "Handed a right attend, your test leaves "
+                f"some of its {len(tried.changed)} words unchanged: {kept}."
+            )
+
+    def _small_changes(self, tried):
+        moved = max(torch.dist(now.float(), tried.alike[0].float(), 1) for now in tried.alike)
+        learns = tried.inputs[0][0].requires_grad
+        if tried.passes and tried.one_shape and len(tried.alike) > 1 and moved < 1e-3 and not learns:
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
-        loose = _LOOSE if changed[1:].all() and len(changed) > 2 else ()
-        for change, meant in loose if passes else _STRICT:
-            said = as_python(run(test, (run_code("attend", self.code, change, of="candidate"),)).value)
-            if said is True:
-                return meant
-        return _ALWAYS_FALSE if not passes and said is False else None
+
+    def _strict_or_loose(self, tried):
+        loose = _LOOSE if tried.changed[1:].all() and len(tried.changed) > 2 else ()
+        verdict = None
+        for change, sentence in loose if tried.passes else _STRICT:
+            attend = run_code("attend", self.code, change, of="candidate")
+            verdict = as_python(run(tried.test, (attend,)).value)
+            if verdict is True:
+                return sentence
+        return _ALWAYS_FALSE if not tried.passes and verdict is False else None
+
+    _slips = _one_tensor, _nan, _unchanged_words, _small_changes, _strict_or_loose
 
     def _inputs(self, test):
         """Return what a test hands to a right attention: each tensor, and a copy of it as it was then."""

@@ -56,7 +56,7 @@ how_sharp = ValueExercise(
     multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until it
     fits; give two decimals.
     """,
-    says=_larger_weight,
+    describe=_larger_weight,
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),

@@ -67,7 +67,7 @@ hidden_weights = ByItsCall(
     "7.2 ★★ · 5 min · Make hidden weights visible",
     without=("softmax", "softmin", "exp", "pow", "rpow"),  # rpow is math.e ** scores
     axes=("sentence", "head", "query", "key"),
-    says=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
+    describe=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
     cases=lambda: [
         case(numbers(1, 3, 4), numbers(1, 5, 4, seed=1), label="with one head"),
         case(numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=1), label="with a batch and heads in front"),
@@ -119,7 +119,7 @@ def _parts_of(output, _):
 one_more_word = FunctionExercise(
     "7.3 ★★★ · 9 min · One more word",
     returns=("output", "total"),
-    says=_parts_of,
+    describe=_parts_of,
     cases=lambda: [
         case(torch.tensor([2.0, 0.0]), torch.tensor(3.0), torch.tensor(0.0), torch.tensor([0.0, 4.0])),
         case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),

@@ -32,7 +32,7 @@ indices = {
     "view only": ...,  # (head, word, number)
 }
 """,
-    says=_held_there,
+    describe=_held_there,
     mistakes=[
         ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),

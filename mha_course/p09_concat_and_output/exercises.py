@@ -264,7 +264,7 @@ class Suspect(Layers):
         concat = (weights @ v).transpose(1, 2).reshape(b, n, d_model)
         return self.w_o(concat), weights
 """,
-    given="""
+    page_code="""
 class Layers(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()

@@ -1,9 +1,19 @@
 """How answers of page 09 are judged: a head taken out, a class, bugs in a class."""
 
+import functools
+
 import torch
 from torch import nn
 
-from mha_course.exercises import AnswerError, FunctionExercise, Outcome, agree, case, hand_over, numbers
+from mha_course.exercises import (
+    AnswerError,
+    FunctionExercise,
+    Outcome,
+    another_kind,
+    case,
+    numbers,
+    same_outcome,
+)
 
 
 class Pruning(FunctionExercise):
@@ -26,6 +36,14 @@ def batch(sizes, *mask, n=5, **rest):
     return case(x, *mask, build=sizes, **rest)
 
 
+@functools.cache
+def random_weights(layer_class, sizes):
+    """Return the weights that each class built with these sizes gets, by their names in this one."""
+    shapes = {name: tuple(each.shape) for name, each in layer_class(*sizes).named_parameters()}
+    seeded = torch.Generator().manual_seed(0)
+    return {name: torch.randn(s, generator=seeded) / s[-1] ** 0.5 for name, s in shapes.items()}
+
+
 class ModuleExercise(FunctionExercise):
     """The answer is a class, an ``nn.Module``, built and called for every input.
 
@@ -41,7 +59,7 @@ class ModuleExercise(FunctionExercise):
     def _wrong_kind(self, answer):
         if isinstance(answer, type) and not issubclass(answer, nn.Module):
             return f"{answer.__name__} is a class, but no nn.Module: what stands in brackets behind its name?"
-        return None if isinstance(answer, type) else hand_over(self, answer, "the class, by its name only")
+        return None if isinstance(answer, type) else another_kind(self, answer, "the class, by its name only")
 
     def _broken_rule(self, answer, cases, outcomes):
         module = self._built(answer, cases[0].build)
@@ -57,9 +75,9 @@ class ModuleExercise(FunctionExercise):
         return super()._broken_rule(answer, cases, outcomes)
 
     def _built(self, answer, sizes):
-        module, generator = answer(*sizes), torch.Generator().manual_seed(0)
+        module = answer(*sizes)
         mine = dict(module.named_parameters(remove_duplicate=False))
-        for name, parameter in self.reference(*sizes).named_parameters():
+        for name, weight in random_weights(self.reference, sizes).items():
             layer, _, part = name.partition(".")
             if name not in mine and part == "bias" and f"{layer}.weight" in mine:
                 raise AnswerError(f"your self.{layer} has no bias, and the task asks for one.")
@@ -67,12 +85,12 @@ class ModuleExercise(FunctionExercise):
                 others = ", ".join(f"self.{other}" for other, _ in module.named_children())
                 lacking = f"your self.{name} is missing{'; your layers are ' * bool(others)}{others}"
                 raise AnswerError(f"{lacking}: does __init__ make what the task names?")
-            got, shape = tuple(mine[name].shape), tuple(parameter.shape)
+            got, shape = tuple(mine[name].shape), tuple(weight.shape)
             if got != shape:
                 shapes = f"has shape {got} instead of {shape}"
                 raise AnswerError(f"your self.{name} {shapes}: how many go in and out?")
             with torch.no_grad():
-                mine[name].copy_(torch.randn(shape, generator=generator) / shape[-1] ** 0.5)
+                mine[name].copy_(weight)
         return module
 
 
@@ -89,13 +107,15 @@ class BugHunt(ModuleExercise):
 
     def _untouched(self, answer):
         cases = self.cases() if callable(answer) else ()
-        as_planted = cases and all(map(agree, self._runs(answer, cases), self._runs(self.planted, cases)))
+        as_planted = cases and all(
+            map(same_outcome, self._runs(answer, cases), self._runs(self.planted, cases))
+        )
         return as_planted or super()._untouched(answer)
 
     def _as_planted(self, outcome, case):
         """Tell whether the weights are those of the class as handed out: each bug shows in them."""
         pair, planted = outcome.value, self._run(self.planted, case).value
-        return isinstance(pair, tuple | list) and agree(Outcome(pair[1:]), Outcome(planted[1:]))
+        return isinstance(pair, tuple | list) and same_outcome(Outcome(pair[1:]), Outcome(planted[1:]))
 
     def _mistake(self, cases, outcomes, failing):
         first = failing[0]
@@ -108,7 +128,7 @@ class BugHunt(ModuleExercise):
         """
         words = super()._failure(answer, cases, outcomes, sentences)
         explained = any(
-            all(map(agree, outcomes, self._runs(self.made_by(mistake), cases)))
+            all(map(same_outcome, outcomes, self._runs(self.made_by(mistake), cases)))
             for mistake, _ in (*cases[0].mistakes, *self.mistakes)
         )
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}

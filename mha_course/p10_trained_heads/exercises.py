@@ -77,7 +77,7 @@ circuit_by_hand = FunctionExercise(
     position the letter before it, and zeros to position 0. A head of layer 2 takes the letter as query, and
     as key only what 1.3 wrote. Return its scores (n, n), unscaled and without a mask.
     """,
-    says=_held,
+    describe=_held,
     mistakes=changes("""
         letter @ before.T => before @ letter.T
         Your queries hold the letter before, your keys their own: for which side does head 1.3 write?
@@ -173,7 +173,7 @@ catch_the_shortcut = ShortcutTest(
         == letters[:, 1:] => == letters[:, :-1]
         Functions comparing letters fail, and a rule passes: with which letter is each guess compared?
     """),
-    given="from mha_course.models import predictable, repeated_sequences",
+    page_code="from mha_course.models import predictable, repeated_sequences",
     task="""
     Write a test that is handed `guess`, a function from letters (b, n) to guesses of what comes
     after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its

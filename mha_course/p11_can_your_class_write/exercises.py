@@ -105,7 +105,7 @@ broken = {
     "E": ...,
 }
 """,
-    given="from mha_course.p11_can_your_class_write import suspects",
+    page_code="from mha_course.p11_can_your_class_write import suspects",
     mistakes=[
         ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
         ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
@@ -144,7 +144,7 @@ moved = {
     "raises": ...,  # (layer, head)
 }
 """,
-    given="from mha_course.models import heads_off, load_language_model",
+    page_code="from mha_course.models import heads_off, load_language_model",
     mistakes=[
         ({"probability": (5, 1)}, "“probability”: layer comes first, then head."),
         (

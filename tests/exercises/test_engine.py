@@ -1,5 +1,6 @@
 """What a check says of values, functions and tests, whatever the exercise, where no kept verdict says it."""
 
+import itertools
 import random
 import re
 import sys
@@ -12,7 +13,9 @@ from IPython.core.formatters import DisplayFormatter
 
 import __main__
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, numbers
-from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
+from mha_course.exercises.compare import difference, same
+from mha_course.exercises.relations import Asked
+from mha_course.exercises.showing import CORRECT, NOT_ATTEMPTED, NOT_YET
 
 BATCH = numbers(2, 3, 3)
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
@@ -64,6 +67,37 @@ def test_any_way_to_write_what_is_asked_for_is_right_and_what_is_right_is_never_
         assert "7.125" not in value(7.125).verdict(wrong).sentence
 
 
+def test_a_number_is_right_that_rounds_to_the_decimals_asked_for_and_a_hair_of_float32_beside_them():
+    two_decimals = value(0.5, decimals=2)
+    assert [reply(two_decimals, 0.5 + off) for off in (-0.0052, 0.0052)] == [CORRECT] * 2
+    assert all(reply(two_decimals, 0.5 + off) != CORRECT for off in (-0.0055, 0.0055, 0.0058))
+
+
+def test_the_quick_comparison_of_two_results_is_that_of_the_sentences():
+    results = [
+        BATCH,
+        BATCH.double(),
+        BATCH.mT,
+        BATCH[0],
+        BATCH > 0,
+        (BATCH > 0).float(),
+        BATCH + 1e-7,
+        1,
+        "a",
+    ]
+    results += [
+        (BATCH, BATCH[0]),
+        [BATCH, BATCH[0]],
+        (BATCH, BATCH[1]),
+        (BATCH,),
+        BATCH / 0,
+        torch.tensor(1.0),
+        None,
+    ]
+    for got, right in itertools.product(results, repeat=2):
+        assert same(got, right) == (difference(got, right, Asked(of_function=True)) is None), (got, right)
+
+
 def test_the_mistakes_of_an_input_are_tried_before_those_of_the_exercise():
     small = case(numbers(2, 3), mistakes=[(torch.exp, "Here.")])
     exercise = function(cases=lambda: [small], mistakes=[(torch.exp, "Anywhere.")])
@@ -81,6 +115,7 @@ BODIES = [  # of a function, and what is said of it
     ("global torch\n    del torch\n    return torch.exp(x)", "'torch' is not defined. Run the set-up cell"),
     (f"softmax = 1\n    {SHARES}", CORRECT),
     (f"matmul(x)\n    {SHARES}", CORRECT),
+    (f"if x.dim() == 3:\n        return torch.softmax(x, -1)\n    {SHARES}", "your code calls softmax"),
     ("return helper(x)", "your code calls softmax, and this task does without it"),
     (f"{SHARES} @ torch.eye(x.shape[-1])", "your code calls matmul"),
     (f"torch.matmul(x, x.mT)\n    {SHARES}", "your code calls matmul"),

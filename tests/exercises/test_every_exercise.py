@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from mha_course.exercises import ValueExercise
-from mha_course.exercises.engine import CORRECT, NOT_ATTEMPTED, NOT_YET
+from mha_course.exercises.showing import CORRECT, NOT_ATTEMPTED, NOT_YET
 from tests import kept
 from tests.entries import entries
 from tests.exercises import verdicts

@@ -108,7 +108,7 @@ def test_a_page_asks_the_exercises_of_its_module_as_they_stand_there(page):
         exercise, cells = known[sources[index]]
         assert sources[index : index + 3] == cells, sources[index]
         above = [cell.source for cell in page.cells[:index] if cell.cell_type == "code"]
-        missing = names_made_by(exercise.given) - names_made_by("\n\n".join(above))
+        missing = names_made_by(exercise.page_code) - names_made_by("\n\n".join(above))
         assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
     if page.name != "one_sitting":
         room = ("d" if page.path.parent.name == "deeper" else "p") + page.name

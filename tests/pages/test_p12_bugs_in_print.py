@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mha_course.exercises.engine import CORRECT
+from mha_course.exercises.showing import CORRECT
 from mha_course.p12_bugs_in_print import exercises
 from mha_course.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
