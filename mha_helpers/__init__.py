@@ -1,9 +1,13 @@
 """Helpers of the notebook course on multi-head attention.
 
 ``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom; ``checks`` says
-what is wrong with an input. The rest draws: static pictures, and ``Panel``, which moves. What belongs to the
-pages of the course stands beside it, in ``mha_course``.
+what is wrong with an input. The rest draws: static pictures, and ``Panel``, which moves. It is loaded
+when it is first asked for, so that the mathematics needs PyTorch alone. What belongs to the pages of the
+course stands beside it, in ``mha_course``.
 """
+
+import importlib
+from typing import TYPE_CHECKING
 
 from mha_helpers.attention import (
     AttentionTrace,
@@ -18,14 +22,16 @@ from mha_helpers.attention import (
     split_heads,
     weighted_values,
 )
-from mha_helpers.attention_view import attention_view
 from mha_helpers.golden import GoldenExample, golden_example
-from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
-from mha_helpers.panel import Panel
-from mha_helpers.pipeline import pipeline_map
 from mha_helpers.sentence import fixed_matrix, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.tables import matrix_table, product_table, side_by_side
+
+if TYPE_CHECKING:  # what an editor reads
+    from mha_helpers.heatmaps import head_heatmaps, heatmap
+    from mha_helpers.panel import Panel
+    from mha_helpers.pipeline import pipeline_map
+    from mha_helpers.weights_view import attention_view
 
 __all__ = [
     "AttentionTrace", "GoldenExample", "MultiHeadAttention", "Panel", "attention_scores",
@@ -35,3 +41,22 @@ __all__ = [
     "sentence_vectors", "side_by_side", "sliding_window_mask", "split_heads", "tokenize",
     "weighted_values",
 ]  # fmt: skip
+
+_DRAWS = {  # needs matplotlib or ipywidgets: name -> module
+    "Panel": "panel",
+    "attention_view": "weights_view",
+    "head_heatmaps": "heatmaps",
+    "heatmap": "heatmaps",
+    "pipeline_map": "pipeline",
+}
+
+
+def __getattr__(name):
+    if name not in _DRAWS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(importlib.import_module(f"{__name__}.{_DRAWS[name]}"), name)
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

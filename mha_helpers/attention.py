@@ -7,6 +7,7 @@ axes. Nothing is changed in place and nothing is printed.
 "The paper" is Vaswani et al. (2017), "Attention Is All You Need".
 """
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -136,8 +137,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     if mask is None:
         weights = torch.softmax(scores, dim=-1)  # attention_weights(scores), for no row lacks a key
     else:
-        masked = mask_scores(scores, mask)
-        weights = attention_weights(masked)
+        check_mask(mask, scores.shape)
+        weights = _masked_weights(scores, mask)
     return weighted_values(weights, v), weights
 
 
@@ -147,6 +148,17 @@ def _scaled_scores(q, k):
     The result is the same, and in float16, which ends at 65504, large products are not infinite on the way.
     """
     return attention_scores(q / q.shape[-1] ** 0.5, k)
+
+
+def _masked_weights(scores, mask):
+    """``attention_weights(mask_scores(scores, mask))``, but a row without any key is looked for in the mask.
+
+    The result is the same, and the mask is small: (n, n) or (b, 1, 1, n), where the scores are (b, h, n, n).
+    """
+    has_key = mask.any(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
+    # A row without any key (False == False) keeps its scores in softmax, because a NaN's gradient is NaN.
+    masked = torch.where(mask == has_key, scores, -math.inf)
+    return torch.softmax(masked, dim=-1) * has_key
 
 
 def split_heads(x, num_heads):
@@ -235,9 +247,13 @@ class MultiHeadAttention(nn.Module):
     def extra_repr(self):
         return f"d_model={self.d_model}, num_heads={self.num_heads}, d_k={self.d_k}"
 
-    def forward(self, x, mask=None, *others, need_weights=True, **options):
+    def __call__(self, *given, **named):
+        if type(self).forward.__module__ == __name__:  # a subclass may take what it likes
+            checks.check_layer_call(*given, **named)  # what other layers are handed: an error says what to do
+        return super().__call__(*given, **named)
+
+    def forward(self, x, mask=None, *, need_weights=True):
         """Return ``(output, weights)``; with ``need_weights=False`` ``(output, None)``, which is faster."""
-        checks.check_layer_arguments(x, mask, others, options)  # PyTorch's other arguments: an error says so
         q, k, v = self._project_and_split(x)
         if need_weights:
             heads, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -264,6 +280,14 @@ class MultiHeadAttention(nn.Module):
         # (b, n, d_model) -> (b, h, n, d_k), three times
         return [split_heads(layer(x), self.num_heads) for layer in (self.w_q, self.w_k, self.w_v)]
 
+    def __prepare_scriptable__(self):
+        """Return what ``torch.jit.script`` is to read in place of this layer."""
+        if type(self).forward.__module__ != __name__:
+            return self
+        scriptable = copy.copy(self)
+        scriptable.__class__ = _Scriptable
+        return scriptable
+
     @classmethod
     def from_torch(cls, module):
         """Copy the weights of a ``torch.nn.MultiheadAttention``; the result gives the same numbers.
@@ -289,11 +313,29 @@ class MultiHeadAttention(nn.Module):
         given = module.in_proj_weight
         # Where the module is, not on the default device; the caller's own random numbers stay as they are.
         with torch.random.fork_rng(devices=[]), given.device:
-            copy = cls(module.embed_dim, module.num_heads, bias=bias).to(given.dtype)
+            ours = cls(module.embed_dim, module.num_heads, bias=bias).to(given.dtype)
         for part in ("weight", "bias") if bias else ("weight",):
             fused, output = getattr(module, f"in_proj_{part}"), getattr(module.out_proj, part)
             for name, values in zip(("w_q", "w_k", "w_v", "w_o"), (*fused.chunk(3), output), strict=True):
-                parameter = getattr(getattr(copy, name), part)
+                parameter = getattr(getattr(ours, name), part)
                 parameter.data.copy_(values)
                 parameter.requires_grad_((output if name == "w_o" else fused).requires_grad)
-        return copy.train(module.training)
+        return ours.train(module.training)
+
+
+class _Scriptable(MultiHeadAttention):
+    """The same without checks, and with types: TorchScript has no options that can be named only."""
+
+    def forward(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None, need_weights: bool = True
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        heads = (self.num_heads, self.d_k)
+        q = self.w_q(x).unflatten(-1, heads).transpose(-3, -2)  # (b, n, d_model) -> (b, h, n, d_k)
+        k = self.w_k(x).unflatten(-1, heads).transpose(-3, -2)
+        v = self.w_v(x).unflatten(-1, heads).transpose(-3, -2)
+        if not need_weights:
+            mixed = F.scaled_dot_product_attention(q, k, v, mask)
+            return self.w_o(mixed.transpose(-3, -2).flatten(-2)), None
+        scores = q / self.d_k**0.5 @ k.transpose(-2, -1)
+        weights = torch.softmax(scores, dim=-1) if mask is None else _masked_weights(scores, mask)
+        return self.w_o((weights @ v).transpose(-3, -2).flatten(-2)), weights

@@ -99,7 +99,7 @@ _TWO_INPUTS = (
     "this layer makes queries, keys and values from one x: layer(x) or layer(x, mask); need_weights is named."
     " For two inputs, or for use in PyTorch's blocks, see deeper/09_in_your_own_model."
 )
-_INSTEAD = {  # of what other layers take, by a part of its name: the first that fits is said
+_ADVICE_BY_NAME = {  # on what other layers take, by a part of its name: the first that fits is said
     "causal": "take mask=causal_mask(n)",
     "window": "take mask=causal_mask(n) & sliding_window_mask(n, window), where window=1 is one step away",
     "cu_": "documents in one row need a mask of their own, see deeper/05_masks_in_pytorch",
@@ -117,12 +117,12 @@ _INSTEAD = {  # of what other layers take, by a part of its name: the first that
 }
 
 
-def check_layer_arguments(x, mask, others, options):
+def check_layer_call(x=None, mask=None, *others, need_weights=True, **options):
     """The layer is called as ``layer(x, mask, need_weights=…)``, and with nothing else."""
     advice = {
         name: "leave it out"
         if value is None or value is False  # which asks for nothing
-        else next(_INSTEAD[part] for part in _INSTEAD if re.search(part, name))
+        else next(_ADVICE_BY_NAME[part] for part in _ADVICE_BY_NAME if re.search(part, name))
         for name, value in options.items()
     }
     if others or (mask is x and x is not None) or _is_second_text(x, mask) or _TWO_INPUTS in advice.values():
@@ -153,7 +153,7 @@ def check_divisible(name, features, num_heads):
 
 
 def check_count(name, value, smallest=1, largest=math.inf):
-    if torch.jit.is_tracing() and isinstance(value, torch.Tensor):
+    if isinstance(value, torch.Tensor) and torch.jit.is_tracing():
         return  # a size, which torch.jit.trace records
     if isinstance(value, bool) or not isinstance(value, (numbers.Integral, torch.SymInt)):
         raise TypeError(f"{name} must be a whole number such as 2, got {value!r}.")

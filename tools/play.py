@@ -94,7 +94,8 @@ def folded(summary, content):
 def panel_of(source):
     """Return the Panel that a cell shows: such a cell needs nothing that stands above it but the imports."""
     *before, last = ast.parse(source).body
-    namespace = vars(mha_helpers) | {"torch": torch, "nn": torch.nn}
+    namespace = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__}
+    namespace |= {"torch": torch, "nn": torch.nn}
     exec(compile(ast.Module(before, []), "a cell", "exec"), namespace)
     return eval(ast.unparse(last), namespace)
 

@@ -1,16 +1,22 @@
 """The class in code of other people: autocast, graphs, other devices, copies, calls as of other layers."""
 
 import copy
+import inspect
+import io
 import itertools
 import math
 import pickle
+import pydoc
 import re
+import subprocess
+import sys
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+import mha_helpers
 from mha_helpers import MultiHeadAttention, attention_weights, scaled_dot_product_attention
 from mha_helpers.attention import weighted_values
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
@@ -81,6 +87,81 @@ def test_a_graph_of_it_fixes_neither_batch_nor_length_nor_the_lengths_of_sentenc
         n = max(lengths)
         given = batch(len(lengths), n), torch.tensor(lengths), sliding_window_mask(n, 4)
         torch.testing.assert_close(graph(*given), model(*given))
+
+
+@pytest.mark.parametrize("mask", [None, MASK & (torch.arange(5) != 0)[:, None]], ids=["none", "an empty row"])
+@pytest.mark.filterwarnings("ignore:.*torch.jit")  # it is on its way out
+def test_scripted_saved_and_loaded(mask):
+    attention, x, file = layer(), batch(), io.BytesIO()
+    expected = attention(x, mask)
+    torch.jit.save(torch.jit.script(attention), file)
+    graph = torch.jit.load(io.BytesIO(file.getvalue()))
+    output, weights = graph(x, mask)
+    torch.testing.assert_close((output, weights), expected)
+    fused, nothing = graph(x, mask, need_weights=False)
+    assert nothing is None
+    torch.testing.assert_close(fused, output)
+    output.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in graph.parameters())
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit")
+def test_a_model_that_was_scripted_goes_on_as_before():
+    model = nn.Sequential(layer())
+    torch.testing.assert_close(torch.jit.script(model)(batch()), model(batch()))
+    assert model[0].trace(batch(), MASK).output.equal(layer()(batch(), MASK)[0])
+    with pytest.raises(TypeError, match="has no attn_mask: take mask=~attn_mask"):
+        model[0](batch(), attn_mask=MASK)
+
+
+class Scaled(MultiHeadAttention):
+    def forward(self, x: torch.Tensor, memory: float):
+        return memory * x
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit")
+def test_a_subclass_keeps_a_forward_of_its_own():
+    for attention in (Scaled(12, 3), torch.jit.script(Scaled(12, 3))):
+        assert torch.equal(attention(batch(), memory=2.0), 2 * batch())
+
+
+def test_what_the_layer_takes_stands_in_its_signature():
+    assert str(inspect.signature(MultiHeadAttention.forward)) == "(self, x, mask=None, *, need_weights=True)"
+
+
+HIDDEN = ["IPython", "PIL", "anywidget", "ipywidgets", "matplotlib", "numpy", "seaborn"]
+ALONE = f"""
+import sys
+sys.modules.update(dict.fromkeys({HIDDEN}))  # from now on nobody can import them
+import mha_helpers.attention
+from mha_helpers import MultiHeadAttention, causal_mask, golden_example, sentence_vectors
+import torch
+assert MultiHeadAttention(8, 2)(torch.zeros(3, 8), causal_mask(3))[0].shape == (3, 8)
+try:
+    mha_helpers.heatmap
+except ImportError:
+    print("ready")
+"""
+
+
+@pytest.mark.filterwarnings("ignore:Failed to initialize NumPy")
+def test_the_mathematics_needs_pytorch_alone():
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ALONE], capture_output=True, text=True, timeout=120
+    )
+    assert run.stdout == "ready\n", run.stderr
+
+
+@pytest.mark.filterwarnings("ignore:Widget.widget")
+def test_what_is_loaded_late_is_found_like_the_rest():
+    star = {}
+    exec("from mha_helpers import *", star)
+    assert {*mha_helpers.__all__} <= {*star} & {*dir(mha_helpers)}
+    assert all(callable(star[name]) for name in mha_helpers.__all__)
+    shown = pydoc.render_doc(mha_helpers, renderer=pydoc.plaintext)
+    assert all(f"{name}(" in shown for name in mha_helpers.__all__)
+    with pytest.raises(AttributeError, match="module 'mha_helpers' has no attribute 'heat_map'"):
+        getattr(mha_helpers, "heat_map")  # noqa: B009
 
 
 def test_no_tokens_at_all():
