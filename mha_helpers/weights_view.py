@@ -3,7 +3,7 @@
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.sentence import tokenize
 from mha_helpers.style import head_label, number, short
 from mha_helpers.svg import MOST_SMALL
@@ -31,40 +31,55 @@ def attention_view(weights, queries, keys=None, names=None):
     “eats” asks, “eats” answers: weight 0.80.
     """
     weights = _as_layers(weights)  # -> (layers, h, n_q, n_k)
-    layers, heads, *sizes = weights.shape
-    queries, keys = _as_tokens(queries, keys, *sizes)
-    controls = {"layer": widgets.IntSlider(1, 1, layers)} if layers > 1 else {}
-    if heads > 1:
-        labels = [head_label(head, names).removeprefix("head ") for head in range(heads)]
-        controls["head"] = IndexMenu("head")
-        controls["head"].offer([short(label, 24) for label in labels], numbered=False)
-    more = {"query": IndexMenu("query", len(queries) - 1, queries), "key": IndexMenu("key", -1, keys)}
+    queries, keys = _as_tokens(queries, keys, *weights.shape[2:])
+    return Panel(explorer=AttentionView(weights, queries, keys, names))
 
-    def compute(query, key, layer=1, head=0):
-        shown = weights[layer - 1]
+
+class AttentionView(Explorer):
+    """Weights ``(layers, h, n_q, n_k)``, with as many tokens, and what the heads do."""
+
+    title, asks, height = "Attention weights", "click a cell, or a small heatmap", 334
+    more = ("query", "key")
+
+    def __init__(self, weights, queries, keys, names):
+        self.weights, self.queries, self.keys, self.names = weights, queries, keys, names
+
+    def controls(self):
+        layers, heads, *_ = self.weights.shape
+        controls = {"layer": widgets.IntSlider(1, 1, layers)} if layers > 1 else {}
+        if heads > 1:
+            labels = [head_label(head, self.names).removeprefix("head ") for head in range(heads)]
+            controls["head"] = IndexMenu("head")
+            controls["head"].offer([short(label, 24) for label in labels], numbered=False)
+        last = len(self.queries) - 1
+        return controls | {
+            "query": IndexMenu("query", last, self.queries),
+            "key": IndexMenu("key", -1, self.keys),
+        }
+
+    def compute(self, query, key, layer=1, head=0):
+        shown = self.weights[layer - 1]
         key = _strongest(shown[head, query]) if key < 0 else key
         return {"weights": shown, "chosen": (head, query, key)}
 
-    def draw(drawing, state):
+    def draw(self, drawing, state):
         box = (0, 0, drawing.width, drawing.height)
-        drawing.heatmaps(box, state["weights"], queries, names, state["chosen"], keys=keys)
+        drawing.heatmaps(box, state["weights"], self.queries, self.names, state["chosen"], keys=self.keys)
 
-    def words(state):
+    def words(self, state):
         head, query, key = state["chosen"]
-        row, name = state["weights"][head, query], head_label(head, names)
-        name = f"Layer {state['layer']}, {name}" if layers > 1 else name.capitalize()
-        tokens = (queries[query], keys[key], keys[_strongest(row)])
+        row, name = state["weights"][head, query], head_label(head, self.names)
+        name = f"Layer {state['layer']}, {name}" if "layer" in state else name.capitalize()
+        tokens = (self.queries[query], self.keys[key], self.keys[_strongest(row)])
         asks, answers, most = (f"“{short(token, 20)}”" for token in tokens)
         lines = [
             f"{name}. {asks} looks most at {most} ({number(row[_strongest(row)], trim=False)}).",
             f"{asks} asks, {answers} answers: weight {number(row[key], trim=False)}.",
         ]
+        heads = len(state["weights"])
         if heads > MOST_SMALL:
             lines[1] += f" {MOST_SMALL} of {heads} heads are shown; the menu has them all."
-        return lines + _oddities(state["weights"], queries)
-
-    title, asks = "Attention weights", "click a cell, or a small heatmap"
-    return Panel(title, controls, compute, draw, words, more, asks=asks, height=334)
+        return lines + _oddities(state["weights"], self.queries)
 
 
 def _strongest(row):

@@ -5,7 +5,7 @@ import math
 import ipywidgets as widgets
 import torch
 
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.style import number
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -32,55 +32,59 @@ def scaling_explorer():
     >>> round(float(panel.state()["spread"]), 1)
     1.0
     """
-    controls = {
-        "d_k": widgets.SelectionSlider(options=SIZES, value=64),
-        "scale": widgets.Dropdown(options=list(SCALES)),
-    }
-    title = "64 sentences of 16 tokens with random queries and keys"
-    more = {"query": IndexMenu("query", names=NAMES), "key": IndexMenu("key", -1, NAMES)}
-    return Panel(title, controls, compute, draw, words, more, height=350)
+    return Panel(explorer=ScalingExplorer())
 
 
-def compute(d_k, scale, query, key):
-    q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
-    scaled = q @ k.transpose(-2, -1) / SCALES[scale](d_k)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
-    weights = scaled.softmax(dim=-1)
-    key = int(weights[0, query].argmax()) if key < 0 else key
-    beyond = (scaled.abs() > REACH).float().mean()  # in the end bars, with no place of their own
-    numbers = {"scaled": scaled, "weights": weights, "spread": scaled.std(), "beyond": beyond}
-    return numbers | {"chosen": (query, key)}
+class ScalingExplorer(Explorer):
+    title, height = "64 sentences of 16 tokens with random queries and keys", 350
+    more = ("query", "key")
 
+    def controls(self):
+        return {
+            "d_k": widgets.SelectionSlider(options=SIZES, value=64),
+            "scale": widgets.Dropdown(options=list(SCALES)),
+            "query": IndexMenu("query", names=NAMES),
+            "key": IndexMenu("key", start=-1, names=NAMES),
+        }
 
-def draw(drawing, state):
-    drawing.readout = (MIDDLE, 345)
-    counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH)
-    title = "scores" if state["scale"] == "none" else f"scores {state['scale']}"
-    drawing.text(MIDDLE, 16, title, 15, "middle", bold=True)
-    for i in counts.nonzero().flatten().tolist():
-        low, share = -REACH + i * BIN, float(counts[i].double() / counts.sum())
-        height = TALLEST * math.sqrt(share)  # by the root, so that rare scores can be seen
-        # The first and the last bar hold what lies beyond them, too.
-        ends = {-REACH: f"below {number(low + BIN)}", REACH - BIN: f"above {number(low)}"}
-        hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.1%} of the scores"
-        drawing.rect(MIDDLE + low * UNIT, BASE - height, BIN * UNIT - 1, height, "positive", 0.8, hover)
-    drawing.line(MIDDLE - REACH * UNIT, BASE, MIDDLE + REACH * UNIT, BASE)
-    for tick in (-40, -20, 0, 20, 40):
-        drawing.text(MIDDLE + tick * UNIT, BASE + 18, number(tick), 13, "middle")
-    weights, (query, key) = state["weights"][0], state["chosen"]
-    drawing.heatmap((300, 0, 310, 345), weights, NAMES, NAMES, (query, key), title="weights, sentence 1")
-    drawing.text(745, 16, f"weights of {NAMES[query]}", 15, "middle", bold=True)
-    names = [f"key {name}" for name in NAMES]
-    cells = [(0, query, i) for i in range(TOKENS)]
-    drawing.bars((635, 30, 220, 310), weights[query], names, "head 1", (0, 1), key, cells)
+    def compute(self, d_k, scale, query, key):
+        q, k = QUERIES_AND_KEYS[..., :d_k]  # a larger head keeps the numbers of a smaller one
+        scaled = q @ k.transpose(-2, -1) / SCALES[scale](d_k)  # (64, 16, d_k) @ (64, d_k, 16) -> (64, 16, 16)
+        weights = scaled.softmax(dim=-1)
+        key = int(weights[0, query].argmax()) if key < 0 else key
+        beyond = (scaled.abs() > REACH).float().mean()  # in the end bars, with no place of their own
+        numbers = {"scaled": scaled, "weights": weights, "spread": scaled.std(), "beyond": beyond}
+        return numbers | {"chosen": (query, key)}
 
+    def draw(self, drawing, state):
+        drawing.readout = (MIDDLE, 345)
+        counts = torch.histc(state["scaled"].clamp(-REACH, REACH), 2 * REACH // BIN, -REACH, REACH)
+        title = "scores" if state["scale"] == "none" else f"scores {state['scale']}"
+        drawing.text(MIDDLE, 16, title, 15, "middle", bold=True)
+        for i in counts.nonzero().flatten().tolist():
+            low, share = -REACH + i * BIN, float(counts[i].double() / counts.sum())
+            height = TALLEST * math.sqrt(share)  # by the root, so that rare scores can be seen
+            # The first and the last bar hold what lies beyond them, too.
+            ends = {-REACH: f"below {number(low + BIN)}", REACH - BIN: f"above {number(low)}"}
+            hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.1%} of the scores"
+            drawing.rect(MIDDLE + low * UNIT, BASE - height, BIN * UNIT - 1, height, "positive", 0.8, hover)
+        drawing.line(MIDDLE - REACH * UNIT, BASE, MIDDLE + REACH * UNIT, BASE)
+        for tick in (-40, -20, 0, 20, 40):
+            drawing.text(MIDDLE + tick * UNIT, BASE + 18, number(tick), 13, "middle")
+        weights, (query, key) = state["weights"][0], state["chosen"]
+        drawing.heatmap((300, 0, 310, 345), weights, NAMES, NAMES, (query, key), title="weights, sentence 1")
+        drawing.text(745, 16, f"weights of {NAMES[query]}", 15, "middle", bold=True)
+        names = [f"key {name}" for name in NAMES]
+        cells = [(0, query, i) for i in range(TOKENS)]
+        drawing.bars((635, 30, 220, 310), weights[query], names, "head 1", (0, 1), key, cells)
 
-def words(state):
-    largest = state["weights"].amax(dim=-1)
-    beyond = f" {state['beyond']:.0%} lie beyond ±{REACH}, in the end bars." if state["beyond"] > 0 else ""
-    return [
-        f"d_k = {state['d_k']}, scale: {state['scale']}. The spread of these scores is"
-        f" {number(state['spread'])}; √d_k is {number(math.sqrt(state['d_k']))}.{beyond}",
-        f"The largest weight of a row is {number(largest.mean())} on average;"
-        f" {(largest > 0.99).float().mean():.0%} of all rows give more than 0.99 to one key.",
-        "The height of a bar follows the root of its count, so that rare scores can be seen.",
-    ]
+    def words(self, state):
+        largest = state["weights"].amax(dim=-1)
+        beyond = f" {state['beyond']:.0%} lie beyond ±{REACH}, in the end bars." * bool(state["beyond"] > 0)
+        return [
+            f"d_k = {state['d_k']}, scale: {state['scale']}. The spread of these scores is"
+            f" {number(state['spread'])}; √d_k is {number(math.sqrt(state['d_k']))}.{beyond}",
+            f"The largest weight of a row is {number(largest.mean())} on average;"
+            f" {(largest > 0.99).float().mean():.0%} of all rows give more than 0.99 to one key.",
+            "The height of a bar follows the root of its count, so that rare scores can be seen.",
+        ]

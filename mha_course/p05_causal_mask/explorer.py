@@ -4,7 +4,7 @@ import ipywidgets as widgets
 import torch
 
 from mha_helpers import causal_mask, scaled_dot_product_attention, sliding_window_mask
-from mha_helpers.panel import IndexMenu, Panel
+from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.sentence import HAND_MADE_NAMES, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.style import head_label, number
 
@@ -24,28 +24,26 @@ def mask_explorer():
     >>> panel.state()["weights"][0].sum()
     tensor(0.)
     """
-    mask = _Mask()
-    controls = {
-        "sentence": widgets.Text("the old cat eats the fish [pad] [pad]"),
-        "mask": widgets.Dropdown(options=MASKS, value="causal"),
-        "head": IndexMenu("head", start=2, names=HAND_MADE_NAMES),
-    }
-    more = {
-        "query": IndexMenu("query", start=3),
-        "key": IndexMenu("key", start=4),
-        "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
-    }
+    return Panel(explorer=MaskExplorer())
+
+
+class MaskExplorer(Explorer):
     title, asks = "Choose a mask, or make your own cell by cell", "a click allows or forbids"
-    return Panel(title, controls, mask.weights, draw, words, more, mask.follow, mask.click, asks, height=334)
-
-
-class _Mask:
-    """The mask shown: each click changes one cell of it."""
-
-    shown = torch.zeros(0, 0, dtype=torch.bool)
+    height, more = 334, ("query", "key", "allowed")
+    shown = torch.zeros(0, 0, dtype=torch.bool)  # the mask; each click changes one cell of it
     box_is_about = None  # cell, tokens and name of the mask when the box was last set
 
-    def follow(self, controls, values):
+    def controls(self):
+        return {
+            "sentence": widgets.Text("the old cat eats the fish [pad] [pad]"),
+            "mask": widgets.Dropdown(options=MASKS, value="causal"),
+            "head": IndexMenu("head", start=2, names=HAND_MADE_NAMES),
+            "query": IndexMenu("query", start=3),
+            "key": IndexMenu("key", start=4),
+            "allowed": widgets.Checkbox(False, description="this query may attend to this key", indent=False),
+        }
+
+    def adjust(self, controls, values):
         """Fill the menus; take the mask of the chosen name, with the box's cell as the learner set it."""
         for name in ("query", "key"):
             controls[name].offer(tokenize(values["sentence"]))
@@ -59,17 +57,49 @@ class _Mask:
         box.value = bool(mask[cell])
         self.shown, self.box_is_about = mask, (cell, tokens, controls["mask"].value)
 
-    def click(self, values, map, row, column):
-        if map != MASK:
+    def click(self, values, heatmap, row, column):
+        if heatmap != MASK:
             return {"query": row, "key": column}
         self.box_is_about = ((row, column), *self.box_is_about[1:])
         return {"query": row, "key": column, "allowed": not self.shown[row, column]}
 
-    def weights(self, sentence, mask, head, query, key, allowed):
+    def compute(self, sentence, mask, head, query, key, allowed):
         tokens, x = sentence_vectors(sentence)
         q, k, v = (x @ w[head] for w in hand_made_heads(MASK, D_K)[:3])
         before, weights = (scaled_dot_product_attention(q, k, v, shown)[1] for shown in (None, self.shown))
         return {"tokens": tokens, "name": mask, "mask": self.shown, "before": before, "weights": weights}
+
+    def draw(self, drawing, state):
+        tokens, mask, head = state["tokens"], state["mask"], state["head"]
+        shared = {"rows": tokens, "columns": tokens, "chosen": (state["query"], state["key"]), "mask": mask}
+        title = f"mask: {state['name']}"
+        drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, map=MASK, **shared)
+        title = head_label(head, HAND_MADE_NAMES)
+        drawing.heatmap((440, 0, 420, drawing.height), state["weights"], title=title, map=head, **shared)
+
+    def words(self, state):
+        tokens, mask, query = state["tokens"], state["mask"], state["query"]
+        later = int(mask.triu(1).any(dim=-1).sum())
+        words_may = {0: "No word may", 1: "1 word may"}.get(later, f"{later} words may")
+        leak = ": a leak, if the model writes word after word" if later else ""
+        return [
+            f"“{tokens[query]}” may look at {int(mask[query].sum())} of {len(tokens)} words.",
+            _moved(tokens, mask[query], state["before"][query], state["weights"][query]),
+            f"{words_may} look at a later word{leak}.",
+        ]
+
+
+def _moved(tokens, allowed, before, after):
+    """Say where the weight of one row went that the mask takes from hidden words."""
+    lost, most = before[~allowed].sum(), int((after - before).argmax())
+    if not allowed.any():
+        return "It has no key left. Computed naively its row becomes NaN; here all weights are 0."
+    if allowed.all():
+        return "Nothing is hidden from it."
+    if lost < 0.005:
+        return "What is hidden from it had hardly any weight."
+    share, old, new = (number(value, trim=False) for value in (lost, before[most], after[most]))
+    return f"The hidden words had {share} of its weight. “{tokens[most]}” gained most: {old} → {new}."
 
 
 def named_mask(name, tokens, own):
@@ -81,35 +111,3 @@ def named_mask(name, tokens, own):
         "causal and padding": causal_mask(n) & real, "sliding window": sliding_window_mask(n, WINDOW),
         "your own": own if own.shape == (n, n) else causal_mask(n),
     }[name]  # fmt: skip
-
-
-def draw(drawing, state):
-    tokens, mask, head = state["tokens"], state["mask"], state["head"]
-    shared = {"rows": tokens, "columns": tokens, "chosen": (state["query"], state["key"]), "mask": mask}
-    title = f"mask: {state['name']}"
-    drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, map=MASK, **shared)
-    title = head_label(head, HAND_MADE_NAMES)
-    drawing.heatmap((440, 0, 420, drawing.height), state["weights"], title=title, map=head, **shared)
-
-
-def words(state):
-    tokens, mask, query = state["tokens"], state["mask"], state["query"]
-    row, before, allowed = state["weights"][query], state["before"][query], mask[query]
-    lost, most = before[~allowed].sum(), int((row - before).argmax())
-    if not allowed.any():
-        moved = "It has no key left. Computed naively its row becomes NaN; here all weights are 0."
-    elif allowed.all():
-        moved = "Nothing is hidden from it."
-    elif lost < 0.005:
-        moved = "What is hidden from it had hardly any weight."
-    else:
-        share, old, new = (number(value, trim=False) for value in (lost, before[most], row[most]))
-        moved = f"The hidden words had {share} of its weight. “{tokens[most]}” gained most: {old} → {new}."
-    later = int(mask.triu(1).any(dim=-1).sum())
-    words_may = {0: "No word may", 1: "1 word may"}.get(later, f"{later} words may")
-    leak = ": a leak, if the model writes word after word" if later else ""
-    return [
-        f"“{tokens[query]}” may look at {int(allowed.sum())} of {len(tokens)} words.",
-        moved,
-        f"{words_may} look at a later word{leak}.",
-    ]

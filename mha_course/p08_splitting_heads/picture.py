@@ -1,5 +1,8 @@
 """The picture of page 08: the numbers of q on their way into the heads."""
 
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy
 
 from mha_helpers.picture import Picture, arrow, box, drawable, new_figure, words
@@ -21,37 +24,68 @@ def heads_cut(q, tokens, num_heads):
     q (2, 2), then view (2, 2, 1), then transpose (2, 2, 1).
     Framed, “eats”: head 1 gets (3), head 2 gets (4).
     """
-    n, d_k = len(tokens), q.shape[1] // num_heads
     heads, names = [f"head {head + 1}" for head in range(num_heads)], drawable(tokens)
-    high = max(_top(n, num_heads), _top(num_heads, n))
+    d_k = q.shape[1] // num_heads
+    stages = _stages(names, heads, d_k)
+    high = max(stage.high for stage in stages)
     figure, ax = new_figure(860, TOP + high)
-    for left, right, width in ((LEFT[0], LEFT[1], num_heads * d_k), (LEFT[1], LEFT[2], d_k)):
-        arrow(ax, (left + width * WIDE + 12, TOP + high / 2 + 8), (right - 64, TOP + high / 2 + 8))
-    stages = (  # name, shape, its blocks, the rows of each, where the first block begins
-        ("q", (n, num_heads * d_k), [""], names, (high - _top(1, n)) / 2),
-        ("view", (n, num_heads, d_k), names, heads, 0),
-        ("transpose", (num_heads, n, d_k), heads, names, 0),
-    )
-    for left, (step, shape, blocks, rows, first) in zip(LEFT, stages, strict=True):
-        words(ax, left, 10, f"{step} {shape}", bold=True, align="left")
-        for index, block in enumerate(blocks):
-            top, colour = TOP + first + _top(index, len(rows)) + NAME, block if block in heads else "label"
-            words(ax, left, top - 10, block, colour, bold=True, align="left")
-            for row, name in enumerate(rows):
-                words(ax, left - 7, top + (row + 0.5) * TALL, name, align="right")
+    for before, after in pairwise(stages):
+        end, y = before.left + before.shape[-1] * WIDE, TOP + high / 2 + 8
+        arrow(ax, (end + 12, y), (after.left - 64, y))
+    for stage in stages:
+        _draw_names(ax, stage, heads)
     for token, feature in numpy.ndindex(*q.shape):
         head, d = divmod(feature, d_k)
         cells = ((0, token, feature), (token, head, d), (head, token, d))  # block, row, column
-        for left, (*_, rows, first), (block, row, column) in zip(LEFT, stages, cells, strict=True):
-            x, y = left + column * WIDE, TOP + first + _top(block, len(rows)) + NAME + row * TALL
-            box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, heads[head], lit=token == FRAMED, radius=2)
-            words(ax, x + WIDE / 2, y + TALL / 2, number(q[token, feature]), "ink", bold=token == FRAMED)
+        for stage, cell in zip(stages, cells, strict=True):
+            _draw_number(ax, stage.corner(*cell), q[token, feature], heads[head], token == FRAMED)
     shares = zip(heads, q[FRAMED].view(num_heads, d_k), strict=True)
     parts = ", ".join(f"{name} gets {vector(share)}" for name, share in shares)
-    way = ", then ".join(f"{step} {shape}" for step, shape, *_ in stages)
+    way = ", then ".join(f"{stage.step} {stage.shape}" for stage in stages)
     return Picture(figure, f"{way}.\nFramed, “{tokens[FRAMED]}”: {parts}.")
 
 
-def _top(block, rows):
-    """Return where a block begins that has so many others above it, each of ``rows`` rows."""
-    return block * (NAME + rows * TALL + GAP)
+class _Stage(NamedTuple):
+    """One form of q: blocks that stand below each other, of as many rows each."""
+
+    step: str
+    shape: tuple
+    blocks: list  # what each is called
+    rows: list
+    left: int
+    top: float = TOP
+
+    @property
+    def block_high(self):
+        return NAME + len(self.rows) * TALL + GAP
+
+    @property
+    def high(self):
+        return len(self.blocks) * self.block_high
+
+    def corner(self, block, row=0, column=0):
+        """Return x and y of the upper left corner of a number."""
+        return self.left + column * WIDE, self.top + block * self.block_high + NAME + row * TALL
+
+
+def _stages(names, heads, d_k):
+    n, h = len(names), len(heads)
+    q = _Stage("q", (n, h * d_k), [""], names, LEFT[0])
+    view = _Stage("view", (n, h, d_k), names, heads, LEFT[1])
+    transpose = _Stage("transpose", (h, n, d_k), heads, names, LEFT[2])
+    return q._replace(top=TOP + (max(view.high, transpose.high) - q.high) / 2), view, transpose
+
+
+def _draw_names(ax, stage, heads):
+    words(ax, stage.left, 10, f"{stage.step} {stage.shape}", bold=True, align="left")
+    for index, block in enumerate(stage.blocks):
+        (left, top), colour = stage.corner(index), block if block in heads else "label"
+        words(ax, left, top - 10, block, colour, bold=True, align="left")
+        for row, name in enumerate(stage.rows):
+            words(ax, left - 7, top + (row + 0.5) * TALL, name, align="right")
+
+
+def _draw_number(ax, corner, value, head, is_framed):
+    x, y = corner
+    box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, head, lit=is_framed, radius=2)
+    words(ax, x + WIDE / 2, y + TALL / 2, number(value), "ink", bold=is_framed)

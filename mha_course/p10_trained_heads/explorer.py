@@ -7,7 +7,8 @@ import ipywidgets as widgets
 import torch
 
 from mha_course.models import tiny
-from mha_helpers import Panel, causal_mask
+from mha_helpers.masks import causal_mask
+from mha_helpers.panel import Explorer, Panel
 
 HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
 JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
@@ -25,30 +26,63 @@ def trained_explorer():
     >>> panel.state()["accuracy"] < 0.2
     True
     """
-    heads = [(name, head) for head, name in enumerate(HEADS)]
-    controls = {
-        "step": widgets.SelectionSlider(options=tiny.checkpoint_steps(), value=1000),
-        "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
-        "off": widgets.Checkbox(False, description="switch this head off", indent=False),
-    }
-    more = {"line": widgets.Text("KQWMADZT" * 3, description="letters")}
-    return Panel("Heads while they form", controls, compute, draw, words, more, height=336)
+    return Panel(explorer=TrainedExplorer())
 
 
-def compute(step, head, off, line):
-    letters = tiny.as_numbers(line)
-    off_head = head if off else -1
-    logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
-    after_copies = tiny.positions_after_copies(letters)
-    same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
-    return {
-        "tokens": [f"{letter} {i}" for i, letter in enumerate(tiny.as_text(letters))],
-        "weights": torch.cat(weights, dim=1)[0],  # layers of (1, h, n, n) -> (8, n, n)
-        "framed": after_copies if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
-        "known": (after_copies[:-1] & same).any(dim=-1),
-        "right": logits[0, :-1].argmax(dim=-1) == letters[1:],
-        **measured(step, off_head),
-    }  # fmt: skip
+class TrainedExplorer(Explorer):
+    title, height, more = "Heads while they form", 336, ("line",)
+
+    def controls(self):
+        heads = [(name, head) for head, name in enumerate(HEADS)]
+        return {
+            "step": widgets.SelectionSlider(options=tiny.checkpoint_steps(), value=1000),
+            "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
+            "off": widgets.Checkbox(False, description="switch this head off", indent=False),
+            "line": widgets.Text("KQWMADZT" * 3, description="letters"),
+        }
+
+    def compute(self, step, head, off, line):
+        letters = tiny.as_numbers(line)
+        off_head = head if off else -1
+        logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
+        after_copies = tiny.positions_after_copies(letters)
+        same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
+        return {
+            "tokens": [f"{letter} {i}" for i, letter in enumerate(tiny.as_text(letters))],
+            "weights": torch.cat(weights, dim=1)[0],  # layers of (1, h, n, n) -> (8, n, n)
+            "framed": after_copies if head >= 4 else torch.ones(len(letters) - 1).diag(-1).bool(),
+            "known": (after_copies[:-1] & same).any(dim=-1),
+            "right": logits[0, :-1].argmax(dim=-1) == letters[1:],
+            **measured(step, off_head),
+        }  # fmt: skip
+
+    def draw(self, drawing, state):
+        head, tokens = state["head"], state["tokens"]
+        colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
+        style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
+        style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
+        cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
+        for row, column in state["framed"].nonzero().tolist():
+            # As thick as others it would hide so small a cell.
+            drawing.rect(*cell(row, column), "lit", outline=True, thick=1.6)
+        drawing.readout = (660, 138)  # between the ends of the curve's scale
+        _draw_curve(drawing, state, left=480, top=30, width=360, height=90)
+        for left, job in zip((460, 660), JOBS, strict=True):
+            drawing.text(left, 168, f"weight: {job}", 13, bold=True)
+            cells = [(i, 0, 0) for i in range(len(HEADS))]
+            drawing.bars((left, 178, 195, 154), state[job], HEADS, colours, (0, 1), head, cells=cells)
+
+    def words(self, state):
+        head, known, right = state["head"], state["known"].sum(), (state["right"] & state["known"]).sum()
+        line = f"{right} of {known} in this line" if known else "in this line none can be known"
+        previous, after = (state[job][head] for job in JOBS)
+        held = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
+        framed = "the letter after an earlier copy" if head >= 4 else "the previous letter"
+        return [
+            f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out,"
+            f" {line}.",
+            f"Head {HEADS[head]} {'writes zeros' if state['off'] else held}. Framed: {framed}.",
+        ]
 
 
 def heads_on(off):
@@ -62,22 +96,6 @@ def measured(step, off=-1):
     model, on = tiny.trained_model(step=step), heads_on(off)
     jobs = {job: score.flatten() for job, score in tiny.head_scores(model, *lines, on).items()}
     return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
-
-
-def draw(drawing, state):
-    head, tokens = state["head"], state["tokens"]
-    colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
-    style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
-    style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
-    cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
-    for row, column in state["framed"].nonzero().tolist():
-        drawing.rect(*cell(row, column), "lit", outline=True, thick=1.6)  # or it would hide so small a cell
-    drawing.readout = (660, 138)  # between the ends of the curve's scale
-    _draw_curve(drawing, state, left=480, top=30, width=360, height=90)
-    for left, job in zip((460, 660), JOBS, strict=True):
-        drawing.text(left, 168, f"weight: {job}", 13, bold=True)
-        cells = [(i, 0, 0) for i in range(len(HEADS))]
-        drawing.bars((left, 178, 195, 154), state[job], HEADS, colours, (0, 1), head, cells=cells)
 
 
 def _draw_curve(drawing, state, left, top, width, height):
@@ -98,15 +116,3 @@ def _draw_curve(drawing, state, left, top, width, height):
         drawing.text(left - 8, y + 5, str(value), 13, "end")
     drawing.text(left, top + height + 18, "step 0", 13)
     drawing.text(left + width, top + height + 18, "step 1000", 13, "end")
-
-
-def words(state):
-    head, known, right = state["head"], state["known"].sum(), (state["right"] & state["known"]).sum()
-    line = f"{right} of {known} in this line" if known else "in this line none can be known"
-    previous, after = (state[job][head] for job in JOBS)
-    held = f"puts {previous:.2f} on the previous letter and {after:.2f} after a copy"
-    framed = "the letter after an earlier copy" if head >= 4 else "the previous letter"
-    return [
-        f"Step {state['step']}. Next letter right: {state['accuracy']:.0%} at distances held out, {line}.",
-        f"Head {HEADS[head]} {'writes zeros' if state['off'] else held}. Framed: {framed}.",
-    ]

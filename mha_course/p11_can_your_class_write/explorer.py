@@ -8,7 +8,7 @@ import torch
 from mha_course.exercises.engine import run_code
 from mha_course.models.language import LanguageModel, load_language_model
 from mha_course.p11_can_your_class_write.broken import ATTENTION, BREAKS, GIVEN
-from mha_helpers.panel import Panel
+from mha_helpers.panel import Explorer, Panel
 from mha_helpers.sentence import tokenize
 from mha_helpers.style import number
 
@@ -35,41 +35,91 @@ def language_explorer():
     >>> panel.click(1, 23, 3)  # doctest: +SKIP
     """
     load_language_model()
-    controls = {
-        "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout={"width": "560px"}),
-        "break": widgets.Dropdown(options=list(BREAKS)),
-        "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
-    }
-    more = {
-        "layer": widgets.IntSlider(23, 0, LAYERS - 1, layout={"width": "190px"}),
-        "head": widgets.IntSlider(3, 0, NUM_HEADS - 1, layout={"width": "170px"}),
-        "against": widgets.Text(placeholder="the second", layout={"width": "190px"}),
-    }
-    actions = {"click": click, "asks": "click a head in the map", "height": 368}
-    return Panel("The 270 heads of a language model", controls, compute, draw, words, more, **actions)
+    return Panel(explorer=LanguageExplorer())
 
 
-def click(values, map, row, column):
-    """A cell of the map chooses its head, which is on again; the large heatmap has nothing to choose."""
-    return {"layer": row, "head": column, "off": NONE} if map else {}
+class LanguageExplorer(Explorer):
+    title, asks, height = "The 270 heads of a language model", "click a head in the map", 368
+    more = ("layer", "head", "against")
+
+    def controls(self):
+        return {
+            "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout={"width": "560px"}),
+            "break": widgets.Dropdown(options=list(BREAKS)),
+            "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
+            "layer": widgets.IntSlider(23, 0, LAYERS - 1, layout={"width": "190px"}),
+            "head": widgets.IntSlider(3, 0, NUM_HEADS - 1, layout={"width": "170px"}),
+            "against": widgets.Text(placeholder="the second", layout={"width": "190px"}),
+        }
+
+    def click(self, values, heatmap, row, column):
+        """A cell of the map chooses its head, which is on again; the large heatmap has nothing to choose."""
+        return {"layer": row, "head": column, "off": NONE} if heatmap else {}
+
+    def compute(self, sentence, off, layer, head, against, **menu):
+        chosen, name = (layer, head), menu["break"]
+        of_layer = [(layer, other) for other in range(NUM_HEADS)]
+        neighbours = [other for other in of_layer if other != chosen]
+        heads_off = {HEAD: [chosen], LAYER: of_layer, REST: neighbours}.get(off, [])
+        right, shown = run(sentence, "nothing", ()), run(sentence, name, ())
+        rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
+        if against.strip():
+            rivals[1] = load_language_model().encode(f" {against.strip()}")[0]
+        shown = run(sentence, name, tuple(heads_off))
+        direction, total = _towards(shown["stream"], rivals)
+        return {
+            "tokens": shown["tokens"], "weights": shown["weights"], "chosen": chosen, "heads_off": heads_off,
+            "rivals": rivals.tolist(), "writes": _written(shown["heads"], direction, name), "total": total,
+            "before": right["next"], "after": shown["next"],
+        }  # fmt: skip
+
+    def draw(self, drawing, state):
+        (layer, head), tokens, writes = state["chosen"], state["tokens"], state["writes"]
+        off = " is off" if state["chosen"] in state["heads_off"] else ""
+        style = {"title": f"layer {layer}, head {head}{off}", "colour": "faint" if off else "head 1"}
+        weights, last = state["weights"][layer, head], (len(tokens) - 1, None)
+        drawing.heatmap((0, 0, 400, drawing.height), weights, tokens, tokens, last, **style)
+        style = {"title": "what each writes", "kind": "scores", "axes": ("layer", "head"), "map": 1}
+        style["limit"], numbers = float(writes.abs().max()) or 1.0, [str(i) for i in range(LAYERS)]
+        box = (400, 0, 210, drawing.height)
+        drawing.heatmap(box, writes, numbers, numbers[:NUM_HEADS], (layer, head), **style)
+        title = "nothing changed" if changed(state) == "nothing changed" else "changed"  # the words say how
+        _draw_next_words(drawing, 0, "as trained", state["before"], "head 1")
+        _draw_next_words(drawing, 186, title, state["after"], "head 2")
+
+    def words(self, state):
+        layer, head = state["chosen"]
+        first, second = (f"“{_word(token)}”" for token in state["rivals"])
+        row, writes = state["weights"][layer, head, -1].nan_to_num(), state["writes"][layer, head]
+        heads, total = number(state["writes"].sum()), number(state["total"])
+        last, most = (f"“{state['tokens'][i]}”" for i in (-1, int(row.argmax())))
+        lines = [
+            f"{first} against {second}: head {layer}.{head} writes {number(writes)}, all heads {heads},"
+            f" and with the networks it is {total}.",
+            f"In head {layer}.{head} {last} looks most at {most} ({number(row.max(), trim=False)}).",
+        ]
+        if changed(state) != "nothing changed":
+            most, likeliest = (int(state[name].argmax()) for name in ("before", "after"))
+            now = f"“{_word(most)}” {state['before'][most]:.2f} → {state['after'][most]:.2f}"
+            lines.append(f"With {changed(state)}: {now}; likeliest is “{_word(likeliest)}”.")
+        return lines
 
 
-def compute(sentence, off, layer, head, against, **menu):
-    chosen, name = (layer, head), menu["break"]
-    of_layer = [(layer, other) for other in range(NUM_HEADS)]
-    neighbours = [other for other in of_layer if other != chosen]
-    heads_off = {HEAD: [chosen], LAYER: of_layer, REST: neighbours}.get(off, [])
-    right, shown = run(sentence, "nothing", ()), run(sentence, name, ())
-    rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
-    if against.strip():
-        rivals[1] = load_language_model().encode(f" {against.strip()}")[0]
-    shown = run(sentence, name, tuple(heads_off))
-    direction, total = _towards(shown["stream"], rivals)
-    return {
-        "tokens": shown["tokens"], "weights": shown["weights"], "chosen": chosen, "heads_off": heads_off,
-        "rivals": rivals.tolist(), "writes": _written(shown["heads"], direction, name), "total": total,
-        "before": right["next"], "after": shown["next"],
-    }  # fmt: skip
+def _draw_next_words(drawing, top, title, probabilities, colour):
+    drawing.text(622, top + 14, f"next word, {title}", 13, bold=True)
+    values, ids = probabilities.topk(LIKELIEST)
+    drawing.bars((622, top + 26, 238, 150), values, [_word(token) for token in ids], colour, (0, 1))
+
+
+def changed(state):
+    """Say in a few words what was changed."""
+    heads = f"{state['off'].replace('this', 'the')} off"
+    parts = [state["break"]] * (state["break"] != "nothing") + [heads] * bool(state["heads_off"])
+    return ", ".join(parts) or "nothing changed"
+
+
+def _word(token):
+    return load_language_model().decode([token]).strip() or "␣"
 
 
 # --- the model --------------------------------------------------------------------------------------------
@@ -130,53 +180,3 @@ def _written(heads, direction, name):
     towards = [direction if name == "no W_O" else direction @ block.attention.w_o.weight for block in blocks]
     towards = torch.stack(towards).view(heads.shape)  # of (d_model) @ (d_model, h·d_v) -> (layers, h, d_v)
     return (heads * towards).sum(dim=-1)
-
-
-# --- the picture ------------------------------------------------------------------------------------------
-
-
-def draw(drawing, state):
-    layer, head = state["chosen"]
-    off, tokens = state["chosen"] in state["heads_off"], state["tokens"]
-    title = f"layer {layer}, head {head}{' is off' if off else ''}"
-    style = {"colour": "faint" if off else "head 1", "title": title}
-    weights, cell = state["weights"][layer, head], (len(tokens) - 1, None)
-    drawing.heatmap((0, 0, 400, drawing.height), weights, tokens, tokens, cell, **style)
-    limit = float(state["writes"].abs().max()) or 1.0
-    style = {"kind": "scores", "map": 1, "chosen": state["chosen"], "axes": ("layer", "head"), "limit": limit}
-    style["title"], numbers = "what each writes", [str(i) for i in range(LAYERS)]
-    drawing.heatmap((400, 0, 210, drawing.height), state["writes"], numbers, numbers[:NUM_HEADS], **style)
-    title = "nothing changed" if changed(state) == "nothing changed" else "changed"  # the words say how
-    halves = (("before", "as trained", 0, "head 1"), ("after", title, 186, "head 2"))
-    for name, title, top, colour in halves:
-        drawing.text(622, top + 14, f"next word, {title}", 13, bold=True)
-        values, ids = state[name].topk(LIKELIEST)
-        drawing.bars((622, top + 26, 238, 150), values, [_word(token) for token in ids], colour, (0, 1))
-
-
-def changed(state):
-    """Say in a few words what was changed."""
-    heads = f"{state['off'].replace('this', 'the')} off"
-    parts = [state["break"]] * (state["break"] != "nothing") + [heads] * bool(state["heads_off"])
-    return ", ".join(parts) or "nothing changed"
-
-
-def _word(token):
-    return load_language_model().decode([token]).strip() or "␣"
-
-
-def words(state):
-    layer, head = state["chosen"]
-    first, second = (f"“{_word(token)}”" for token in state["rivals"])
-    row, writes = state["weights"][layer, head, -1].nan_to_num(), state["writes"][layer, head]
-    share = f"all heads {number(state['writes'].sum())}, and with the networks it is {number(state['total'])}"
-    last, most = (f"“{state['tokens'][i]}”" for i in (-1, int(row.argmax())))
-    lines = [
-        f"{first} against {second}: head {layer}.{head} writes {number(writes)}, {share}.",
-        f"In head {layer}.{head} {last} looks most at {most} ({number(row.max(), trim=False)}).",
-    ]
-    if changed(state) != "nothing changed":
-        most = int(state["before"].argmax())
-        now = f"“{_word(most)}” {state['before'][most]:.2f} → {state['after'][most]:.2f}"
-        lines.append(f"With {changed(state)}: {now}; likeliest is “{_word(int(state['after'].argmax()))}”.")
-    return lines

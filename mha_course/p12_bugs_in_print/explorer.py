@@ -8,7 +8,7 @@ import torch
 
 from mha_helpers.attention import attention_weights, mask_scores, merge_heads, split_heads
 from mha_helpers.masks import causal_mask
-from mha_helpers.panel import Panel
+from mha_helpers.panel import Explorer, Panel
 from mha_helpers.sentence import fixed_matrix, sentence_vectors
 from mha_helpers.style import number
 
@@ -31,9 +31,37 @@ def bugs_explorer():
     >>> max(panel.state()["measured"])
     0.0
     """
-    choices = {"suspect": list(SUSPECTS), "experiment": list(EXPERIMENTS)}
-    controls = {name: widgets.Dropdown(options=names) for name, names in choices.items()}
-    return Panel("Six suspects, five experiments", controls, compute, draw, words, height=290)
+    return Panel(explorer=BugsExplorer())
+
+
+class BugsExplorer(Explorer):
+    title, height = "Six suspects, five experiments", 290
+
+    def controls(self):
+        choices = {"suspect": list(SUSPECTS), "experiment": list(EXPERIMENTS)}
+        return {name: widgets.Dropdown(options=names) for name, names in choices.items()}
+
+    def compute(self, suspect, experiment):
+        labels, healthy = measure(experiment, "healthy")
+        measured = measure(experiment, SUSPECTS[suspect])[1]
+        # One scale for all suspects, so that the bars of the healthy heads never change.
+        everything = [value for bug in SUSPECTS.values() for value in measure(experiment, bug)[1]]
+        limits = (min(everything), max(everything))
+        return {"labels": labels, "healthy": healthy, "measured": measured, "limits": limits}
+
+    def draw(self, drawing, state):
+        suspect = f"suspect {state['suspect']}"
+        sides = ((10, "healthy heads", "healthy", "output"), (440, suspect, "measured", "head 2"))
+        for left, name, values, colour in sides:
+            drawing.text(left, 20, name, 16, bold=True)
+            drawing.bars((left, 36, 400, 244), state[values], state["labels"], colour, state["limits"])
+
+    def words(self, state):
+        lines = [EXPERIMENTS[state["experiment"]]]
+        for name, side in (("Healthy heads", "healthy"), (f"Suspect {state['suspect']}", "measured")):
+            pairs = zip(state["labels"], map(number, state[side]), strict=True)
+            lines.append(f"{name}: {', '.join(map(' → '.join, pairs))}.")
+        return lines
 
 
 def attend(x, projections, mask=None, bug="healthy", ones=False):
@@ -90,28 +118,3 @@ def tells_apart(experiment, bug, other):
 
 def _projections(d_model, d_k):
     return [fixed_matrix(f"line-up {name}", d_model, HEADS * d_k) / math.sqrt(d_model) for name in "qkv"]
-
-
-def compute(suspect, experiment):
-    labels, healthy = measure(experiment, "healthy")
-    measured = measure(experiment, SUSPECTS[suspect])[1]
-    # One scale for all suspects, so that the bars of the healthy heads never change.
-    everything = [value for bug in SUSPECTS.values() for value in measure(experiment, bug)[1]]
-    limits = (min(everything), max(everything))
-    return {"labels": labels, "healthy": healthy, "measured": measured, "limits": limits}
-
-
-def draw(drawing, state):
-    suspect = f"suspect {state['suspect']}"
-    sides = ((10, "healthy heads", "healthy", "output"), (440, suspect, "measured", "head 2"))
-    for left, name, values, colour in sides:
-        drawing.text(left, 20, name, 16, bold=True)
-        drawing.bars((left, 36, 400, 244), state[values], state["labels"], colour, state["limits"])
-
-
-def words(state):
-    lines = [EXPERIMENTS[state["experiment"]]]
-    for name, side in (("Healthy heads", "healthy"), (f"Suspect {state['suspect']}", "measured")):
-        pairs = zip(state["labels"], map(number, state[side]), strict=True)
-        lines.append(f"{name}: {', '.join(map(' → '.join, pairs))}.")
-    return lines
