@@ -94,8 +94,8 @@ class Panel(widgets.VBox):
     # ipywidgets 7 shows itself through _ipython_display_, which would bypass _repr_mimebundle_.
     _ipython_display_ = None
 
-    def __init__(self, *functions, explorer=None, **actions):
-        self.explorer = explorer = explorer or _made_of_functions(*functions, **actions)
+    def __init__(self, *, explorer):
+        self.explorer = explorer
         self.controls = explorer.controls()
         self.more = tuple(explorer.more)  # the names of the controls that are not always seen
         self._title = f"{explorer.title}: {explorer.asks}" if explorer.asks else explorer.title
@@ -279,18 +279,6 @@ def _width(control):
         longest = max([least, *(len(str(option)) for option in control._options_labels)])
         return f"{label + 8 * longest + 36}px"
     return f"{label + 290}px"  # a slider: 200 pixels of track and more, and its number
-
-
-def _made_of_functions(
-    title, controls, compute, draw, words, more=None, adjust=None, click=None, asks="", height=340
-):
-    """Return an explorer of the old form; the machine of page 09 is the last of these."""
-    explorer, menus = Explorer(), more or {}
-    explorer.title, explorer.asks, explorer.height, explorer.more = title, asks, height, tuple(menus)
-    explorer.controls = lambda: controls | menus
-    parts = {"compute": compute, "draw": draw, "words": words, "adjust": adjust, "click": click}
-    vars(explorer).update({name: part for name, part in parts.items() if part is not None})
-    return explorer
 
 
 def _rows(controls):
