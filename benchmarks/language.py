@@ -1,0 +1,120 @@
+"""What does a class cost? The language model of page 11 in eight kernels at once, and thirty learners.
+
+    python -m benchmarks.language         each kernel reads the model's file, then all map one file: ratios
+    python -m benchmarks.language FOLDER  the first by the course in another folder, such as an older version
+    python -m benchmarks.language class   thirty learners begin page 00 in a minute, then eight page 11
+
+Seconds are CPU seconds, in a class those on the clock. A kernel's own memory is what it shares with none.
+"""
+
+import ast
+import contextlib
+import itertools
+import os
+import statistics
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+from jupyter_client.manager import start_new_kernel
+
+from tools.lab import jupyterlab
+from tools.notebook import ROOT, with_helpers
+from tools.page import Page
+
+KERNELS, LEARNERS = 8, 30
+NOT_KEPT = "\nfrom mha_course.models import weights; weights.FOLDERS = ()"
+SET_UP = """
+import statistics, time, psutil
+from mha_course.models import load_language_model
+from mha_course.p11_can_your_class_write import language_explorer
+def seconds(function, *arguments, **options):
+    start = time.process_time()
+    function(*arguments, **options)
+    return time.process_time() - start"""
+LOAD = "load = seconds(load_language_model)"
+TYPE = """panel = language_explorer()
+words = [seconds(panel.set, sentence=f"The capital of France is {key}") for key in "abcdefghi"]"""
+MEASURED = "load, psutil.Process().memory_full_info().uss / 1e6, 1000 * statistics.median(words)"
+BEGINNINGS = {  # learners, up to which cell, within how many seconds
+    "00_start_here.ipynb": (LEARNERS, "attention_explorer()", 60),
+    "11_can_your_class_write.ipynb": (KERNELS, "language_explorer()", 60),
+}
+
+
+def new_kernel(folder=ROOT):
+    options = {"extra_arguments": ["--log-level=ERROR"], "cwd": folder}
+    return start_new_kernel(env=with_helpers() | {"PYTHONPATH": str(folder)}, **options)[1]
+
+
+def run(kernel, code, value="None"):
+    """Run code in a kernel, and return the value of an expression there."""
+    options = {"output_hook": lambda _: None, "user_expressions": {"value": value}, "timeout": 900}
+    reply = kernel.execute_interactive(code, **options)["content"]
+    if reply["status"] != "ok":
+        raise RuntimeError(f"{reply['ename']}: {reply['evalue']}")
+    return ast.literal_eval(reply["user_expressions"]["value"]["data"]["text/plain"])
+
+
+def medians(pool, folder=ROOT, more=""):
+    """Return what kernels measure that load the model at once and then use it one after another."""
+    kernels = list(pool.map(new_kernel, [folder] * KERNELS))
+    for code in (SET_UP + more, LOAD):
+        list(pool.map(run, kernels, [code] * KERNELS))
+    for kernel in kernels:
+        run(kernel, TYPE)
+    values = [run(kernel, "", MEASURED) for kernel in kernels]
+    for kernel in kernels:
+        kernel.shutdown()
+    return map(statistics.median, zip(*values, strict=True))
+
+
+def begin(page, until, wait):
+    """Run a page in a new kernel up to the cell with certain words, and return the seconds that took."""
+    time.sleep(wait)
+    start, kernel = time.monotonic(), new_kernel()
+    for cell in Page(ROOT / "notebooks" / page).code:
+        run(kernel, cell.source)
+        if until in cell.source:
+            return time.monotonic() - start
+    raise ValueError(f"{page} has no {until}.")
+
+
+def memory():
+    """Return the memory of all that was started here, in GB; what they share counts once."""
+    return sum(each.memory_full_info().pss for each in psutil.Process().children(recursive=True)) / 1e9
+
+
+def whole_class(pool, stack):
+    print(f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB")
+    for _ in range(LEARNERS):
+        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        stack.enter_context(jupyterlab(Path(folder)))
+    print(f"{LEARNERS} servers: {memory():.1f} GB", flush=True)
+    for page, (learners, until, period) in BEGINNINGS.items():
+        waits = [period * i / learners for i in range(learners)]
+        times = sorted(pool.map(begin, itertools.repeat(page), itertools.repeat(until), waits))
+        half, last = times[learners // 2], times[-1]
+        print(
+            f"and {learners} × {page}: {memory():.1f} GB; its picture after {half:.0f} s, at most {last:.0f}"
+        )
+    for child in psutil.Process().children(recursive=True):
+        child.terminate()
+
+
+def main(arguments):
+    with ThreadPoolExecutor(LEARNERS) as pool, contextlib.ExitStack() as stack:
+        if arguments == ["class"]:
+            return whole_class(pool, stack)
+        old = medians(pool, Path(*arguments)) if arguments else medians(pool, more=NOT_KEPT)
+        print(f"| {KERNELS} kernels at once | before | mapped | ratio |\n|---|--:|--:|--:|")
+        names = ("load, CPU s", "own memory, MB", "next words, CPU ms")
+        for name, before, after in zip(names, old, medians(pool), strict=True):
+            print(f"| {name} | {before:.3g} | {after:.3g} | {after / before:.2f} |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
