@@ -12,7 +12,7 @@ def _weight_of_cat(a, _):
 
 
 query_of_eats = ValueExercise(
-    "D12.1 ★★ · 4 min · A question for “eats”",
+    "D12.1 ★★ · 6 min · A question for “eats”",
     decimals=2,
     task="""
     Repair head 1 of S1's “cat eats fish”. Its d_k is 2 and its keys stay as they are, (1, 0) for “cat”,

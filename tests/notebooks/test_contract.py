@@ -17,7 +17,6 @@ LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
 AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises": 3}
 OTHER_SIZES = {
     "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
-    "12_printed_numbers": AT_MOST | {"words": 1320},  # many claims, each told before it is judged
     "one_sitting": LONG | {"cells": 46},
 }
 SECTIONS = ["Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
