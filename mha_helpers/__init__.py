@@ -24,6 +24,7 @@ from mha_helpers.attention import (
 )
 from mha_helpers.golden import GoldenExample, golden_example
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
+from mha_helpers.record import record_attention
 from mha_helpers.sentence import fixed_matrix, hand_made_heads, sentence_vectors, tokenize
 from mha_helpers.tables import matrix_table, product_table, side_by_side
 
@@ -37,9 +38,9 @@ __all__ = [
     "AttentionTrace", "GoldenExample", "MultiHeadAttention", "Panel", "attention_scores",
     "attention_view", "attention_weights", "causal_mask", "fixed_matrix", "golden_example", "hand_made_heads",
     "head_heatmaps", "heatmap", "mask_scores", "matrix_table", "merge_heads", "padding_mask",
-    "pipeline_map", "product_table", "project_qkv", "scale_scores", "scaled_dot_product_attention",
-    "sentence_vectors", "side_by_side", "sliding_window_mask", "split_heads", "tokenize",
-    "weighted_values",
+    "pipeline_map", "product_table", "project_qkv", "record_attention", "scale_scores",
+    "scaled_dot_product_attention", "sentence_vectors", "side_by_side", "sliding_window_mask", "split_heads",
+    "tokenize", "weighted_values",
 ]  # fmt: skip
 
 _DRAWS = {  # needs matplotlib or ipywidgets: name -> module

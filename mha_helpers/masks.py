@@ -53,7 +53,8 @@ def padding_mask(lengths, n, *, device=None):
             [ True,  True,  True]])
     """
     check_count("n", n)
-    if not (torch.compiler.is_compiling() or torch.jit.is_tracing()):  # a graph has no numbers to look at yet
+    in_a_graph = torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if not in_a_graph and not getattr(lengths, "is_meta", False):  # else there are no numbers to look at
         _check_lengths(lengths.tolist() if hasattr(lengths, "tolist") else lengths, n)
     lengths = torch.as_tensor(lengths, device=device)
     real = torch.arange(n, device=lengths.device) < lengths[:, None]  # (n), (b, 1) -> (b, n)
@@ -63,6 +64,9 @@ def padding_mask(lengths, n, *, device=None):
 def _check_lengths(lengths, n):
     if not isinstance(lengths, (list, tuple)):
         raise TypeError(f"lengths must be a list with one length for each sentence, got {lengths!r}.")
+    if any(isinstance(length, (list, tuple)) for length in lengths):
+        advice = "Where it has 1 for a real token and 0 for padding, take (lengths == 1)[:, None, None, :]."
+        raise TypeError(f"lengths must be one number for each sentence, got a matrix. {advice}")
     for sentence, length in enumerate(lengths):
         check_count(f"lengths[{sentence}]", length, smallest=0, largest=n)
 

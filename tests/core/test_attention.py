@@ -196,6 +196,7 @@ def mha(x, mask=None, **options):
         (lambda: padding_mask([-1], 4), ValueError, "lengths[0] must be at least 0, got -1."),
         (lambda: padding_mask([1.5], 4), TypeError, "lengths[0] must be a whole number such as 2, got 1.5."),
         (lambda: padding_mask([True], 4), TypeError, "lengths[0] must be a whole number such as 2, got True."),
+        (lambda: padding_mask(torch.tensor([[1, 1, 0]]), 3), TypeError, "got a matrix. Where it has 1 for a real token and 0 for padding, take (lengths == 1)[:, None, None, :]."),
         (lambda: padding_mask("34", 4), TypeError, "one length for each sentence, got '34'."),
     ],
 )  # fmt: skip

@@ -152,7 +152,7 @@ def test_the_mathematics_needs_pytorch_alone():
     assert run.stdout == "ready\n", run.stderr
 
 
-@pytest.mark.filterwarnings("ignore:Widget.widget")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_what_is_loaded_late_is_found_like_the_rest():
     star = {}
     exec("from mha_helpers import *", star)
@@ -178,6 +178,7 @@ def test_no_tokens_at_all():
 def test_a_layer_and_its_masks_on_another_device():
     attention, x, here = layer().to("meta"), batch().to("meta"), {"device": "meta"}
     masks = [causal_mask(5, **here), sliding_window_mask(5, 1, **here), padding_mask([5, 3], 5, **here)]
+    masks.append(padding_mask(torch.tensor([5, 3], **here), 5))
     for mask, need_weights in itertools.product(masks, (True, False)):
         assert mask.is_meta and mask.dtype == torch.bool
         assert attention(x, mask, need_weights=need_weights)[0].shape == x.shape
