@@ -18,7 +18,7 @@ import ipywidgets as widgets
 
 MOST_STATES = 240  # combinations of controls
 MOST_CLICKS = 900  # after so many no further state is clicked through
-ENOUGH = 12  # cells of a map without an answer, and the map has none
+ENOUGH = 12  # cells of a heatmap without an answer, and it has none
 CELL = re.compile(r'data-cell="([\d,]+)"')
 # What states share is stored once: a cell with its words, a text, any other mark.
 MARK = re.compile(r'<g class="hit".*?</g>|<text.*?</text>|<[^<]+', re.DOTALL)
@@ -167,14 +167,14 @@ class States:
         return True
 
     def _click_each(self, settings):
-        silent = Counter()  # of each map, how many cells did not answer before one did
+        silent = Counter()  # of each heatmap, how many cells did not answer before one did
         self._go(settings)
         at_rest = self._values(), self.panel.svg()
         cells = dict.fromkeys(CELL.findall(at_rest[1]))
         for cell in cells:
             where = [int(number) for number in cell.split(",")]
-            map = where[0]
-            if silent[map] == ENOUGH:
+            heatmap = where[0]
+            if silent[heatmap] == ENOUGH:
                 continue
             self._clicks += 1
             if self._values() != at_rest[0]:
@@ -185,9 +185,9 @@ class States:
                 before = self._values()
                 self.panel.click(*where)
                 if self._values() == before:
-                    silent[map] += name == cell
+                    silent[heatmap] += name == cell
                     break
-                silent[map] = -len(cells)
+                silent[heatmap] = -len(cells)
                 self._store(key(settings, name))
 
     def _store(self, name):

@@ -53,12 +53,12 @@ class AttentionExplorer(Explorer):
         *matrices, names = hand_made_heads(heads, d_k)
         q, k, v = (x @ w for w in matrices)  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
         scores = attention_scores(q, k)
-        allowed = MASKS[mask](len(tokens))
-        each, weights = scaled_dot_product_attention(q, k, v, allowed)
+        mask = MASKS[mask](len(tokens))
+        each, weights = scaled_dot_product_attention(q, k, v, mask)
         key = _strongest(weights[head, query], query) if key < 0 else key
         return {
             "tokens": tokens, "names": names, "q": q, "k": k, "v": v, "scores": scores,
-            "scaled": scale_scores(scores, d_k), "mask": allowed, "weights": weights, "heads": each,
+            "scaled": scale_scores(scores, d_k), "mask": mask, "weights": weights, "heads": each,
             "chosen": (head, query, key),
         }  # fmt: skip
 

@@ -20,16 +20,8 @@ def value_hull(v, mixtures, outputs, tokens, wanted, names):
     >>> print(value_hull(v, mixtures, v[:1], ["cat"], wanted, names=("acts", "thing")).words)
     Triangle of the values (2, 2), (0, −1), (−1, 1). Outside it: 1 of 2 mixes; the points (1, −0.5).
     """
-    figure, _ = new_figure(540, TALL + 60)
-    lowest, highest = v.min().item() - 0.5, max(v.max().item(), wanted.max().item()) + 0.5
-    wide = (highest - lowest + ROOM) * TALL / (highest - lowest)  # both axes have one scale
-    ax = axes_at(figure, 60, 10, wide, TALL)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(COLOURS["label"])
-    ax.tick_params(colors=COLOURS["label"], labelsize=FONT - 1, length=3)
-    for axis, name in zip((ax.xaxis, ax.yaxis), names, strict=True):
-        axis.set_label_text(name, color=COLOURS["label"], fontsize=FONT)
-    ax.set(xlim=(lowest - ROOM, highest), ylim=(lowest, highest), xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1, 2))
+    figure = new_figure(540, TALL + 60)[0]
+    ax = _plane(figure, v.min().item() - 0.5, max(v.max().item(), wanted.max().item()) + 0.5, names)
     green, purple = colour_of("value"), colour_of("output")
     ax.fill(*v.T, facecolor=green, alpha=0.12)
     ax.scatter(*mixtures.T, s=5, color=green, alpha=0.35, linewidths=0)
@@ -44,6 +36,18 @@ def value_hull(v, mixtures, outputs, tokens, wanted, names):
     values, beyond = (", ".join(map(vector, points)) for points in (v, wanted[_outside(v, wanted)]))
     counted = f"Outside it: {int(_outside(v, mixtures).sum())} of {len(mixtures)} mixes; the points {beyond}."
     return Picture(figure, f"Triangle of the values {values}. {counted}")
+
+
+def _plane(figure, lowest, highest, names):
+    wide = (highest - lowest + ROOM) * TALL / (highest - lowest)  # both axes have one scale
+    ax = axes_at(figure, 60, 10, wide, TALL)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(COLOURS["label"])
+    ax.tick_params(colors=COLOURS["label"], labelsize=FONT - 1, length=3)
+    for axis, name in zip((ax.xaxis, ax.yaxis), names, strict=True):
+        axis.set_label_text(name, color=COLOURS["label"], fontsize=FONT)
+    ax.set(xlim=(lowest - ROOM, highest), ylim=(lowest, highest), xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1, 2))
+    return ax
 
 
 def _label(ax, text, point, towards, colour):

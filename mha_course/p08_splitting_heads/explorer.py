@@ -119,10 +119,10 @@ def _draw_number(drawing, state, position, x, y, width):
     head = feature // d_k
     lit = state["follow"] in (("token", token), ("head", head))
     hover = f"token {token + 1}, feature {feature + 1}: it belongs to head {head + 1}"
-    marks = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
-    drawing.rect(x + 1, y + 1, width - 2, CELL[1] - 2, *marks)
-    t, f = f"t{token + 1}", f"f{feature + 1}"
-    for name, down in [(f"{t} {f}", 16)] if width > 44 else [(t, 10), (f, 19)]:
+    style = (f"head {head + 1}", 1 if lit else 0.2, hover, (head, token, feature))
+    drawing.rect(x + 1, y + 1, width - 2, CELL[1] - 2, *style)
+    names = (f"t{token + 1}", f"f{feature + 1}")
+    for name, down in [(" ".join(names), 16)] if width > 44 else zip(names, (10, 19), strict=True):
         drawing.text(x + width / 2, y + down, name, 11, "middle", "#ffffff" if lit else "ink", lit)
 
 

@@ -34,11 +34,7 @@ def heads_cut(q, tokens, num_heads):
         arrow(ax, (end + 12, y), (after.left - 64, y))
     for stage in stages:
         _draw_names(ax, stage, heads)
-    for token, feature in numpy.ndindex(*q.shape):
-        head, d = divmod(feature, d_k)
-        cells = ((0, token, feature), (token, head, d), (head, token, d))  # block, row, column
-        for stage, cell in zip(stages, cells, strict=True):
-            _draw_number(ax, stage.corner(*cell), q[token, feature], heads[head], token == FRAMED)
+    _draw_numbers(ax, stages, q, heads)
     shares = zip(heads, q[FRAMED].view(num_heads, d_k), strict=True)
     parts = ", ".join(f"{name} gets {vector(share)}" for name, share in shares)
     way = ", then ".join(f"{stage.step} {stage.shape}" for stage in stages)
@@ -85,7 +81,11 @@ def _draw_names(ax, stage, heads):
             words(ax, left - 7, top + (row + 0.5) * TALL, name, align="right")
 
 
-def _draw_number(ax, corner, value, head, is_framed):
-    x, y = corner
-    box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, head, lit=is_framed, radius=2)
-    words(ax, x + WIDE / 2, y + TALL / 2, number(value), "ink", bold=is_framed)
+def _draw_numbers(ax, stages, q, heads):
+    for token, feature in numpy.ndindex(*q.shape):
+        head, d = divmod(feature, q.shape[1] // len(heads))
+        cells = ((0, token, feature), (token, head, d), (head, token, d))  # block, row, column
+        for stage, cell in zip(stages, cells, strict=True):
+            x, y = stage.corner(*cell)
+            box(ax, x + 2, y + 2, WIDE - 4, TALL - 4, heads[head], lit=token == FRAMED, radius=2)
+            words(ax, x + WIDE / 2, y + TALL / 2, number(q[token, feature]), "ink", bold=token == FRAMED)

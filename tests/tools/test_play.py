@@ -113,7 +113,7 @@ def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
     """Page 10's first has 576 cells, of which some are tried."""
     monkeypatch.setattr(States, "_grid", lambda self: [self.start])
     clicked = [name.partition(" ")[2] for name in States(trained_explorer).shown if " " in name]
-    assert clicked == [f"{map},0,0" for map in (0, 1, 3, 4, 5, 6, 7)]
+    assert clicked == [f"{heatmap},0,0" for heatmap in (0, 1, 3, 4, 5, 6, 7)]
 
 
 @pytest.fixture(scope="module")
