@@ -114,11 +114,11 @@ class LanguageModel(nn.Module):
 
     def forward(self, ids, caches=None):
         """Return the logits of the token after each. Shape: ids ``(n)`` -> ``(n, vocabulary)``."""
-        return self._logits(self._stream(ids, caches))
+        return self.logits(self._stream(ids, caches))
 
     def last(self, ids, caches=None):
         """Return the logits of the token after the last. Shape: ids ``(n)`` -> ``(vocabulary)``."""
-        return self._logits(self._stream(ids, caches)[:, -1:])[0]
+        return self.logits(self._stream(ids, caches)[:, -1:])[0]
 
     def _stream(self, ids, caches):
         start = caches[0]["k"].shape[-2] if caches and caches[0] else 0
@@ -128,7 +128,8 @@ class LanguageModel(nn.Module):
             x = block(x, mask, *([caches[i]] if caches else []))
         return x
 
-    def _logits(self, x):
+    def logits(self, x):
+        """Return the logits of what leaves the last layer: ``(1, n, d_model)`` -> ``(n, vocabulary)``."""
         table = self.embedding if self.unembedding is None else self.unembedding
         return F.linear(self.norm(x)[0], table.weight)  # (n, d_model) @ (d_model, vocabulary)
 

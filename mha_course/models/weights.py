@@ -23,7 +23,6 @@ FIELDS = {  # ours, and the file's
     "epsilon": "attention.layer_norm_rms_epsilon",
 }  # fmt: skip
 Sizes = namedtuple("Sizes", [*FIELDS, "vocabulary", "tied"])  # tied: one table for tokens and logits
-WIDTHS_OF_A_HEAD = "rope.dimension_count", "attention.key_length", "attention.value_length"
 NAMES = {  # the file's, and ours
     "token_embd": "embedding", "output_norm": "norm", "output": "unembedding", "blk": "blocks",
     "attn_norm": "norm_1", "attn_q": "attention.w_q", "attn_k": "attention.w_k", "attn_v": "attention.w_v",
@@ -33,10 +32,8 @@ NAMES = {  # the file's, and ours
 CUTS = "smollm", "gpt-2", "default"  # ways to cut a text before bytes are merged
 CONTROL, USER_DEFINED = 3, 4  # types of tokens that are found before a text is cut
 FORM, KEPT = 1, "SmolLM2-135M-Instruct.float32.pt"  # another form makes the kept file anew
-FOLDERS = (  # in the environment, for all who use it; where that cannot be written, the user's own
-    Path(sys.prefix, "share", "mha_course"),
-    Path(os.path.expanduser("~"), ".cache", "mha_course"),
-)
+# Where it is kept: in the environment, for all who use it, or else in a folder of the user's own.
+FOLDERS = Path(sys.prefix, "share", "mha_course"), Path(os.path.expanduser("~"), ".cache", "mha_course")
 
 
 class ModelMissing(Exception):
@@ -145,13 +142,11 @@ def _refused(says):
     if missing := [field for field in FIELDS.values() if not isinstance(says.get(field), int | float)]:
         return f"it has no single {missing[0]}"
     d_k = says["embedding_length"] / says["attention.head_count"]
-    if any(says.get(name, d_k) != d_k for name in WIDTHS_OF_A_HEAD):
-        return f"the width of its heads is not d_model ÷ heads, {d_k:g}"
-    if says.get("rope.scaling.type", "none") != "none":
-        return "the angles of its positions are scaled"
-    if kind is None:
-        return "it has no tokenizer"
-    return f"its tokenizer is {kind}, {cut}" if kind != "gpt2" or cut not in CUTS else ""
+    if says.get("rope.dimension_count", d_k) != d_k or says.get("rope.scaling.type", "none") != "none":
+        return "its queries and keys are turned in another way"
+    if kind == "gpt2" and cut in CUTS:
+        return ""
+    return f"its tokenizer is {kind}, {cut}" if kind else "it has no tokenizer"
 
 
 def _tokenizer(says):

@@ -8,6 +8,7 @@ import torch
 from mha_course.exercises.engine import run_code
 from mha_course.models.language import LanguageModel, load_language_model
 from mha_course.p11_can_your_class_write.broken import ATTENTION, BREAKS, GIVEN
+from mha_helpers.masks import causal_mask
 from mha_helpers.panel import Explorer, Panel
 from mha_helpers.sentence import tokenize
 from mha_helpers.style import number
@@ -140,7 +141,6 @@ def model_with(name):
     with torch.device("meta"):  # the numbers are those of the learner's model, which stays as it is
         model = LanguageModel(trained.tokenizer, trained.sizes, Keeping)
     model.load_state_dict(trained.state_dict(), assign=True)
-    model.norm.register_forward_pre_hook(lambda norm, inputs: setattr(norm, "stream", inputs[0][0, -1]))
     return model.requires_grad_(False)
 
 
@@ -149,19 +149,24 @@ def model_with(name):
 def run(sentence, name, off):  # no defaults: the cache would hold one run under several keys
     """Run the model, perhaps broken, perhaps with heads off, and return what it computes on its way."""
     tokenize(sentence)  # refuses an empty one
-    model = model_with(name)
+    model, first = model_with(name), min((layer for layer, _ in off), default=0)
     ids = model.encode(sentence)
     if len(ids) > MOST_TOKENS:
         raise ValueError(f"These are {len(ids)} tokens and {MOST_TOKENS} fit in the picture: shorten it.")
-    attentions = [block.attention for block in model.blocks]
-    for layer, attention in enumerate(attentions):
+    whole = run(sentence, name, ()) if off else {"inputs": [model.embedding(ids)[None]]}
+    x, mask = whole["inputs"][first], causal_mask(len(ids))  # nothing changes below the first head off
+    inputs, weights, heads = ([*whole.get(part, ())][:first] for part in ("inputs", "weights", "heads"))
+    for layer in range(first, LAYERS):
+        attention = model.blocks[layer].attention
         attention.on = torch.tensor([(layer, head) not in off for head in range(NUM_HEADS)])[:, None, None]
-    logits = model.last(ids)  # (vocabulary)
+        inputs.append(x)
+        x = model.blocks[layer](x, mask)
+        weights.append(attention.weights)
+        heads.append(attention.heads[:, -1])
     return {
-        "tokens": [_word(token) for token in ids], "stream": model.norm.stream,
-        "weights": torch.stack([attention.weights for attention in attentions]),
-        "heads": torch.stack([attention.heads[:, -1] for attention in attentions]),
-        "next": logits.softmax(dim=-1),
+        "tokens": [_word(token) for token in ids], "inputs": inputs, "stream": x[0, -1],
+        "weights": torch.stack(weights), "heads": torch.stack(heads),
+        "next": model.logits(x[:, -1:])[0].softmax(dim=-1),
     }  # fmt: skip
 
 
