@@ -2,15 +2,16 @@
 
 import itertools
 import math
-from dataclasses import dataclass
 
 import numpy
 import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, fallback, ink_on, pixel_figure
-from mha_helpers.style import COLOURS, colour_of, head_label, number, short
+from mha_helpers.kinds import KINDS
+from mha_helpers.layout import too_long
+from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, fallback, pixel_figure
+from mha_helpers.style import COLOURS, colour_of, head_label, ink_on, number, short
 from mha_helpers.tables import checked_cell, checked_labels, checked_mask
 
 WIDEST, TALLEST = 860, 400  # pixels: what a notebook's column and half a screen hold
@@ -19,53 +20,39 @@ NUMBERS_UP_TO = 8  # rows and columns
 GAP, LINE = 26, 24  # between heatmaps; a line of type above or beside them
 TYPE_WIDTH = 0.62 * FONT  # a letter, on average
 GRID = "#D9D9D9"
-AXES = {"weights": ("query", "key"), "scores": ("query", "key"), "vectors": ("", "")}
 
 
-class Heatmaps(Picture):
+class HeatmapPicture(Picture):
     """One heatmap or several. ``side_by_side(heatmap(…), heatmap(…))`` puts them on one scale."""
 
-    def __init__(self, maps):
-        self.maps = maps
-        super().__init__(_draw(maps), _describe(maps))
+    def __init__(self, heatmaps):
+        self.heatmaps = heatmaps
+        super().__init__(_draw(heatmaps), _describe(heatmaps))
 
     def beside(self, *others):
-        return Heatmaps([chart for picture in (self, *others) for chart in picture.maps])
+        return HeatmapPicture([each for picture in (self, *others) for each in picture.heatmaps])
 
 
-@dataclass
-class _Map:
-    """A matrix, checked and ready to be drawn; the fields are the arguments of ``heatmap``."""
+class StaticHeatmap:
+    """A heatmap, checked and ready to be drawn; the arguments are those of ``heatmap``."""
 
-    matrix: object
-    rows: list = None
-    columns: list = None
-    kind: str = "weights"
-    mask: object = None
-    title: str = ""
-    chosen: tuple = None
-    head: int = 0
-    colour: str = None
-    axes: tuple = None
-    title_colour: str = None
-
-    def __post_init__(self):
-        matrix = torch.as_tensor(self.matrix).detach().cpu().double()
+    def __init__(
+        self, matrix, rows=None, columns=None, kind="weights", mask=None, title="", chosen=None,
+        head=0, colour=None, axes=None, title_colour=None,
+    ):  # fmt: skip
+        matrix, self.kind = torch.as_tensor(matrix).detach().cpu().double(), KINDS.get(kind)
         if matrix.dim() != 2 or not matrix.numel():
             raise ValueError(f"a heatmap needs a matrix (rows, columns), got {tuple(matrix.shape)}.")
-        if self.kind not in AXES:
-            raise ValueError(f'kind must be "weights", "scores" or "vectors", got {self.kind!r}.')
-        if self.columns is None and self.kind != "vectors" and matrix.shape[0] == matrix.shape[1]:
-            self.columns = self.rows
-        rows, columns = ([str(i) for i in range(1, size + 1)] for size in matrix.shape)
-        self.rows = checked_labels("rows", self.rows, len(rows)) or rows
-        self.columns = checked_labels("columns", self.columns, len(columns)) or columns
-        self.matrix, self.allowed = matrix.numpy(), matrix.isfinite().numpy()  # not allowed: it stays empty
-        self.allowed &= checked_mask(self.mask, matrix.shape).numpy()
-        self.chosen = checked_cell(self.chosen, matrix.shape)
-        colour = self.colour or (f"head {self.head + 1}" if self.kind == "weights" else None)
-        self.colour = colour and colour_of(colour)
-        self.axes = self.axes or AXES[self.kind]
+        if self.kind is None or not self.kind.is_written:
+            raise ValueError(f'kind must be "weights", "scores" or "vectors", got {kind!r}.')
+        if columns is None and kind != "vectors" and matrix.shape[0] == matrix.shape[1]:
+            columns = rows
+        self.rows = checked_labels("rows", rows, matrix.shape[0], counted=True)
+        self.columns = checked_labels("columns", columns, matrix.shape[1], counted=True)
+        self.matrix, self.title, self.chosen = matrix.numpy(), title, checked_cell(chosen, matrix.shape)
+        self.allowed = (matrix.isfinite() & checked_mask(mask, matrix.shape)).numpy()  # else it stays empty
+        colour, self.axes = colour or self.kind.colour(head), axes or self.kind.axes
+        self.hues, self.title_colour = self.kind.hues(colour), title_colour or colour
 
 
 def heatmap(
@@ -86,7 +73,9 @@ def heatmap(
     >>> heatmap([[0.9, 0.1], [0.2, 0.8]], ["cat", "eats"], title="head 1")
     Heatmap of weights, 2 × 2, and its largest number: head 1, cat → cat (0.90).
     """
-    return Heatmaps([_Map(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)])
+    return HeatmapPicture(
+        [StaticHeatmap(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)]
+    )
 
 
 def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None, keys=None):
@@ -105,31 +94,32 @@ head 2, framed eats → eats (1.00).'
     weights = torch.as_tensor(weights).detach()
     if weights.dim() != 3:
         raise ValueError(f"weights must have shape (h, n_q, n_k), got {tuple(weights.shape)}.")
-    maps = []
+    charts = []
     for head, chart in enumerate(weights):
-        style = {"title": head_label(head, names), "title_colour": colour_of(f"head {head + 1}")}
-        maps.append(_Map(chart, tokens, keys, kind, chosen=chosen, head=head, **style))
-    return Heatmaps(maps)
+        style = {"title": head_label(head, names), "title_colour": f"head {head + 1}"}
+        charts.append(StaticHeatmap(chart, tokens, keys, kind, chosen=chosen, head=head, **style))
+    return HeatmapPicture(charts)
 
 
-def _describe(maps):
-    """Say in one sentence what is drawn, and where each heatmap, or its framed row, is largest."""
-    largest = []
-    for chart in maps:
-        framed = "" if chart.chosen == (None, None) else "framed "
-        cells = tuple(slice(None) if index is None else index for index in chart.chosen)
-        values = numpy.full(chart.matrix.shape, -math.inf)
-        seen = numpy.where(chart.allowed, chart.matrix, -math.inf).round(4)  # last digits differ
-        values[cells] = seen[cells]
-        row, column = numpy.unravel_index(values.argmax(), values.shape)
-        value = number(chart.matrix[row, column], 2, trim=chart.kind != "weights")
-        title = f"{chart.title}, " if chart.title else ""
-        largest.append(f"{title}{framed}{chart.rows[row]} → {chart.columns[column]} ({value})")
-    kinds = " and ".join(dict.fromkeys(chart.kind for chart in maps))
-    what = f"{kinds}, {' × '.join(map(str, maps[0].matrix.shape))}"
-    if len(maps) == 1:
-        return f"Heatmap of {what}, and its largest number: {largest[0]}."
-    return f"Heatmaps of {what}, and the largest number of each: {'; '.join(largest)}."
+def _describe(charts):
+    """Say in one sentence what is drawn, and where each heatmap, or its framed part, is largest."""
+    kinds = " and ".join(dict.fromkeys(chart.kind.name for chart in charts))
+    what = f"{kinds}, {' × '.join(map(str, charts[0].matrix.shape))}"
+    largest = "; ".join(map(_largest, charts))
+    if len(charts) == 1:
+        return f"Heatmap of {what}, and its largest number: {largest}."
+    return f"Heatmaps of {what}, and the largest number of each: {largest}."
+
+
+def _largest(chart):
+    part = tuple(slice(None) if index is None else slice(index, index + 1) for index in chart.chosen)
+    values = numpy.full(chart.matrix.shape, -math.inf)
+    values[part] = numpy.where(chart.allowed, chart.matrix, -math.inf).round(4)[part]  # last digits differ
+    row, column = numpy.unravel_index(values.argmax(), values.shape)
+    title = f"{chart.title}, " if chart.title else ""
+    framed = "" if chart.chosen == (None, None) else "framed "
+    value = chart.kind.cell_words(chart.matrix[row, column])
+    return f"{title}{framed}{chart.rows[row]} → {chart.columns[column]} ({value})"
 
 
 def _draw(maps):
@@ -180,13 +170,12 @@ def _margin(before, chart):
 
 def _scale(maps, kind):
     """Return the ends of the one scale that all heatmaps of this kind share."""
-    same = [chart for chart in maps if chart.kind == kind]
-    end = max(max(abs(chart.matrix[chart.allowed]), default=0) for chart in same) or 1
-    return (0, 1) if kind == "weights" else (-end, end)
+    same = [chart for chart in maps if chart.kind is kind]
+    return kind.scale([value for chart in same for value in chart.matrix[chart.allowed]])
 
 
 def _draw_cells(ax, chart, scale, with_numbers):
-    whole = chart.kind != "weights" and not (chart.matrix[chart.allowed] % 1).any()
+    whole = chart.kind.trim and not (chart.matrix[chart.allowed] % 1).any()
     texts = [[number(value, 0 if whole else 2, trim=False) for value in row] for row in chart.matrix]
     ax.patch.set(facecolor="#F4F4F4", edgecolor=COLOURS["masked"], hatch="////")  # shows in masked cells
     import seaborn  # here, because it is slow to import and only static heatmaps need it
@@ -200,20 +189,14 @@ def _draw_cells(ax, chart, scale, with_numbers):
     cells = ax.collections[0]
     for text in ax.texts:  # seaborn's own choice of ink is pale on middling colours
         column, row = map(int, text.get_position())
-        text.set_color(ink_on(cells.cmap(cells.norm(chart.matrix[row, column]))))
+        text.set_color(ink_on(cells.cmap(cells.norm(chart.matrix[row, column]))[:3]))
     if chart.chosen != (None, None):
         _draw_frame(ax, *chart.chosen, *chart.matrix.shape)
 
 
 def _colour_map(chart):
     """White at 0; one hue for weights, two for what can be negative."""
-    if chart.kind == "weights":
-        return LinearSegmentedColormap.from_list("weights", ["white", chart.colour])
-    # Beside the colour of queries, keys or values the negative numbers are grey.
-    below, above = (
-        (COLOURS["below"], chart.colour) if chart.colour else (COLOURS["negative"], COLOURS["positive"])
-    )
-    return LinearSegmentedColormap.from_list(chart.kind, [below, "white", above])
+    return LinearSegmentedColormap.from_list(chart.kind.name, [*chart.hues[:-1], "white", chart.hues[-1]])
 
 
 def _draw_frame(ax, row, column, rows, columns):
@@ -234,15 +217,14 @@ def _label(ax, chart, with_rows, with_columns):
         ax.set_ylabel(chart.axes[0], **_bold(COLOURS.get(chart.axes[0])))
     if with_columns:
         labels = drawable(chart.columns)
-        longest = max(len(word) for label in labels for word in label.split(" "))
-        turned = longest > 1 and TYPE_WIDTH * longest > cell_width + 1  # a letter stays as it is
+        turned = too_long(" ".join(labels).split(" "), TYPE_WIDTH, cell_width + 1)
         labels = labels if turned else [label.replace(" ", "\n") for label in labels]
         ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0, **fallback(*labels))
         ax.set_xlabel(chart.axes[1], **_bold(COLOURS.get(chart.axes[1])))
     size = min(FONT, cell_height + 1)
     ax.tick_params(length=0, pad=4, labelcolor=COLOURS["label"], labelsize=size)
     title = "".join(filter(can_draw, chart.title))
-    style = _bold(chart.title_colour or chart.colour) | fallback(title)
+    style = _bold(chart.title_colour) | fallback(title)
     ax.set_title(title, loc="left", pad=6, **style)
 
 
@@ -257,4 +239,4 @@ def _draw_scale(ax, chart, scale):
 
 
 def _bold(colour):
-    return {"color": colour or COLOURS["label"], "fontsize": FONT, "weight": "bold"}
+    return {"color": colour_of(colour or "label"), "fontsize": FONT, "weight": "bold"}

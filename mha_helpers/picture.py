@@ -9,7 +9,6 @@ import io
 import struct
 from math import ceil, floor
 
-import matplotlib.colors
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -17,7 +16,7 @@ from matplotlib.font_manager import FontProperties, findfont, fontManager, get_f
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.transforms import Bbox
 
-from mha_helpers.style import COLOURS, colour_of, short
+from mha_helpers.style import COLOURS, colour_of, short, tint
 
 PIXELS = 72  # to the inch: as many as there are points
 FONT = 12.5
@@ -103,20 +102,6 @@ def drawable(labels):
     ]
 
 
-def ink_on(colour):
-    """Return black or white, whichever has more contrast on (red, green, blue), each 0 to 1.
-
-    Source: WCAG 2.2, relative luminance.
-
-    >>> ink_on((1, 1, 1)), ink_on((0.2, 0.4, 0.7))
-    ('black', 'white')
-    """
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
-    )
-    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"
-
-
 # --- what a page's own picture is made of: boxes, arrows and words, placed in pixels ------------------------
 
 
@@ -134,8 +119,7 @@ def new_figure(width, height):
 def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radius=7):
     """Draw a box with round corners, so pale that dark words are readable; where lit its border is thick."""
     style = {"boxstyle": f"round,pad=0,rounding_size={radius}", "linewidth": 3.5 if lit else 1.2}
-    pale = [1 - 0.14 * (1 - part) for part in matplotlib.colors.to_rgb(colour_of(colour))]
-    style |= {"facecolor": fill or pale, "edgecolor": colour_of("lit" if lit else colour)}
+    style |= {"facecolor": fill or tint(colour, 0.14), "edgecolor": colour_of("lit" if lit else colour)}
     ax.add_patch(FancyBboxPatch((left, top), width, height, **style))
 
 

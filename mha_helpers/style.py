@@ -17,6 +17,7 @@ COLOURS = {
     "may attend": "#0072B2",
     "lit": "#E8A200",  # the cell, row or column that is being talked about
     "ink": "#222222",
+    "number": "#000000",  # in a pale cell; those in others are white
     "faint": "#B8B8B8",
     "label": "#747474",  # words on a ground that may be white or black: readable on both
 }
@@ -40,6 +41,31 @@ def colour_of(name):
     if not re.fullmatch("#[0-9a-fA-F]{6}", colour):
         raise ValueError(f"colour must be “#rrggbb” or one of {', '.join(COLOURS)}; got {name!r}.")
     return colour
+
+
+@functools.cache
+def tint(colour, opacity):
+    """Return red, green and blue, 0 to 1, of a colour that lies so opaque on white.
+
+    >>> tint("#FF0000", 0.5)
+    (1.0, 0.5, 0.5)
+    """
+    return tuple(1 - opacity * (1 - part / 255) for part in bytes.fromhex(colour_of(colour)[1:]))
+
+
+@functools.cache
+def ink_on(colour):
+    """Return black or white, whichever has more contrast on (red, green, blue), each 0 to 1.
+
+    Source: WCAG 2.2, relative luminance.
+
+    >>> ink_on((1, 1, 1)), ink_on(tint("query", 1)), ink_on(tint("query", 0.8))
+    ('black', 'white', 'black')
+    """
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour
+    )
+    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"
 
 
 def head_label(head, names=None):

@@ -171,10 +171,11 @@ def _matrix(name, matrix):
     return matrix
 
 
-def checked_labels(name, labels, size):
-    """Return labels as strings, one for each row or column, or None."""
+def checked_labels(name, labels, size, counted=False):
+    """Return labels as strings, one for each row or column; without any None, or numbers from 1."""
     if labels is not None and len(labels) != size:
         raise ValueError(f"{name} must hold {size} labels, one for each; got {len(labels)}.")
+    labels = range(1, size + 1) if labels is None and counted else labels
     return None if labels is None else [str(label) for label in labels]
 
 

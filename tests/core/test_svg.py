@@ -8,8 +8,10 @@ import numpy
 import torch
 from PIL import Image
 
+from mha_helpers.layout import BOLD_LETTER
 from mha_helpers.style import COLOURS
-from mha_helpers.svg import BOLD_LETTER, MOST_CELLS, Drawing
+from mha_helpers.svg import Drawing
+from mha_helpers.svg_heatmap import MOST_CELLS
 from mha_helpers.svg_marks import STYLE
 from tests.pages.picture import Picture, px
 

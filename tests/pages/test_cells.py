@@ -11,6 +11,7 @@ from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask
 from mha_helpers.sentence import HAND_MADE_NAMES
 from mha_helpers.style import COLOURS, HEAD_COLOURS, head_label, number
+from mha_helpers.svg import Drawing
 from tests.pages.picture import Picture, drawn, px
 
 WEIGHTS = torch.softmax(torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
@@ -27,6 +28,7 @@ class Expected:
     columns: list = None  # those of the rows
     title: str = None  # None: a small one, whose name may be cut
     colour: str = COLOURS["positive"]
+    below: str = COLOURS["negative"]  # the colour of numbers below 0
     axes: tuple = ("query", "key")
     deepest: float = 1.0  # the number that has the deepest colour
     frame: tuple = None  # (row, column)
@@ -66,7 +68,7 @@ def of_steps(state):
 def of_x(state):
     sizes = zip(("token", "feature"), state["x"].shape[1:], strict=True)
     names = [[f"{axis} {i}" for i in range(size)] for axis, size in sizes]
-    look = {"axes": ("", ""), "deepest": 1.8}
+    look = {"axes": ("", ""), "deepest": 1.8, "below": COLOURS["below"]}
     maps = [Expected(x, *names, title=f"sentence {i}", **look) for i, x in enumerate(state["x"])]
     maps[state["chosen"][0]].frame = state["chosen"][1:]
     return maps
@@ -76,7 +78,8 @@ def of_projection(state):
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     features, columns = golden_example().features, ["no. 1", "no. 2"]
     x = {"axes": ("", ""), "deepest": 2.5}
-    w, title = x | {"colour": COLOURS[role]}, f"{state['name']}, head {state['head'] + 1}"
+    w = x | {"colour": COLOURS[role], "below": COLOURS["below"]}
+    title = f"{state['name']}, head {state['head'] + 1}"
     result = w | {"axes": ("", role)}
     return [
         Expected(state["x"], TOKENS, features, "x", frame=(token, feature), **x),
@@ -162,8 +165,50 @@ def test_cells_stand_in_rows_and_columns_and_their_colour_is_in_proportion_to_th
         assert cell.y == pytest.approx(first_y + row * cell.height, abs=1.5)
         opacity = 0 if hidden else min(abs(value) / expected.deepest, 1)
         assert px(cell.rect, "fill-opacity") == [pytest.approx(opacity, abs=0.011)]
-        if opacity and value >= 0.01:
-            assert cell.rect.get("fill") or heatmap.colour == expected.colour
+        if opacity:
+            hue = expected.below if value < 0 else expected.colour
+            assert cell.rect.get("fill", heatmap.colour) == hue
+
+
+def luminance(red, green, blue):
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(ink, hue, opacity, page):
+    """Of a black or white ink on a hue that lies so opaque on a page so light: WCAG 2.2."""
+    cell = [opacity * part / 255 + (1 - opacity) * page for part in bytes.fromhex(hue[1:])]
+    dark, light = sorted(luminance(*colour) for colour in (cell, [ink] * 3))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_numbers_are_read_in_cells_of_every_colour_on_a_white_page_and_on_a_black_one():
+    drawing, shades = Drawing(2000, 100), torch.linspace(0, 1, 41)
+    kinds = [
+        ("weights", "head 5"),
+        ("scores", None),
+        *(("vectors", role) for role in ("query", "key", "value")),
+    ]
+    for kind, colour in [*kinds, *(("weights", f"head {i + 1}") for i in range(8))]:
+        for sign in (1, -1) if kind != "weights" else (1,):
+            style = {"kind": kind, "colour": colour, "limit": 1.0}
+            drawing.heatmap((0, 0, 2000, 100), sign * shades[None], ["row"], ["x"] * 41, **style)
+    written = 0
+    for heatmap in Picture(drawing.svg()).maps:
+        for cell in heatmap.cells.values():
+            hue, (opacity,) = cell.rect.get("fill", heatmap.colour), px(cell.rect, "fill-opacity")
+            inside = (cell.x, cell.y, cell.x + cell.width, cell.y + cell.height)
+            for text in heatmap.texts:
+                x, y = px(text, "x", "y")
+                if inside[0] < x < inside[2] and inside[1] < y < inside[3]:
+                    ink = {"#000000": 0, "#ffffff": 1}[text.get("fill")]
+                    assert contrast(ink, hue, opacity, page=1) >= 4.5
+                    assert (text.get("class") == "number") == (ink == 0)  # which CSS makes the page's own
+                    assert contrast(1, hue, opacity, page=0.07) >= 4.2
+                    written += 1
+    assert written == 41 * 17
 
 
 def test_title_and_axes_say_what_is_shown(pairs):
