@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import nbconvert
 import nbformat
 import pytest
+import yaml
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -97,3 +98,14 @@ def test_a_saved_panel_is_exported_in_its_words():
     for config, words in ((Config(), False), (LAB, True)):
         exported, _ = nbconvert.HTMLExporter(config=config).from_notebook_node(page)
         assert ("“eats” looks at “cat”" in exported.split("<main>")[1]) == words
+
+
+def test_each_push_runs_the_parts_of_ci_run():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    jobs = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))["jobs"]
+    course, *others = re.search(r"\|\| set -- (.+)", script).group(1).split()
+    runs = {name: jobs[name]["steps"][-1]["run"] for name in ("course", "part")}
+    assert runs == {course: "python course.py test", "part": ".ci/run ${{ matrix.part }}"}
+    assert jobs["part"]["strategy"]["matrix"]["part"] == others
+    assert set(re.findall(r"^#   (\w+) ", script, re.MULTILINE)) == {course, *others}
+    assert all(f"\n{part}() {{" in script for part in [course, *others])
