@@ -233,11 +233,11 @@ def test_moves_shows_who_hears_of_whom():
     for given in (x, x[None], x[None].double()):
         layer.to(given.dtype)
         shown = moves(lambda x: layer(x, src_mask=causal.to(x), is_causal=True), given)
-        numpy.testing.assert_array_equal(shown.maps[0].matrix, below)
-    assert moves(layer, given).maps[0].matrix.all()
+        numpy.testing.assert_array_equal(shown.heatmaps[0].matrix, below)
+    assert moves(layer, given).heatmaps[0].matrix.all()
     attention = nn.MultiheadAttention(16, 4, batch_first=True)
     shown = moves(lambda x: attention(x, x, x, attn_mask=torch.eye(5) == 0), x)  # a tuple
-    numpy.testing.assert_array_equal(shown.maps[0].matrix, torch.eye(5))
+    numpy.testing.assert_array_equal(shown.heatmaps[0].matrix, torch.eye(5))
     for wrong in (torch.zeros(16), torch.zeros(2, 5, 16)):
         with pytest.raises(ValueError, match="x must be one text"):
             moves(layer, wrong)
