@@ -105,11 +105,10 @@ class Drawing:
         ``values`` is (rows, columns), ``chosen`` a (row, column) that gets a frame; (row, None) frames a
         whole row. The word of a row lights this row in all heatmaps that have the same rows. Options:
 
-        - ``kind``: "weights" (0 to 1, the deeper the more), "scores" or "vectors" (two hues, nothing at 0),
-          "mask" (True is filled).
+        - ``kind``: a key of ``kinds.KINDS``, which says what the numbers mean.
         - ``mask``: bool, True = may attend; what it forbids is hatched and holds no number.
-        - ``map``: which of several heatmaps this is, counted from 0: a click names it first. Weights have the
-          colour of head ``map + 1`` unless ``colour`` is given.
+        - ``index``: which heatmap this is, counted from 0: a click names it first. Weights have the colour of
+          head ``index + 1`` unless ``colour`` is given.
         - ``title``; ``axes``, those of the kind unless given; ``decimals``.
         - ``limit``: the number that gets the deepest colour, so that several heatmaps share one scale.
         - ``small``: without the words at the sides. ``most_cells``: see ``MOST_CELLS``.
@@ -120,7 +119,7 @@ class Drawing:
         self.marks.append(heatmap)
         return heatmap.layout.at
 
-    def heatmaps(self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None, keys=None):
+    def head_heatmaps(self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None, keys=None):
         """Draw the heatmap of the chosen head large, and those of all heads beside it, small.
 
         ``weights`` is (h, n_q, n_k), ``chosen`` (head, row, column); ``keys`` are the tokens of the columns,
@@ -131,7 +130,7 @@ class Drawing:
         beside = range(len(weights))[first : first + MOST_SMALL] if len(weights) > 1 else ()
         large, small = lay_out_heads(box, len(beside))
         shared = {"rows": tokens, "columns": keys or tokens, "mask": mask}
-        self.heatmap(large, weights[head], chosen=cell, title=head_label(head, names), map=head, **shared)
+        self.heatmap(large, weights[head], chosen=cell, title=head_label(head, names), index=head, **shared)
         shared["chosen"] = (cell[0], None) if len(tokens) > 1 else None
         self._small_heatmaps(small, {i: weights[i] for i in beside}, names, head, shared)
 
@@ -141,7 +140,7 @@ class Drawing:
             titles = [head_label(head) for head in weights]  # the large one has the name as well
         shared |= {"small": True, "most_cells": MOST_SMALL_CELLS // max(1, len(weights))}
         for head, title, place in zip(weights, titles, places, strict=True):
-            style = {"title": title, "title_letters": longest(titles), "map": head}
+            style = {"title": title, "title_letters": longest(titles), "index": head}
             cell_at = self.heatmap(place, weights[head], **style, **shared)
             if head == chosen:
                 x, y, width, _ = place

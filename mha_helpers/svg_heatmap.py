@@ -33,7 +33,7 @@ class LiveHeatmap:
     mask: object = None
     title: str = ""
     title_letters: int = 0  # of the longest title of small ones, which all have letters of one size
-    map: int = 0
+    index: int = 0
     limit: float = None
     axes: tuple = None
     decimals: int = 2
@@ -47,7 +47,7 @@ class LiveHeatmap:
         self.hidden = (allowed == 0).nonzero().tolist()
         self.rows, self.columns = ([short(name, 13) for name in names] for names in (self.rows, self.columns))
         self.chosen = self.chosen or (None, None)
-        self.hues = self.kind.hues(self.colour or self.kind.colour(self.map))
+        self.hues = self.kind.hues(self.colour or self.kind.colour(self.index))
         limit = self.limit or self.kind.scale(values[values.isfinite()].tolist())[1]
         deep = (values.double().abs() / limit).clamp(max=1.0)
         self.opacities = torch.where(values.isfinite() & (allowed != 0), deep, 0.0)
@@ -100,7 +100,7 @@ class LiveHeatmap:
                 pairs = zip(self.values[i], self.allowed[i], strict=True)
                 seen = [value for value, is_allowed in pairs if is_allowed]
                 words = self.rows[i] + self.kind.row_words(self.values[i], seen)
-                yield answering(ground + name + frame, words, (self.map, i, strongest))
+                yield answering(ground + name + frame, words, (self.index, i, strongest))
 
     def _column_names(self):
         turned = self.layout.turned
@@ -129,7 +129,7 @@ class LiveHeatmap:
                 own = "" if hue else f' fill="{self.hues[hue]}"'
                 rect = f'<rect x="{xs[j]}" y="{ys[i]}" width="{size}" height="{size}"{own}'
                 rect += f' fill-opacity="{opacity:.2f}"/>'
-                yield answering(rect, self._cell_words(i, j), (self.map, i, j))
+                yield answering(rect, self._cell_words(i, j), (self.index, i, j))
         yield "</g>"
 
     def _image(self):
@@ -145,7 +145,7 @@ class LiveHeatmap:
         for i, strongest in enumerate(self.strongest):
             x, y, _, side = self.layout.at(i, 0)
             row = f'<rect {area(x, y, self.layout.area[2], side)} fill-opacity="0"/>'
-            yield answering(row, f"{self._cell_words(i, strongest)}{_MOST}", (self.map, i, strongest))
+            yield answering(row, f"{self._cell_words(i, strongest)}{_MOST}", (self.index, i, strongest))
 
     def _numbers(self):
         """Yield the number of each cell, black or white as it is read best."""

@@ -16,7 +16,7 @@ STYLE = Path(__file__).with_name("svg.css").read_text(encoding="utf-8")
 
 
 def answering(mark, words, cell=None, place=""):
-    """Return a mark that says words under the mouse, and that a click takes for this (map, row, column)."""
+    """Return a mark that says words under the mouse; a click takes it for (heatmap, row, column)."""
     tip = f'<text class="tip"{place}>{html.escape(words)}</text>' if words else ""
     data = "" if cell is None else f' data-cell="{",".join(map(str, cell))}"'
     return f'<g class="hit"{data}>{mark}{tip}</g>'

@@ -64,7 +64,9 @@ class AttentionView(Explorer):
 
     def draw(self, drawing, state):
         box = (0, 0, drawing.width, drawing.height)
-        drawing.heatmaps(box, state["weights"], self.queries, self.names, state["chosen"], keys=self.keys)
+        drawing.head_heatmaps(
+            box, state["weights"], self.queries, self.names, state["chosen"], keys=self.keys
+        )
 
     def words(self, state):
         head, query, key = state["chosen"]

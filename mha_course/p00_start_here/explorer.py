@@ -67,7 +67,7 @@ class AttentionExplorer(Explorer):
         tokens, width = state["tokens"], drawing.width / 3
         if state["show"] == ALL_HEADS:
             box = (0, 0, drawing.width, drawing.height)
-            drawing.heatmaps(box, state["weights"], tokens, state["names"], state["chosen"], mask)
+            drawing.head_heatmaps(box, state["weights"], tokens, state["names"], state["chosen"], mask)
             return
         # Scores before and after the division have one scale, so that it is seen.
         scores = {"kind": "scores", "limit": float(state["scores"][head].abs().max()), "decimals": 1}
@@ -78,7 +78,7 @@ class AttentionExplorer(Explorer):
         )
         for i, (name, title, options) in enumerate(columns):
             box = (i * width, 0, width - 10, drawing.height)
-            drawing.heatmap(box, state[name][head], tokens, tokens, cell, title=title, map=head, **options)
+            drawing.heatmap(box, state[name][head], tokens, tokens, cell, title=title, index=head, **options)
 
     def words(self, state):
         tokens, chosen = state["tokens"], state["chosen"]

@@ -38,7 +38,7 @@ class ThreeHeadsExplorer(Explorer):
         tokens, (head, row, column) = EXAMPLE.tokens, state["chosen"]
         for i, weights in enumerate(state["weights"]):
             cell, title = (row, column if i == head else None), head_label(i, EXAMPLE.head_names)
-            drawing.heatmap((i * 288, 0, 280, 310), weights, tokens, tokens, cell, title=title, map=i)
+            drawing.heatmap((i * 288, 0, 280, 310), weights, tokens, tokens, cell, title=title, index=i)
 
     def words(self, state):
         head, row, _ = state["chosen"]

@@ -57,7 +57,7 @@ class ShapesExplorer(Explorer):
         style = {"kind": "vectors", "limit": 1.8, "axes": ("", ""), "colour": "positive"}
         for i, matrix in enumerate(x):
             box, chosen = (i * width, 0, width - 12, drawing.height), cell if i == sentence else None
-            drawing.heatmap(box, matrix, tokens, features, chosen, title=f"sentence {i}", map=i, **style)
+            drawing.heatmap(box, matrix, tokens, features, chosen, title=f"sentence {i}", index=i, **style)
 
     def words(self, state):
         x, (sentence, token, feature) = state["x"], state["chosen"]

@@ -56,15 +56,15 @@ class ProjectionExplorer(Explorer):
         tokens, features = EXAMPLE.tokens, EXAMPLE.features
         token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
         style = {"kind": "vectors", "axes": ("", ""), "limit": 2.5}
-        given = style | {"title": "x", "map": X, "colour": "positive"}
+        given = style | {"title": "x", "index": X, "colour": "positive"}
         cell = drawing.heatmap(BOXES[X], state["x"], tokens, features, (token, feature), **given)
         x, y, size, _ = cell(token, 0)
         drawing.rect(x, y, len(features) * size, size, "lit", outline=True)
-        learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "map": W, "colour": role}
+        learned = style | {"title": f"{state['name']}, head {state['head'] + 1}", "index": W, "colour": role}
         cell = drawing.heatmap(BOXES[W], state["w"], features, COLUMNS, (feature, column), **learned)
         x, y, size, _ = cell(0, column)
         drawing.rect(x, y, size, len(features) * size, "lit", outline=True)
-        made = style | {"axes": ("", role), "map": RESULT, "colour": role}
+        made = style | {"axes": ("", role), "index": RESULT, "colour": role}
         drawing.heatmap(BOXES[RESULT], state["result"], tokens, COLUMNS, (token, column), **made)
         drawing.text(376, 229, "@", 22, "middle")
         drawing.text(652, 229, "=", 22, "middle")

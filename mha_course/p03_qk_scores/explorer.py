@@ -56,7 +56,7 @@ class ScoresExplorer(Explorer):
     def draw(self, drawing, state):
         tokens, (row, column) = state["tokens"], state["chosen"]
         title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
-        style = {"kind": "scores", "decimals": 1, "map": state["head"], "title": title}
+        style = {"kind": "scores", "decimals": 1, "index": state["head"], "title": title}
         drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
         _draw_names(drawing, tokens[row], tokens[column])
         query, key = state["q"][row], state["k"][column]

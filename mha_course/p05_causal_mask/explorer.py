@@ -73,9 +73,9 @@ class MaskExplorer(Explorer):
         tokens, mask, head = state["tokens"], state["mask"], state["head"]
         shared = {"rows": tokens, "columns": tokens, "chosen": (state["query"], state["key"]), "mask": mask}
         title = f"mask: {state['name']}"
-        drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, map=MASK, **shared)
+        drawing.heatmap((0, 0, 420, drawing.height), mask, kind="mask", title=title, index=MASK, **shared)
         title = head_label(head, HAND_MADE_NAMES)
-        drawing.heatmap((440, 0, 420, drawing.height), state["weights"], title=title, map=head, **shared)
+        drawing.heatmap((440, 0, 420, drawing.height), state["weights"], title=title, index=head, **shared)
 
     def words(self, state):
         tokens, mask, query = state["tokens"], state["mask"], state["query"]

@@ -58,7 +58,7 @@ class ValuesExplorer(Explorer):
     def draw(self, drawing, state):
         tokens, (head, *cell) = EXAMPLE.tokens, state["chosen"]
         title = head_label(head, EXAMPLE.head_names)
-        drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, cell, title=title, map=head)
+        drawing.heatmap((0, 0, 330, 282), state["weights"], tokens, tokens, cell, title=title, index=head)
         output = f"output of “{tokens[cell[0]]}”: {vector(state['output'])}"
         _draw_legend(drawing, output)
         _draw_plane(drawing)

@@ -59,7 +59,7 @@ class TrainedExplorer(Explorer):
     def draw(self, drawing, state):
         head, tokens = state["head"], state["tokens"]
         colours = ["faint" if state["off"] and i == head else f"head {i + 1}" for i in range(len(HEADS))]
-        style = {"map": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
+        style = {"index": head, "colour": colours[head], "mask": causal_mask(len(tokens))}
         style["title"] = f"head {HEADS[head]}{' is off' if state['off'] else ''}"
         cell = drawing.heatmap((0, 0, 440, drawing.height), state["weights"][head], tokens, tokens, **style)
         for row, column in state["framed"].nonzero().tolist():

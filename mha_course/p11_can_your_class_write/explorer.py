@@ -80,7 +80,7 @@ class LanguageExplorer(Explorer):
         style = {"title": f"layer {layer}, head {head}{off}", "colour": "faint" if off else "head 1"}
         weights, last = state["weights"][layer, head], (len(tokens) - 1, None)
         drawing.heatmap((0, 0, 400, drawing.height), weights, tokens, tokens, last, **style)
-        style = {"title": "what each writes", "kind": "scores", "axes": ("layer", "head"), "map": 1}
+        style = {"title": "what each writes", "kind": "scores", "axes": ("layer", "head"), "index": 1}
         style["limit"], numbers = float(writes.abs().max()) or 1.0, [str(i) for i in range(LAYERS)]
         box = (400, 0, 210, drawing.height)
         drawing.heatmap(box, writes, numbers, numbers[:NUM_HEADS], (layer, head), **style)

@@ -13,7 +13,7 @@ from mha_helpers.style import COLOURS
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_heatmap import MOST_CELLS
 from mha_helpers.svg_marks import STYLE
-from tests.pages.picture import Picture, px
+from tests.pages.picture import SeenDrawing, px
 
 WORDS = ["cat", "eats", "fish"]
 WEIGHTS = torch.tensor([[0.77, 0.05, 0.19], [0.92, 0.03, 0.05], [0.58, 0.14, 0.28]])
@@ -22,7 +22,7 @@ WEIGHTS = torch.tensor([[0.77, 0.05, 0.19], [0.92, 0.03, 0.05], [0.58, 0.14, 0.2
 def drawn(what, *values, size=(400, 300), **options):
     drawing = Drawing(*size, "a picture")
     getattr(drawing, what)((0, 0, *size), *values, **options)
-    return Picture(drawing.svg())
+    return SeenDrawing(drawing.svg())
 
 
 def heatmap(values=WEIGHTS, rows=WORDS, columns=WORDS, **options):
@@ -40,21 +40,21 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     assert n * n > MOST_CELLS
     names = [f"word{i}" for i in range(n)]
     picture = heatmap(torch.eye(n), names, names, chosen=(3, 5))
-    assert len(picture.maps[0].cells) == n
+    assert len(picture.heatmaps[0].cells) == n
     assert (pixels(picture)[:, :, 3] == 255 * numpy.eye(n)).all()
-    assert picture.maps[0].cells[3, 3].said == "word3 → word3: 1.00, its most"
-    labels = [text.text for text in picture.maps[0].texts if text.text in names]
+    assert picture.heatmaps[0].cells[3, 3].said == "word3 → word3: 1.00, its most"
+    labels = [text.text for text in picture.heatmaps[0].texts if text.text in names]
     assert labels == ["word3", "word5"]  # of rows and columns so small: those of the chosen cell
     below = pixels(heatmap(-torch.eye(n), names, names, kind="scores"))[0, 0, :3]
     assert below.tobytes().hex() == COLOURS["negative"][1:].lower()
     nothing = heatmap(torch.eye(n), names, names, mask=torch.zeros(1, n, dtype=torch.bool))
-    assert len(nothing.maps[0].hatched) == n * n / 2  # so dense that all of them would be one grey
+    assert len(nothing.heatmaps[0].hatched) == n * n / 2  # so dense that all of them would be one grey
 
 
 def test_scores_that_are_all_zero_or_all_forbidden_are_drawn_and_no_cell_is_filled():
     nowhere = torch.zeros(1, 3, dtype=torch.bool)
     for values, mask in ((0 * WEIGHTS, None), (WEIGHTS - torch.inf, None), (WEIGHTS, nowhere)):
-        shown = heatmap(values, kind="scores", mask=mask).maps[0].cells.values()
+        shown = heatmap(values, kind="scores", mask=mask).heatmaps[0].cells.values()
         assert {cell.rect.get("fill-opacity") for cell in shown} == {"0.00"}
 
 
@@ -73,7 +73,7 @@ def test_every_class_of_a_drawing_has_a_rule():
 
 def test_sixteen_small_maps_are_images_with_titles_apart():
     size, names = (860, 334), ["previous word"] * 16
-    tree = drawn("heatmaps", torch.rand(16, 8, 8), [f"word{i}" for i in range(8)], names, size=size).tree
+    tree = drawn("head_heatmaps", torch.rand(16, 8, 8), [f"word{i}" for i in range(8)], names, size=size).tree
     assert len(list(tree.iter("image"))) == 16  # so that a slider stays quick
     assert "head 16" in [text.text for text in tree.iter("text")]
 

@@ -1,5 +1,5 @@
-"""Reads a picture back: its marks, words and heatmaps. It knows nothing of kept drawings, so that with
-test_cells.py and test_marks.py a picture that has always been wrong is seen, too.
+"""Reads a drawing back: its marks, words and heatmaps. It knows nothing of kept drawings, so that with
+test_cells.py and test_marks.py a drawing that has always been wrong is seen, too.
 """
 
 import re
@@ -24,11 +24,11 @@ def drawn(name, **settings):
         pytest.importorskip("gguf")
     panel = explorers()[name]()
     panel.set(**settings)
-    return Picture(panel.svg()), panel.state()
+    return SeenDrawing(panel.svg()), panel.state()
 
 
-class Marks:
-    """A part of a picture, and the texts in it that are not hidden."""
+class Seen:
+    """A part of a drawing as it is seen, and the texts in it that are not hidden."""
 
     def __init__(self, marks):
         self.texts = [text for text in marks if text.tag == "text" and text.get("class") != "tip"]
@@ -40,7 +40,7 @@ class Marks:
         return [words for words, x, y in at if left <= x <= right and top <= y - 4 <= bottom]
 
 
-class Map(Marks):
+class SeenHeatmap(Seen):
     """One heatmap: its cells, and the words beside and above them."""
 
     def __init__(self, group):
@@ -65,12 +65,12 @@ class Map(Marks):
         return [title, *(text.text or "" for text in plain if text.get("font-size") == "13")][:3]
 
 
-class Picture(Marks):
-    """The whole picture: its heatmaps, and the marks beside them in the order in which they are drawn."""
+class SeenDrawing(Seen):
+    """The whole drawing: its heatmaps, and the marks beside them in the order in which they are drawn."""
 
     def __init__(self, svg):
         marks = self.tree = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
-        self.maps = [Map(group) for group in marks.iter("g") if group.get("class") == "map"]
+        self.heatmaps = [SeenHeatmap(group) for group in marks.iter("g") if group.get("class") == "map"]
         self.plain = [mark for mark in marks if not mark.get("class", "").startswith(("map", "hit"))]
         self.answering = [mark for mark in marks if mark.get("class") == "hit"]
         super().__init__(self.plain)

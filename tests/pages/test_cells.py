@@ -12,7 +12,7 @@ from mha_helpers.masks import causal_mask
 from mha_helpers.sentence import HAND_MADE_NAMES
 from mha_helpers.style import COLOURS, HEAD_COLOURS, head_label, number
 from mha_helpers.svg import Drawing
-from tests.pages.picture import Picture, drawn, px
+from tests.pages.picture import SeenDrawing, drawn, px
 
 WEIGHTS = torch.softmax(torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
 TOKENS, NAMES = golden_example().tokens, golden_example().head_names
@@ -134,9 +134,9 @@ def pairs(request):
     """Each drawn heatmap with what it has to show."""
     name, values, maps_of = request.param
     own = attention_view(WEIGHTS, QUERIES, KEYS)
-    picture, state = (Picture(own.svg()), own.state()) if name == "own" else drawn(name, **values)
+    picture, state = (SeenDrawing(own.svg()), own.state()) if name == "own" else drawn(name, **values)
     expected = [replace(each, columns=each.columns or each.rows) for each in maps_of(state)]
-    return list(zip(picture.maps, expected, strict=True))
+    return list(zip(picture.heatmaps, expected, strict=True))
 
 
 def every_cell(pairs):
@@ -196,7 +196,7 @@ def test_numbers_are_read_in_cells_of_every_colour_on_a_white_page_and_on_a_blac
             style = {"kind": kind, "colour": colour, "limit": 1.0}
             drawing.heatmap((0, 0, 2000, 100), sign * shades[None], ["row"], ["x"] * 41, **style)
     written = 0
-    for heatmap in Picture(drawing.svg()).maps:
+    for heatmap in SeenDrawing(drawing.svg()).heatmaps:
         for cell in heatmap.cells.values():
             hue, (opacity,) = cell.rect.get("fill", heatmap.colour), px(cell.rect, "fill-opacity")
             inside = (cell.x, cell.y, cell.x + cell.width, cell.y + cell.height)

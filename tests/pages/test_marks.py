@@ -231,7 +231,7 @@ def test_the_curve_of_training_is_the_accuracy_of_each_step():
     assert px(shown, "cx", "cy") == points[[step for step, _ in steps].index("225")]
     assert f"{state['accuracy']:.2f}" == dict(steps)["225"]
     frames = [px(frame, "x", "y") for frame in picture.shapes("rect", **LIT | {"stroke-width": "1.6"})]
-    framed = [picture.maps[0].cells[tuple(cell)] for cell in state["framed"].nonzero().tolist()]
+    framed = [picture.heatmaps[0].cells[tuple(cell)] for cell in state["framed"].nonzero().tolist()]
     assert frames == [[cell.x, cell.y] for cell in framed]
 
 
@@ -248,7 +248,7 @@ def test_an_arrow_points_where_its_line_ends():
 
 def test_a_row_of_x_and_a_column_of_w_are_framed():
     picture, _ = drawn("projection_explorer", token=2, feature=4, column=1)
-    x, w, _ = (heatmap.cells for heatmap in picture.maps)
+    x, w, _ = (heatmap.cells for heatmap in picture.heatmaps)
     size = x[0, 0].width
     frames = [px(frame, "x", "y", "width", "height") for frame in picture.shapes("rect", **LIT)]
     expected = [[x[2, 0].x, x[2, 0].y, 6 * size, size], [w[0, 1].x, w[0, 1].y, size, 6 * size]]
