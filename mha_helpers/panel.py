@@ -226,7 +226,7 @@ class IndexMenu(widgets.Dropdown):
 
     def __init__(self, description, start=0, names=()):
         super().__init__(options=[("", start)], description=description)
-        self.start, self.wanted, self.wanted_name, self.names = start, start, None, []
+        self.start, self.chosen, self.chosen_name, self.names = start, start, None, []
         self.observe(self._remember, names="value")
         if names:
             self.offer(names)
@@ -242,17 +242,17 @@ class IndexMenu(widgets.Dropdown):
             options.insert(0, ("the strongest", -1))
         if list(self.options) == options:
             return
-        if self.wanted_name is None and 0 <= self.wanted < len(names):
-            self.wanted_name = names[self.wanted]  # the start has a name now
-        same = [i for i, name in enumerate(names) if name == self.wanted_name]
-        kept = min(same, key=lambda i: abs(i - self.wanted), default=min(self.wanted, len(names) - 1))
-        chosen = self.wanted, self.wanted_name
+        if self.chosen_name is None and 0 <= self.chosen < len(names):
+            self.chosen_name = names[self.chosen]  # the start has a name now
+        same = [i for i, name in enumerate(names) if name == self.chosen_name]
+        kept = min(same, key=lambda i: abs(i - self.chosen), default=min(self.chosen, len(names) - 1))
+        before = self.chosen, self.chosen_name
         self.names, self.options, self.value = list(names), options, kept
-        self.wanted, self.wanted_name = chosen  # what the learner chose, not what there is of it now
+        self.chosen, self.chosen_name = before  # what the learner chose, not what there is of it now
 
     def _remember(self, change):
-        self.wanted = self.value
-        self.wanted_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
+        self.chosen = self.value
+        self.chosen_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
 
 
 def _make_legible(name, control):
@@ -308,8 +308,8 @@ def _title_html(title, message):
     shown = f"<b>{html.escape(title)}</b>"
     if message:
         style = "border-left:4px solid #C4433A;padding-left:8px"
-        said = f"{message[0].upper()}{message[1:]} Until then the picture stays as it was."
-        shown = f'<div role="alert" style="{style}">{html.escape(said)}</div>'
+        sentences = f"{message[0].upper()}{message[1:]} Until then the picture stays as it was."
+        shown = f'<div role="alert" style="{style}">{html.escape(sentences)}</div>'
     return f"<style>{_STYLE}</style>{shown}"
 
 

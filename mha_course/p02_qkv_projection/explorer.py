@@ -9,7 +9,7 @@ from mha_helpers.tables import cell_sum
 
 EXAMPLE = golden_example()
 MATRICES = {"query": EXAMPLE.w_q, "key": EXAMPLE.w_k, "value": EXAMPLE.w_v}
-SAYS = {"query": "asks with", "key": "offers", "value": "gives"}
+VERBS = {"query": "asks with", "key": "offers", "value": "gives"}
 COLUMNS = ("no. 1", "no. 2")
 X, W, RESULT = range(3)  # the three heatmaps, as a click names them
 # Cells of one size in all three, so that a row of x and the same row of the result stand on one line.
@@ -76,7 +76,7 @@ class ProjectionExplorer(Explorer):
         meaning = (EXAMPLE.value_names if role == "value" else EXAMPLE.key_names)[state["head"]][column]
         name = head_label(state["head"], EXAMPLE.head_names).capitalize()
         return [
-            f"{name}. “{word}” {SAYS[role]} {vector(state['result'][token])}.",
+            f"{name}. “{word}” {VERBS[role]} {vector(state['result'][token])}.",
             f"Its number {column + 1} is about “{meaning}”: {cell_sum(row, w[:, column])}.",
             f"Framed: “{EXAMPLE.features[feature]}” is {has} in “{word}”, times {turns} in {state['name']},"
             f" gives {number(row[feature] * w[feature, column])} of this sum.",

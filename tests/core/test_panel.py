@@ -73,6 +73,7 @@ def test_a_button_leads_back_to_the_start_and_one_shows_the_other_controls(panel
     panel.set(size=5, query=4)
     reset.click()
     assert reset.description == "reset" and panel.state() == start
+    assert list(panel.children[1].children) == [panel.controls["size"]]
     assert panel.children[2].layout.display == "none"
     more.value = True
     assert panel.children[2].layout.display == "flex" and more.description == "less"
