@@ -11,7 +11,11 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's
 os.environ.pop("MPLBACKEND", None)  # a person's own: notebooks choose theirs
 
 # Part of a test's id: its mark.
-MARKS = {r"tests/browser/": "browser", r"tests/pages/|tests/core/test_panel": "colab"}
+MARKS = {
+    r"tests/browser/": "browser",
+    r"tests/pages/|tests/core/test_panel": "colab",
+    r"tests/libraries/": "libraries",
+}
 
 
 def pytest_collection_modifyitems(items):

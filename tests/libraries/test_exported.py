@@ -1,0 +1,151 @@
+"""The class and the function as an ONNX file: three programs that know nothing of PyTorch give the same numbers."""
+
+import pytest
+import torch
+from torch import nn
+
+from mha_helpers import MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
+
+onnxruntime = pytest.importorskip(
+    "onnxruntime", reason="needs tests/requirements-libraries.txt (.ci/run libraries)"
+)
+reference = pytest.importorskip("onnx.reference")
+openvino = pytest.importorskip("openvino")
+
+OPSETS = (18, 20, 23, 24)
+D_MODEL, HEADS = 8, 2
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def empty(mask):
+    """Leave its second query without any key."""
+    return mask & (torch.arange(mask.shape[-2]) != 1)[:, None]
+
+
+class OneHead(nn.Module):
+    def forward(self, q, k, v, mask):
+        return scaled_dot_product_attention(q, k, v, mask)
+
+
+def heads_of(n_q, n_k):
+    return [numbers(2, HEADS, n, 4, seed=n) for n in (n_q, n_k)] + [numbers(2, HEADS, n_k, 3, seed=9)]
+
+
+# What is exported: a model, its input for some numbers of tokens, and which axes are free in each input.
+N, N_Q, N_K = (torch.export.Dim(name, min=1, max=64) for name in ("n", "n_q", "n_k"))
+CROSS = ({2: N_Q}, {2: N_K}, {2: N_K})
+FILES = {
+    "layer, an empty row": (
+        lambda n, _: (numbers(2, n, D_MODEL), empty(causal_mask(n))),
+        ({1: N}, {0: N, 1: N}),
+    ),
+    "layer, padding": (
+        lambda n, _: (numbers(2, n, D_MODEL), padding_mask([n, n - 2], n)),
+        ({1: N}, {3: N}),
+    ),
+    "one head, cross lengths and an empty row": (
+        lambda n_q, n_k: (*heads_of(n_q, n_k), empty(numbers(n_q, n_k) > -0.5)),
+        (*CROSS, {0: N_Q, 1: N_K}),
+    ),
+    "one head, cross lengths, padding of a whole sentence": (
+        lambda n_q, n_k: (*heads_of(n_q, n_k), padding_mask([n_k, 0], n_k)),
+        (*CROSS, {3: N_K}),
+    ),
+}
+
+
+def in_onnxruntime(path, given):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return session.run(None, dict(zip([value.name for value in session.get_inputs()], given, strict=True)))
+
+
+def in_the_reference(path, given):
+    evaluator = reference.ReferenceEvaluator(str(path))
+    return evaluator.run(None, dict(zip(evaluator.input_names, given, strict=True)))
+
+
+def in_openvino(path, given):
+    exact = {"INFERENCE_PRECISION_HINT": "f32"}  # else it computes in bfloat16 on a CPU that can
+    return list(openvino.Core().compile_model(str(path), "CPU", exact)(given).values())
+
+
+PROGRAMS = (in_onnxruntime, in_the_reference, in_openvino)
+
+
+def export(model, given, sizes, opset, folder):
+    path = folder / "attention.onnx"
+    program = torch.onnx.export(
+        model, given, dynamo=True, opset_version=opset, dynamic_shapes=sizes, verbose=False
+    )
+    program.save(path)
+    return path
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+@pytest.mark.parametrize("name", FILES)
+@torch.no_grad()
+def test_every_program_gives_the_numbers_of_pytorch_for_any_number_of_tokens(name, opset, tmp_path):
+    torch.manual_seed(0)
+    model = (MultiHeadAttention(D_MODEL, HEADS) if "layer" in name else OneHead()).eval()
+    given, sizes = FILES[name]
+    path = export(model, given(5, 4), sizes, opset, tmp_path)
+    for lengths in ((5, 4), (9, 7), (3, 6)):
+        inputs = given(*lengths)
+        expected = model(*inputs)
+        assert (expected[1].sum(dim=-1) == 0).any() == (name != "layer, padding"), "a row without a key"
+        for program in PROGRAMS:
+            results = program(path, [tensor.numpy() for tensor in inputs])
+            for result, wanted in zip(results, expected, strict=True):
+                torch.testing.assert_close(
+                    torch.tensor(result), wanted, atol=1e-5, rtol=0, msg=program.__name__
+                )
+
+
+class PyTorchsLayer(nn.Module):
+    """What the file of ``nn.MultiheadAttention`` holds, beside ours."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
+        self.kind = kind
+
+    def forward(self, x, mask):
+        return self.attention(x, x, x, need_weights=False, **{self.kind: ~mask})[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "opset", "seen"),
+    [
+        ("attn_mask", 20, ["NaN", "NaN", "NaN"]),
+        ("attn_mask", 23, ["zeros", "zeros", "zeros"]),  # as in training; in eval PyTorch gives NaN here
+        ("key_padding_mask", 20, ["right", "right", "right"]),
+        ("key_padding_mask", 23, ["refused", "right", "right"]),
+    ],
+)
+@torch.no_grad()
+def test_what_the_file_of_pytorchs_own_layer_gives(kind, opset, seen, tmp_path):
+    model, x = PyTorchsLayer(kind).eval(), numbers(2, 5, D_MODEL)
+    mask = empty(causal_mask(5)) if kind == "attn_mask" else padding_mask([5, 3], 5)[:, 0, 0]
+    path = export(
+        model, (x, mask), ({1: N}, {0: N, 1: N} if kind == "attn_mask" else {1: N}), opset, tmp_path
+    )
+    assert [answer(program, path, x, mask, model(x, mask)) for program in PROGRAMS] == seen
+
+
+def answer(program, path, x, mask, expected):
+    """Say what the row of the second word is, in which "attn_mask" leaves no key."""
+    try:
+        output = torch.tensor(program(path, [x.numpy(), mask.numpy()])[0])
+    except Exception as refusal:  # each program has errors of its own
+        assert "inconsistent q_sequence_length (between attn_mask and Q)" in str(refusal)
+        return "refused"
+    others = torch.arange(5) != 1
+    torch.testing.assert_close(output[:, others], expected[:, others], atol=1e-5, rtol=0)
+    if torch.allclose(output, expected, atol=1e-5):
+        return "right"
+    if output[:, 1].isnan().all():
+        return "NaN"
+    return "something else" if output[:, 1].any() else "zeros"
