@@ -1,122 +1,182 @@
-// A Panel without a kernel: its states lie packed in the page, and a control or a click shows one of them.
+// A Panel without a kernel: what it shows lies packed in the page, and a control or a click brings it up.
 const LINK = /^#picture-(\d+)=([\d,]+)(?:\/(.+))?$/; // which picture of the page, its settings, what was clicked
-async function play(panel, number) {
-  const packed = Uint8Array.from(atob(panel.querySelector("script").textContent), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const { start, marks, states } = JSON.parse(await new Response(stream).text());
-  const inputs = [...panel.querySelectorAll("[data-control]")], reset = panel.querySelector(".reset");
-  const picture = panel.querySelector(".picture"), words = panel.querySelector("[role=status]");
-  const way = panel.querySelector(".way"); // the numbers clicked one after the other, where clicks add up
-  let at, click, now; // the state shown: its settings and its click, and the settings that follow from them
-  const svg = runs => runs.map((n, i) => i % 2 ? "" : marks.slice(n, n + runs[i + 1]).join("")).join("");
-  const state = (settings, click = "") => states[`${settings} ${click}`.trim()];
-  const same = (settings, runs) => String(state(settings)?.[0]) === String(runs);
-  function show(settings, clicked, said = "") {
-    const [runs, lines, shown] = state(settings, clicked);
+
+// The states of one Panel. Settings are a list: which option each control shows; a click is the name of a cell.
+class Kept {
+  constructor({ start, marks, states }) {
+    Object.assign(this, { start, marks, states });
+  }
+
+  static async of(panel) {
+    const packed = Uint8Array.from(atob(panel.querySelector("script").textContent), c => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Kept(JSON.parse(await new Response(stream).text()));
+  }
+
+  // What is shown at these settings after this click, and which settings follow; nothing if it is not kept.
+  at(settings, click = "") {
+    const state = this.states[`${settings} ${click}`.trim()];
+    if (!state) return undefined;
+    const [runs, words, follow] = state;
+    return { runs, words, settings: follow, get picture() { return String(runs); } };
+  }
+
+  svg({ runs }) {
+    return runs.map((n, i) => i % 2 ? "" : this.marks.slice(n, n + runs[i + 1]).join("")).join("");
+  }
+
+  answersClicks(settings) {
+    return Object.keys(this.states).some(name => name.startsWith(`${settings} `));
+  }
+
+  // Not all settings combine: a slider then goes on to the next option that does, a menu sets others back.
+  nearest(now, i, to, isSlider) {
+    const onward = j => (j - now[i]) * (to - now[i]) > 0;
+    const own = j => isSlider ? Math.abs(j - to) + 500 * !onward(j) : 1e6 * (j !== to);
+    const far = ({ settings }) => settings.reduce((sum, j, k) => sum + (k === i ? own(j) : 1000 * (j !== now[k])), 0);
+    const plain = Object.keys(this.states).filter(name => !name.includes(" ")).map(name => name.split(",").map(Number));
+    return plain.reduce((best, other) => far(this.at(other)) < far(this.at(best)) ? other : best);
+  }
+}
+
+// Where what a picture shows comes from, by the figure's data-states: a class with all that `Kept` can do.
+const STATES = { kept: Kept };
+
+class Picture {
+  constructor(panel, number, states) {
+    Object.assign(this, { panel, states, name: `#picture-${number + 1}`, steps: [] });
+    this.inputs = [...panel.querySelectorAll("[data-control]")];
+    this.reset = panel.querySelector(".reset");
+    this.box = panel.querySelector(".picture");
+    this.status = panel.querySelector("[role=status]");
+    this.way = panel.querySelector(".way"); // the numbers clicked one after the other, where clicks add up
+    this.show(states.start, "");
+    this.listen();
+    this.open();
+  }
+
+  // The one place where a picture is shown.
+  show(settings, click, said = "") {
+    const state = this.states.at(settings, click);
     // A click that moves a control leads on from there, if the same is shown there.
-    at = String(state(shown, clicked)?.[0]) === String(runs) ? shown : settings;
-    [click, now] = [clicked, shown];
-    picture.innerHTML = svg(runs);
-    say(said);
-    inputs.forEach((input, i) => set(input, shown[i]));
+    const isSame = this.states.at(state.settings, click)?.picture === state.picture;
+    Object.assign(this, { at: isSame ? state.settings : settings, click, now: state.settings });
+    this.box.innerHTML = this.states.svg(state);
+    this.say(said);
+    this.inputs.forEach((input, i) => set(input, this.now[i]));
+    this.walk();
   }
-  const say = said => { words.innerText = [state(at, click)[1], said].filter(Boolean).join("\n"); };
-  function link() {
-    history.replaceState(null, "", `#picture-${number + 1}=${at}${click && `/${click.replace(" ", "+")}`}`);
+
+  say(said) {
+    this.status.innerText = [this.shown.words, said].filter(Boolean).join("\n");
   }
-  function move(i, to) {
-    const isHeld = click && !same(now, state(at, click)[0]); // the controls alone do not tell what is shown
-    const before = now.with(i, to);
+
+  get shown() {
+    return this.states.at(this.at, this.click);
+  }
+
+  // Shows what was chosen, and lets the address of the page name it.
+  choose(settings, click, said) {
+    this.show(settings, click, said);
+    const clicked = this.click && `/${this.click.replace(" ", "+")}`;
+    history.replaceState(null, "", `${this.name}=${this.at}${clicked}`);
+  }
+
+  listen() {
+    this.inputs.forEach((input, i) => input.addEventListener("input", () => {
+      this.move(i, Number(input.type === "checkbox" ? input.checked : input.value));
+    }));
+    this.reset.addEventListener("click", () => this.choose(this.states.start, ""));
+    this.box.addEventListener("click", event => this.clicked(cellOf(event)));
+    this.box.addEventListener("pointerover", event => {
+      this.box.classList.toggle("answers", !!this.answer(cellOf(event)));
+    });
+    [...this.inputs, this.reset].forEach(input => { input.disabled = false; });
+    addEventListener("hashchange", () => this.open());
+  }
+
+  // --- a control ---------------------------------------------------------------------------------------
+
+  move(i, to) {
+    const { at, click, now, states } = this, asked = now.with(i, to);
+    const isHeld = click && states.at(now)?.picture !== this.shown.picture; // the controls alone do not tell what is shown
     for (const [from, clicked] of [[at, click], [now, ""], [at, ""]]) {
-      const moved = from.with(i, to);
-      if (state(moved, clicked)?.[2][i] !== to) continue;
-      const lost = isHeld && !clicked ? "What you clicked is not kept for this setting." : "";
-      return show(moved, clicked, lost || (from === at && !clicked ? others(before, moved, i) : ""));
+      const settings = from.with(i, to);
+      if (states.at(settings, clicked)?.settings[i] !== to) continue;
+      const moved = from === at && !clicked ? this.others(asked, settings, i) : "";
+      return this.choose(settings, clicked, isHeld && !clicked ? "What you clicked is not kept for this setting." : moved);
     }
-    const next = nearest(i, to);
-    show(next, "", others(before, next, i));
+    const settings = states.nearest(now, i, to, this.inputs[i].type === "range");
+    this.choose(settings, "", this.others(asked, settings, i));
   }
+
   // Says which controls had to move because a combination is not kept, and if this slider had to spring back.
-  function others(before, after, i) {
-    const goesOn = inputs[i].type === "range" && after[i] !== now[i];
-    const names = inputs.filter((_, k) => !(k === i && goesOn) && before[k] !== after[k])
-      .map(input => `“${input.dataset.name}” is now ${option(input, after[inputs.indexOf(input)])}`);
+  others(asked, settings, i) {
+    const goesOn = this.inputs[i].type === "range" && settings[i] !== this.now[i];
+    const names = this.inputs.map((input, k) => !(k === i && goesOn) && asked[k] !== settings[k]
+      && `“${input.dataset.name}” is now ${option(input, settings[k])}`).filter(Boolean);
     return names.length ? `Not every combination is kept here: ${names.join(", ")}.` : "";
   }
-  // Not all settings combine here: a slider then goes on to the next that does, a menu sets others back.
-  function nearest(i, to) {
-    const slider = inputs[i].type === "range", onward = j => (j - now[i]) * (to - now[i]) > 0;
-    const far = (j, k) => k !== i ? 1000 * (j !== now[k])
-      : slider ? Math.abs(j - to) + 500 * !onward(j) : 1e6 * (j !== to);
-    const plain = Object.keys(states)
-      .filter(name => !name.includes(" ")).map(name => name.split(",").map(Number));
-    const cost = settings => state(settings)[2].reduce((sum, j, k) => sum + far(j, k), 0);
-    return plain.reduce((best, other) => cost(other) < cost(best) ? other : best);
+
+  // --- a click -----------------------------------------------------------------------------------------
+
+  // The name under which an answer to a click on a cell is kept, if one is.
+  answer(cell) {
+    const name = cell?.dataset.cell;
+    return [name === this.click && `${name} again`, name].find(click => click && this.states.at(this.at, click));
   }
-  const option = (input, i) => input.dataset.control.split("|")[i];
-  function set(input, i) {
-    if (input.type === "checkbox") input.checked = i === 1;
-    else input.value = i;
-    if (input.type !== "range") return;
-    input.nextElementSibling.value = option(input, i);
-    input.setAttribute("aria-valuetext", option(input, i));
-  }
-  inputs.forEach((input, i) => input.addEventListener("input", () => {
-    move(i, Number(input.type === "checkbox" ? input.checked : input.value));
-    walk();
-    link();
-  }));
-  reset.addEventListener("click", () => { show(start, ""); walk(); link(); });
-  const answer = event => {
-    const cell = event.target.closest("[data-cell]")?.dataset.cell;
-    return [cell === click && `${cell} again`, cell].find(clicked => clicked && state(at, clicked));
-  };
-  picture.addEventListener("click", event => {
-    const cell = event.target.closest("[data-cell]"), answered = answer(event);
+
+  clicked(cell) {
     if (!cell) return;
-    const seen = clicked => String(state(at, clicked).slice(0, 2)); // the picture and its words
-    if (answered && seen(answered) !== seen(click)) {
-      show(at, answered);
-      walk();
-      link();
-      return;
-    }
+    const answer = this.answer(cell), seen = ({ picture, words }) => `${picture} ${words}`;
+    if (answer && seen(this.states.at(this.at, answer)) !== seen(this.shown)) return this.choose(this.at, answer);
     const about = cell.querySelector(".tip")?.textContent;
-    const isKept = Object.keys(states).some(name => name.startsWith(`${at} `));
-    say((about ? `${about}. ` : "") + (isKept ? "It is chosen already, or a click on it changes nothing."
+    this.say((about ? `${about}. ` : "") + (this.states.answersClicks(this.at)
+      ? "It is chosen already, or a click on it changes nothing."
       : "For these settings no answer to a click is kept here: press “reset” first, or use JupyterLab."));
-  });
-  picture.addEventListener("pointerover", event => picture.classList.toggle("answers", !!answer(event)));
+  }
+
   // The way here: what was clicked one after the other, each a button that leads back to it.
-  let steps = [];
-  function walk() {
-    if (!way) return;
-    const name = `${at} ${click}`, [title] = state(at, click)[1].split("\n");
-    const before = steps.findIndex(step => step.name === name);
-    steps = click ? [...steps.slice(0, before < 0 ? undefined : before), { name, title, at, click }] : [];
-    way.replaceChildren(...steps.slice(-6).map((step, i) => {
+  walk() {
+    if (!this.way) return;
+    const { at, click } = this, name = `${at} ${click}`, [title] = this.shown.words.split("\n");
+    const before = this.steps.findIndex(step => step.name === name);
+    this.steps = click ? [...this.steps.slice(0, before < 0 ? undefined : before), { name, title, at, click }] : [];
+    this.way.replaceChildren(...this.steps.slice(-6).map((step, i) => {
       const button = document.createElement("button");
       button.textContent = (i ? "← " : "") + step.title;
-      button.addEventListener("click", () => { show(step.at, step.click); walk(); link(); });
+      button.addEventListener("click", () => this.choose(step.at, step.click));
       return button;
     }));
   }
-  function open() {
+
+  // Shows what the address names, if it names this picture.
+  open() {
     const [, which, settings, clicked = ""] = LINK.exec(location.hash) || [];
-    const linked = [settings?.split(",").map(Number), decodeURIComponent(clicked).replace("+", " ")];
-    if (which !== String(number + 1)) return;
-    if (state(...linked)) show(...linked);
-    else say("What this link names is not kept here.");
-    walk();
-    for (let fold = panel.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    panel.scrollIntoView();
+    if (`#picture-${which}` !== this.name) return;
+    const linked = [settings.split(",").map(Number), decodeURIComponent(clicked).replace("+", " ")];
+    if (this.states.at(...linked)) this.show(...linked);
+    else this.say("What this link names is not kept here.");
+    for (let fold = this.panel.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    this.panel.scrollIntoView();
   }
-  show(start, "");
-  [...inputs, reset].forEach(input => { input.disabled = false; });
-  open();
-  addEventListener("hashchange", open);
 }
-document.querySelectorAll(".play").forEach(play);
+
+const cellOf = event => event.target.closest("[data-cell]");
+const option = (input, i) => input.dataset.control.split("|")[i];
+function set(input, i) {
+  if (input.type === "checkbox") input.checked = i === 1;
+  else input.value = i;
+  if (input.type !== "range") return;
+  input.nextElementSibling.value = option(input, i);
+  input.setAttribute("aria-valuetext", option(input, i));
+}
+
+// A file of its own that stands behind this one can put its states among STATES before they are asked for.
+addEventListener("DOMContentLoaded", () => document.querySelectorAll(".play").forEach(async (panel, number) => {
+  new Picture(panel, number, await STATES[panel.dataset.states ?? "kept"].of(panel));
+}));
+
 const reach = () => document.querySelectorAll(".scroll, .highlight").forEach(box => {
   if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; // so that the keys scroll it, too
   else box.removeAttribute("tabindex");
