@@ -117,27 +117,30 @@ SHOWN = """panel => {
   return [panel.querySelector(".picture").classList.contains("answers"), panel.querySelector("text").textContent,
     slider.getAttribute("aria-valuetext"), slider.nextElementSibling.value,
     inputs.map(input => input.type === "checkbox" ? +input.checked : input.value).join(),
-    panel.querySelector("[role=status]").innerText.split("\\n").slice(2).join()].join(" | ");
+    panel.querySelector("[role=status]").innerText.split("\\n").slice(2).join(),
+    ...[...panel.querySelectorAll(".way button")].map(step => step.textContent)].join(" | ");
 }"""
 SILENT = "It is chosen already, or a click on it changes nothing."
-# What follows: whether the pointer is a hand | mask d off word | the slider, twice | controls | what is said
+# What follows: whether the pointer is a hand | mask d off word | the slider, twice | controls | what is said | the way here
 WALK = f"""start: false | 0 2 True hi | 2 | 2 | 1,1,1 |
-0,0,1: true | 0 2 True one | 2 | 2 | 1,1,1 |
-0,0,1: true | 0 2 True two | 2 | 2 | 1,1,1 |
-link: false | 0 2 True two | 2 | 2 | 1,1,1 |
-1=2: false | 0 3 True two | 3 | 3 | 1,2,1 |
-0,0,9: false | 0 3 True two | 3 | 3 | 1,2,1 | {SILENT}
-0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |
+0,0,1: true | 0 2 True one | 2 | 2 | 1,1,1 |  | <one>
+0,0,1: true | 0 2 True two | 2 | 2 | 1,1,1 |  | <one> | ← <two>
+way 0: true | 0 2 True one | 2 | 2 | 1,1,1 |  | <one>
+0,0,1: true | 0 2 True two | 2 | 2 | 1,1,1 |  | <one> | ← <two>
+link: false | 0 2 True two | 2 | 2 | 1,1,1 |  | <two>
+1=2: false | 0 3 True two | 3 | 3 | 1,2,1 |  | <two> | ← <two>
+0,0,9: false | 0 3 True two | 3 | 3 | 1,2,1 | {SILENT} | <two> | ← <two>
+0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |  | <two> | ← <two> | ← <hi>
 2=1: true | 0 3 True hi | 3 | 3 | 1,2,1 |
-0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |
+0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |  | <hi>
 0=0: true | 1 2 False hi | 2 | 2 | 0,1,0 | Not every combination is kept here: “d <1>” is now 2.
 1=2: true | 1 2 False hi | 2 | 2 | 0,1,0 | Not every combination is kept here: “d <1>” is now 2.
 1=0: true | 1 1 False hi | 1 | 1 | 0,0,0 |
 1=2: true | 1 2 False hi | 2 | 2 | 0,1,0 |
 0=1: true | 0 2 False hi | 2 | 2 | 1,1,0 |
-0,0,2: true | 0 1 False one | 1 | 1 | 1,0,0 |
-0,0,1: true | 0 1 False one | 1 | 1 | 1,0,0 | {SILENT}
-link: false | 0 1 False one | 1 | 1 | 1,0,0 |
+0,0,2: true | 0 1 False one | 1 | 1 | 1,0,0 |  | <one>
+0,0,1: true | 0 1 False one | 1 | 1 | 1,0,0 | {SILENT} | <one>
+link: false | 0 1 False one | 1 | 1 | 1,0,0 |  | <one>
 reset: false | 0 2 True hi | 2 | 2 | 1,1,1 |"""
 # The setting beside the start is refused: a slider goes on to the next, and back over it.
 UNEVEN = """start: false | 0 1 True hi | 1 | 1 | 1,0,1 |
@@ -158,6 +161,8 @@ def test_controls_and_clicks_of_a_played_panel_show_what_they_say(browser, tmp_p
             address = page.url
             page.goto("about:blank")
             page.goto(address)
+        elif step.startswith("way "):
+            page.locator(".way button").nth(int(step[-1])).click()
         elif step == "reset":
             page.locator(".reset").click()
         elif option:

@@ -151,15 +151,15 @@ class MadeUp(Explorer):
     def compute(self, mask, d, **_):
         if (mask, d) == self.refused:
             raise ValueError("no")
-        return {}
+        return {"trail": ()}  # so the way of its clicks is told
 
     def draw(self, drawing, state):
         cells = "".join(f'<g class="hit" data-cell="0,0,{i}"><rect/></g>' for i in (9, 0, 1, 2))
-        svg = f"<svg><rect/><rect/>{cells}<text>{' '.join(map(str, state.values()))}</text></svg>"
+        svg = f"<svg><rect/><rect/>{cells}<text>{' '.join(map(str, list(state.values())[:4]))}</text></svg>"
         drawing.svg = lambda: svg
 
     def words(self, state):
-        return ["<b>", "& more"]
+        return [f"<{state['word']}>", "& more"]
 
     def click(self, values, heatmap, row, column):
         word = "two" if values["word"] == "one" else "one"
@@ -174,8 +174,8 @@ PANEL = """\
 <figure class="play"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-name="mask" data-control="c|a &amp; b"><option value=0>c</option><option value=1 selected>a &amp; b</option></select></label>\
 <label>d &lt;1&gt; <input type="range" min="0" max="2" value="1" disabled data-name="d &lt;1&gt;" data-control="1|2|3" aria-valuetext="2"><output>2</output></label><button type="button" class="reset" disabled>reset</button></div>\
 <details><summary>more</summary><div class="controls"><label><input type="checkbox" disabled data-name="off" data-control="no|yes" checked> off</label></div></details>\
-<div class="scroll picture"><svg><rect/><rect/><g class="hit" data-cell="0,0,9"><rect/></g><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div>\
-<p role="status">&lt;b&gt;<br>&amp; more</p>\
+<div class="scroll picture"><svg><rect/><rect/><g class="hit" data-cell="0,0,9"><rect/></g><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div><div class="way" role="group" aria-label="the way here"></div>\
+<p role="status">&lt;hi&gt;<br>&amp; more</p>\
 <p class="note">To type words of your own, open this page in JupyterLab. Click or tap a cell to choose it. In JupyterLab several clicks also add up. Not every combination of settings is kept here; a line says so where one is left out.</p><script type="text/plain"></script></figure>"""
 
 
