@@ -52,19 +52,14 @@ def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.i
     row, heading = longest(rows), 20 if title else 0
     x, y, cell, turned = _cells(box, row, rows, columns, heading, small)
     width, bottom = cell * len(columns), y + cell * len(rows)
-    middle, words = x + width / 2, row + longest(columns) + said[0]
-    if small:
-        below, size, title_size = 12, width / 13, max(10, min(13, width / (LETTER * max(title, 1))))
-        size = max(10, min(12, size))
-    else:
-        below, size, title_size = 18, max(11, min(15, box[2] / (BOLD_LETTER * words))), 15
-        words = max(words, row + said[1])
-    half = min(BOLD_LETTER * size * words, across) / 2
+    middle, said = x + width / 2, (row + longest(columns) + said[0], 0 if small else row + said[1])
+    size = max(10, min(12, width / 13)) if small else max(11, min(15, box[2] / (BOLD_LETTER * said[0])))
+    half = min(BOLD_LETTER * size * max(said), across) / 2
     return Layout(
         x, y, cell, len(rows), len(columns), max(10, min(14, cell * 0.8)), turned,
-        title=(middle, box[1] + 14, title_size),
+        title=(middle, box[1] + 14, max(10, min(13, width / (LETTER * max(title, 1)))) if small else 15),
         axes=((x - 8.5 * row - 14, (y + bottom) / 2, 13), (middle, box[1] + heading + 12, 13)),
-        readout=(min(max(middle, half), across - half), bottom + below, size),
+        readout=(min(max(middle, half), across - half), bottom + (12 if small else 18), size),
     )  # fmt: skip
 
 
@@ -115,14 +110,17 @@ def lay_out_heads(box, small):
 def lay_out_bars(box, values, names, limits):
     """Return the size of letters, the line at 0, and of each value its bar and where its words stand."""
     x, y, width, height = box
+    low, high = min(0.0, *limits), max(0.0, *limits)
     step = min(height / len(names), 44)
     letter = max(10, min(14, step * 0.6))
     left = x + letter * 0.62 * longest(names)  # where names end
-    low, high = min(0.0, *limits), max(0.0, *limits)
     unit = (x + width - left - 14 - letter * 4) / ((high - low) or 1)  # pixels of a 1
-    zero, places = left + 8 - low * unit, []
-    for i, value in enumerate(values):
-        line = y + (i + 0.36) * step + letter * 0.35
+    zero = left + 8 - low * unit
+
+    def place(i, value):
         bar = (zero + min(value, 0) * unit, y + i * step, max(abs(value) * unit, 1), step * 0.72)
-        places.append((bar, (left, line), (zero + max(value, 0) * unit + 6, line)))
+        line = bar[1] + step * 0.36 + letter * 0.35
+        return bar, (left, line), (zero + max(value, 0) * unit + 6, line)
+
+    places = [place(i, value) for i, value in enumerate(values)]
     return letter, (zero, y - 2, zero, y + step * len(names)), places

@@ -85,18 +85,17 @@ class Drawing:
         always on it), ``chosen`` the bar with a frame, ``cells`` what a click on each bar chooses, ``hovers``
         what a bar says to the mouse where label and number do not say it.
         """
-        colours = colour if isinstance(colour, list) else [colour] * len(labels)
+        colour = colour if isinstance(colour, list) else [colour] * len(labels)
         values, names = [float(value) for value in values], [short(label) for label in labels]
         letter, zero, places = lay_out_bars(box, values, names, limits)
-        for i, (bar, name_at, number_at) in enumerate(places):
+        for i, (bar, *words_at) in enumerate(places):
             shown = number(values[i], trim=False)
             hover = hovers[i] if hovers else f"{labels[i]}: {shown}"
-            self.rect(*bar, colours[i], hover=hover, cell=cells[i] if cells else None)
-            self.text(*name_at, names[i], letter, "end", bold=i == chosen)
-            self.text(*number_at, shown, letter, bold=i == chosen)
+            self.rect(*bar, colour[i], hover=hover, cell=cells and cells[i])
+            self.text(*words_at[0], names[i], letter, "end", bold=i == chosen)
+            self.text(*words_at[1], shown, letter, bold=i == chosen)
             if i == chosen:
-                x, y, width, height = bar
-                self.rect(x - 2, y - 2, width + 4, height + 4, "lit", outline=True)
+                self.rect(bar[0] - 2, bar[1] - 2, bar[2] + 4, bar[3] + 4, "lit", outline=True)
         self.line(*zero, "ink", 1)
 
     def heatmap(self, box, values, rows, columns, chosen=None, **options):

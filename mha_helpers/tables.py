@@ -46,8 +46,7 @@ def matrix_table(
 
     ``chosen`` lights a row, ``1``, a cell, ``(1, 0)``, or a column, ``(None, 0)``, counted from 0.
     ``mask`` is bool, True = may attend; other cells are hatched and hold a dash, those of −∞ are hatched.
-    ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". Of a large matrix the first rows and columns and
-    the last are shown.
+    ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". Of a large matrix the middle is left out.
 
     Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 00 on.
     Raises ``ValueError`` where sizes do not fit, or a cell or colour does not exist.
@@ -76,11 +75,8 @@ def matrix_table(
     grid = [[cell(i, j) for j in kept_columns] for i in kept_rows]
     rows = rows and [GAP if i is None else rows[i] for i in kept_rows]
     columns = columns and [GAP if j is None else columns[j] for j in kept_columns]
-    size = str(tuple(matrix.shape)) if shape else ""
-    return Table(
-        _html(grid, rows, columns, name, size, colour_of(colour or "lit")),
-        _text(grid, rows, columns, f"{name} {size}".strip()),
-    )
+    parts = grid, rows, columns, name, str(tuple(matrix.shape)) if shape else ""
+    return Table(_html(*parts, colour_of(colour or "lit")), _text(*parts))
 
 
 def product_table(
@@ -210,10 +206,10 @@ def _factor(value):
 
 
 def _html(grid, rows, columns, name, size, colour):
-    red, green, blue = bytes.fromhex(colour[1:])
+    parts = ",".join(map(str, bytes.fromhex(colour[1:])))
     # The outline is nearer to the text's colour, so that it shows on dark pages, too.
     lit = (
-        f"background:rgba({red},{green},{blue},.28);outline:2px solid {colour};"
+        f"background:rgba({parts},.28);outline:2px solid {colour};"
         f"outline:2px solid color-mix(in srgb,{colour} 65%,currentColor);outline-offset:-2px;"
     )
     styles = {"plain": CELL, "lit": CELL + lit, "masked": CELL + HATCHED}
@@ -223,13 +219,13 @@ def _html(grid, rows, columns, name, size, colour):
         parts.append(f'<caption style="{CAPTION}">{marked} {size}</span></caption>')
     if columns:
         corner = f'<td style="{HEAD}left"></td>' if rows else ""
-        heads = [f'<th scope="col" style="{HEAD}right">{_in_two_lines(label)}</th>' for label in columns]
-        parts.append(f'<tr style="background:transparent">{corner}{"".join(heads)}</tr>')
+        names = [f'<th scope="col" style="{HEAD}right">{_in_two_lines(label)}</th>' for label in columns]
+        parts.append(f'<tr style="background:transparent">{corner}{"".join(names)}</tr>')
     for line, label in zip(grid, rows or itertools.repeat(""), strict=False):
-        head = f'<th scope="row" style="{HEAD}left">{html.escape(label)}</th>' if rows else ""
-        bold = [(f"<b>{text}</b>" if kind == "lit" else text, kind) for text, kind in line]
-        cells = "".join(f'<td style="{styles[kind]}">{text}</td>' for text, kind in bold)
-        parts.append(f'<tr style="background:transparent">{head}{cells}</tr>')
+        first = f'<th scope="row" style="{HEAD}left">{html.escape(label)}</th>' if rows else ""
+        bold = [(f"<b>{text}</b>" if look == "lit" else text, look) for text, look in line]
+        cells = "".join(f'<td style="{styles[look]}">{text}</td>' for text, look in bold)
+        parts.append(f'<tr style="background:transparent">{first}{cells}</tr>')
     return "".join([*parts, "</table>"])
 
 
@@ -242,17 +238,17 @@ def _in_two_lines(label):
     return f"{html.escape(label[:middle])}<br>{html.escape(label[middle + 1 :])}"
 
 
-def _text(grid, rows, columns, caption):
-    some_lit = any(kind == "lit" for line in grid for _, kind in line)
+def _text(grid, rows, columns, name, size):
+    some_lit = any(look == "lit" for line in grid for _, look in line)
     pad = " " if some_lit else ""  # brackets must not push the other numbers out of line
-    lines = [[f"[{text}]" if kind == "lit" else text + pad for text, kind in line] for line in grid]
+    lines = [[f"[{text}]" if look == "lit" else text + pad for text, look in line] for line in grid]
     if columns:
         lines.insert(0, [label + pad for label in columns])
-    heads = (["", *rows] if columns else rows) if rows else [""] * len(lines)
+    names = (["", *rows] if columns else rows) if rows else [""] * len(lines)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    head_width = max(map(len, heads))
+    widest = max(map(len, names))
     written = [
-        "  ".join([head.ljust(head_width)] * bool(rows) + list(map(str.rjust, line, widths))).rstrip()
-        for head, line in zip(heads, lines, strict=True)
+        "  ".join([first.ljust(widest)] * bool(rows) + list(map(str.rjust, line, widths))).rstrip()
+        for first, line in zip(names, lines, strict=True)
     ]
-    return "\n".join([caption] * bool(caption) + written)
+    return "\n".join([f"{name} {size}".strip()] * bool(name or size) + written)
