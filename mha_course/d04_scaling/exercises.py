@@ -14,7 +14,7 @@ def _response_there(d_k, wanted):
 
 
 still_head = ValueExercise(
-    "D4.1 ★★ · 9 min · Where a head stops responding",
+    "D4.1 ★★ · 12 min · Where a head stops responding",
     task="""
     A query has learned to equal its key, so that this score is d_k; the score of the only other key is 0.
     The matching weight α responds to its score with α · (1 − α). What is the smallest whole d_k at which this

@@ -19,7 +19,7 @@ def _counted(number, right):
 
 
 whole_block = ValueExercise(
-    "D9.1 ★★ · 6 min · What a whole block costs",
+    "D9.1 ★★ · 8 min · What a whole block costs",
     task="""
     The page covers attention. A block also has an FFN: two matrices, d_model → d_ff and back. Take
     d_model = 512 and d_ff = 2048. How many multiply-adds does the FFN need for 100 words? And at how many

@@ -41,7 +41,7 @@ def _case(n_target, n_source, lengths, label, d_k=4, mistakes=""):
 
 
 cross_attention = FunctionExercise(
-    "D9.3 ★★ · 8 min · Who asks, who answers?",
+    "D9.3 ★★ · 10 min · Who asks, who answers?",
     axes=("sentence", "word", "number"),
     cases=lambda: [
         _case(3, 5, [5, 5], "without padding", mistakes=_WITHOUT_PADDING),

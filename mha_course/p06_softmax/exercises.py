@@ -48,7 +48,7 @@ def _larger_weight(factor, _):
 
 
 how_sharp = ValueExercise(
-    "6.2 ★★ · 5 min · How sharp does a factor make it?",
+    "6.2 ★★ · 7 min · How sharp does a factor make it?",
     right=round(log(9) / 2, 2),  # which the exact one rounds to, and 1.094 does not
     decimals=2,
     task="""
@@ -91,7 +91,7 @@ def _large_scores():
 
 
 softmax_for_every_row = FunctionExercise(
-    "6.3 ★★★ · 10 min · Softmax for every row",
+    "6.3 ★★★ · 12 min · Softmax for every row",
     without=("softmax", "log_softmax", "softmin", "attention_weights", "scaled_dot_product_attention"),
     cases=lambda: [
         case(numbers(2, 3), label="with a small table"),

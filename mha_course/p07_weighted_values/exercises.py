@@ -64,7 +64,7 @@ class ByItsCall(FunctionExercise):
 
 
 hidden_weights = ByItsCall(
-    "7.2 ★★ · 5 min · Make hidden weights visible",
+    "7.2 ★★ · 7 min · Make hidden weights visible",
     without=("softmax", "softmin", "exp", "pow", "rpow"),  # rpow is math.e ** scores
     axes=("sentence", "head", "query", "key"),
     describe=lambda weights, _: None if weights.any() else "is 0 everywhere, as a mix of zeros is",
@@ -117,7 +117,7 @@ def _parts_of(output, _):
 
 
 one_more_word = FunctionExercise(
-    "7.3 ★★★ · 9 min · One more word",
+    "7.3 ★★★ · 11 min · One more word",
     returns=("output", "total"),
     describe=_parts_of,
     cases=lambda: [

@@ -58,7 +58,7 @@ indices = {
 )
 
 cut_from_slices = FunctionExercise(
-    "8.2 ★★ · 6 min · The cut without view",
+    "8.2 ★★ · 9 min · The cut without view",
     cases=lambda: [
         case(numbers(2, 5, 12), 3, label="with two sentences of five words"),
         case(numbers(3, 4, 10), 2, label="with two heads"),
@@ -135,7 +135,7 @@ class ScrambleTest(TestExercise):
 
 
 scramble_test = ScrambleTest(
-    "8.3 ★★ · 8 min · Write the test that catches a scramble",
+    "8.3 ★★ · 10 min · Write the test that catches a scramble",
     times=2,
     code="""
 def split(q, num_heads):

@@ -6,7 +6,7 @@ from mha_course.p09_concat_and_output.judges import BugHunt, ModuleExercise, Pru
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 take_out = Pruning(
-    "9.1 ★★ · 6 min · Take one head out",
+    "9.1 ★★ · 8 min · Take one head out",
     returns=("concat", "w_o"),
     cases=lambda: [
         case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
@@ -157,7 +157,7 @@ _BLANK_CELL = changes("""
 """)
 
 the_class = ModuleExercise(
-    "9.2 ★★★ · 15 min · The class, from a blank cell",
+    "9.2 ★★★ · 22 min · The class, from a blank cell",
     axes=_AXES,
     without=[*mha_helpers.__all__, "forward", "multi_head_attention_forward"],
     cases=lambda: [
