@@ -1,4 +1,4 @@
-"""Train the two tiny models of page 10 and keep what they were along the way.
+"""Train the three tiny models of deeper/10 and keep what they were along the way.
 
     python -m tools.train_tiny_model            # writes mha_course/models/checkpoints/, a few minutes
 
@@ -14,12 +14,13 @@ SEED = 1
 KEPT = {
     "varying": (0, 50, 100, 125, 150, 175, 200, 225, 250, 300, 400, 600, 1000),
     "fixed": (0, 25, 50, 75, 100, 125, 150, 300),
+    "one layer": (0, 1000),
 }
 
 
 def train_and_keep(run):
     """Train one model. Return its parameters at the steps of KEPT, in float16."""
-    model = tiny.new_model(SEED)
+    model = tiny.new_model(SEED, run)
     kept = {name: [] for name in model.state_dict()}
     for step, on_batch in tiny.train(model, tiny.RUNS[run], KEPT[run][-1], SEED):
         if step in KEPT[run]:
@@ -33,7 +34,7 @@ def train_and_keep(run):
 def main():
     torch.set_num_threads(1)  # sums in one order, and faster for tensors this small
     for run in tiny.RUNS:
-        torch.save(train_and_keep(run), tiny.CHECKPOINTS / f"{run}.pt")
+        torch.save(train_and_keep(run), tiny.CHECKPOINTS / tiny.file_of(run))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Trained models: ``tiny``, which page 10 opens up, and ``language``, which writes on page 11."""
+"""Trained models: ``tiny``, which deeper/10 opens up, and ``language``, which writes on page 11."""
 
 from mha_course.models.language import (  # noqa: F401
     SharedKeyAttention,

@@ -1,4 +1,4 @@
-"""The tiny trained model of page 10: its task, the model, the measures of its heads, its training.
+"""The tiny trained model of deeper/10: its task, the model, the measures of its heads, its training.
 
 The task: a block of random letters is written again and again, and the model must say which letter comes
 next. ``tools/train_tiny_model.py`` made the files in ``checkpoints``.
@@ -19,7 +19,8 @@ LENGTH = 24  # letters in a sequence
 NUM_LAYERS, NUM_HEADS, D_MODEL = 2, 4, 32
 HELD_OUT_DISTANCES = (8, 11, 14)  # never trained on
 TRAINING_DISTANCES = tuple(k for k in range(6, 17) if k not in HELD_OUT_DISTANCES)
-RUNS = {"varying": TRAINING_DISTANCES, "fixed": (12,)}  # what each of the shipped models was trained on
+# What each of the shipped models was trained on; the last has a single layer, for comparison.
+RUNS = {"varying": TRAINING_DISTANCES, "fixed": (12,), "one layer": TRAINING_DISTANCES}
 BATCH, LEARNING_RATE, WEIGHT_DECAY = 64, 0.003, 1.0
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
 
@@ -30,7 +31,7 @@ def repeated_sequences(count, distances, seed):
     The length of the block, which is the distance of the repeat, is drawn from ``distances`` for each
     sequence. ``seed`` is a number, or a ``torch.Generator`` that goes on where it stopped.
 
-    Shapes: -> letters as numbers ``(count, 24)``, distances ``(count)``. Page 10.
+    Shapes: -> letters as numbers ``(count, 24)``, distances ``(count)``. Used in deeper/10.
 
     Raises ``ValueError`` for a distance outside 1 … 23 and for none.
 
@@ -50,7 +51,7 @@ def repeated_sequences(count, distances, seed):
 
 
 def as_numbers(text):
-    """Turn letters into numbers from 0 to 25. Shape: a text of n letters -> ``(n)``. Page 10.
+    """Turn letters into numbers from 0 to 25. Shape: a text of n letters -> ``(n)``. Used in deeper/10.
 
     Raises ``ValueError`` for other characters, and for fewer than 2 or more than 24 letters.
 
@@ -80,15 +81,15 @@ class TinyModel(nn.Module):
 
     No feed-forward layers, no normalisation, no biases: whatever it can do, attention does.
     Shapes: letters ``(b, n)`` -> logits ``(b, n, 26)`` and, for each layer, weights ``(b, h, n, n)``.
-    Raises ``ValueError`` for more than 24 letters. Page 10.
+    Raises ``ValueError`` for more than 24 letters. Used in deeper/10.
     Source: Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits".
     """
 
-    def __init__(self):
+    def __init__(self, num_layers=NUM_LAYERS):
         super().__init__()
         self.embedding = nn.Embedding(len(LETTERS), D_MODEL)
         self.positions = nn.Parameter(torch.randn(LENGTH, D_MODEL))
-        layers = [MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(NUM_LAYERS)]
+        layers = [MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(num_layers)]
         self.layers = nn.ModuleList(layers)
         self.guess = nn.Linear(D_MODEL, len(LETTERS), bias=False)
 
@@ -128,7 +129,7 @@ def positions_after_copies(letters):
     """Say where each letter has to look: at the letters that followed its earlier copies.
 
     True at (i, j) where letter j − 1 equals letter i and j is not after i.
-    Shapes: letters ``(…, n)`` -> bool ``(…, n, n)``. Page 10.
+    Shapes: letters ``(…, n)`` -> bool ``(…, n, n)``. Used in deeper/10.
 
     >>> positions_after_copies(torch.tensor([0, 1, 2, 0])).int()
     tensor([[0, 0, 0, 0],
@@ -143,13 +144,13 @@ def positions_after_copies(letters):
 
 
 def share_right(logits, letters, distance):
-    """Return the share of predictable letters that have the largest logit. Logits: (b, n, 26). Page 10."""
+    """Return the share of predictable letters that have the largest logit. Logits: (b, n, 26)."""
     right = logits[:, :-1].argmax(dim=-1) == letters[:, 1:]  # (b, n, 26) -> (b, n - 1)
     return right[predictable(letters, distance)].float().mean().item()
 
 
 def accuracy(model, letters, distance, heads_on=None):
-    """Return the share of predictable letters that the model's first guess gets right. Page 10."""
+    """Return the share of predictable letters that the model's first guess gets right."""
     with torch.no_grad():
         return share_right(model(letters, heads_on)[0], letters, distance)
 
@@ -158,7 +159,7 @@ def head_scores(model, letters, distance, heads_on=None):
     """Measure what each head does, as a weight from 0 to 1 averaged over queries and sequences.
 
     Returns a dict of ``(layers, h)``: "previous letter", and "after a copy": the weight on the letters that
-    followed earlier copies, for the letters from the second block on. Page 10.
+    followed earlier copies, for the letters from the second block on. Used in deeper/10.
     """
     with torch.no_grad():
         _, weights = model(letters, heads_on)
@@ -171,17 +172,17 @@ def head_scores(model, letters, distance, heads_on=None):
     return {"previous letter": previous, "after a copy": after}
 
 
-def new_model(seed):
-    """Return an untrained ``TinyModel``; the learner's own random numbers stay as they are."""
+def new_model(seed, run="varying"):
+    """Return the untrained ``TinyModel`` of a run; the learner's own random numbers stay as they are."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return TinyModel()
+        return TinyModel(1 if run == "one layer" else NUM_LAYERS)
 
 
 def train(model, distances, steps, seed):
     """Train in place, and yield ``(step, accuracy on this batch)`` before each step and after the last.
 
-    A caller that stops early keeps the model as it is trained by then. Page 10.
+    A caller that stops early keeps the model as it is trained by then. Used in deeper/10.
     """
     optimiser = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     generator = torch.Generator().manual_seed(seed)
@@ -199,12 +200,16 @@ def train(model, distances, steps, seed):
             optimiser.step()
 
 
+def file_of(run):
+    return f"{run.replace(' ', '_')}.pt"
+
+
 @functools.cache
 def _kept(run):
     """Return a file of checkpoints: "steps" ``(c)``, and each parameter with an axis ``c`` in front."""
     if run not in RUNS:
         raise ValueError(f"run must be one of {', '.join(RUNS)}; got {run!r}.")
-    return torch.load(CHECKPOINTS / f"{run}.pt", weights_only=True, map_location="cpu")
+    return torch.load(CHECKPOINTS / file_of(run), weights_only=True, map_location="cpu")
 
 
 def checkpoint_steps(run="varying"):
@@ -213,7 +218,7 @@ def checkpoint_steps(run="varying"):
 
 
 def trained_model(run="varying", step=None):
-    """Return a shipped model: run "varying" or "fixed", after ``step`` steps (default: the last). Page 10.
+    """Return a shipped model: run "varying", "fixed" or "one layer", at a step (default: the last).
 
     Raises ``ValueError`` for a run or a step that is not shipped.
     """
@@ -221,7 +226,7 @@ def trained_model(run="varying", step=None):
     step = steps[-1] if step is None else step
     if step not in steps:
         raise ValueError(f"{run} was kept after {', '.join(map(str, steps))} steps; got {step}.")
-    model = new_model(0).float()  # whatever torch.set_default_dtype says
+    model = new_model(0, run).float()  # whatever torch.set_default_dtype says
     tensors = {name: _kept(run)[name][steps.index(step)].float() for name in model.state_dict()}
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)

@@ -1,4 +1,4 @@
-"""The tiny trained model of page 10: its task, its measures, and what the shipped files must be able to do."""
+"""The tiny trained model of deeper/10: its task, its measures, and what the shipped files must be able to do."""
 
 from itertools import islice, pairwise
 
@@ -59,6 +59,7 @@ def test_the_model_copies_at_distances_held_out_of_training_and_the_shortcut_doe
     shortcut = trained_model("fixed")
     assert accuracy(shortcut, *repeated_sequences(192, [12], seed=17)) >= 0.99
     assert accuracy(shortcut, *held_out) < 0.02
+    assert accuracy(trained_model("one layer"), *held_out) < 0.1  # copying takes two
 
 
 def test_training_starts_where_the_shipped_run_started_and_learns():

@@ -17,9 +17,9 @@ import matplotlib
 import torch
 from PIL import Image
 
+from mha_course import d10_trained_heads as d10
 from mha_course import p07_weighted_values as p07
 from mha_course import p08_splitting_heads as p08
-from mha_course import p10_trained_heads as p10
 from mha_helpers import golden_example, head_heatmaps, heatmap, pipeline_map
 from tests.entries import alike
 from tools.notebook import ROOT, page_folders
@@ -85,8 +85,8 @@ def static_pictures():
         "head_heatmaps": head_heatmaps(trace.weights, example.tokens, example.head_names, chosen=1),
         "value_hull": p07.value_hull(*hull),
         "heads_cut": p08.heads_cut(example.x @ example.w_q, example.tokens, num_heads=3),
-        "model_map": p10.model_map(),
-        "circuit_maps": p10.circuit_maps(even, even, "KQW", [framed, framed]),
+        "model_map": d10.model_map(),
+        "circuit_maps": d10.circuit_maps(even, even, "KQW", [framed, framed]),
     }
 
 

@@ -41,7 +41,7 @@ def next_words(state):
 
 
 LETTERS = [f"key {name}" for name in "abcdefghijklmnop"]
-ALL = ["1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4"]  # its heads
+ALL = ["0.0", "0.1", "0.2", "0.3", "1.0", "1.1", "1.2", "1.3"]  # its heads
 BARS = [  # a Panel, its settings; of each group of bars title, labels or hovers, numbers, colours, the framed
     ("scores_explorer", {"query": 2, "key": 0, "d_k": 9}, products),
     ("scaling_explorer", {"d_k": 64, "query": 5, "key": 2}, lambda state: [

@@ -3,9 +3,9 @@
 import torch
 from matplotlib.colors import to_hex
 
+from mha_course.d10_trained_heads import circuit_maps
 from mha_course.p07_weighted_values import value_hull
 from mha_course.p08_splitting_heads import heads_cut
-from mha_course.p10_trained_heads import circuit_maps
 from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS, HEAD_COLOURS, vector
 
@@ -47,11 +47,11 @@ def test_points_of_page_07_are_the_values_and_outputs_and_its_axes_have_their_na
     assert labels[vector(wanted[0])] == wanted[0].tolist()
 
 
-def test_maps_of_page_10_have_the_colours_of_their_heads_and_frames_at_query_and_key():
+def test_maps_of_trained_heads_have_the_colours_of_their_heads_and_frames_at_query_and_key():
     even, framed = torch.full((3, 3), 1 / 3), torch.zeros(3, 3, dtype=torch.bool)
     framed[2, 0] = True
     axes = circuit_maps(even, even, "KQW", [framed, framed]).figure.axes[:2]
-    titles = ["head 1.3: the previous letter", "head 2.1: after an earlier copy"]
+    titles = ["head 0.2: the previous letter", "head 1.0: after an earlier copy"]
     for ax, title, colour in zip(axes, titles, (HEAD_COLOURS[2], HEAD_COLOURS[4]), strict=True):
         assert [frame.get_xy() for frame in ax.patches] == [(0, 2)]  # column, row
         assert ax.get_title("left") == title

@@ -10,12 +10,12 @@ import pytest
 
 pytest.importorskip("latex2mathml")
 
+from mha_course.d10_trained_heads import trained_explorer
 from mha_course.p00_start_here import cat_eats_fish_heads
 from mha_course.p02_qkv_projection import projection_explorer
 from mha_course.p05_causal_mask import mask_explorer
 from mha_course.p06_softmax import softmax_explorer
 from mha_course.p08_splitting_heads import splitting_explorer
-from mha_course.p10_trained_heads import trained_explorer
 from mha_helpers.panel import Explorer, Panel
 from tools import play, states
 from tools.notebook import all_pages, name_of
@@ -110,7 +110,7 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
 
 
 def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
-    """Page 10's first has 576 cells, of which some are tried."""
+    """deeper/10's first has 576 cells, of which some are tried."""
     monkeypatch.setattr(States, "_grid", lambda self: [self.start])
     clicked = [name.partition(" ")[2] for name in States(trained_explorer).shown if " " in name]
     assert clicked == [f"{heatmap},0,0" for heatmap in (0, 1, 3, 4, 5, 6, 7)]

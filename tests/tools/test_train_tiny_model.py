@@ -1,4 +1,4 @@
-"""What the training of page 10's models keeps; what they must be able to do is in tests/core/test_models.py."""
+"""What the training of deeper/10's models keeps; what they must be able to do is in tests/core/test_models.py."""
 
 import torch
 
@@ -19,7 +19,7 @@ def test_parameters_are_kept_at_the_steps_of_the_models_that_are_shipped(tmp_pat
     monkeypatch.setattr(tiny, "CHECKPOINTS", tmp_path)
     train_tiny_model.main()
     for run, (steps, start) in shipped.items():
-        kept = torch.load(tmp_path / f"{run}.pt")
+        kept = torch.load(tmp_path / tiny.file_of(run))
         assert kept["steps"].tolist() == list(steps) and kept["positions"].dtype == torch.float16
         assert kept["positions"][1:, 0, 0].tolist() == list(steps[1:])
         assert torch.allclose(kept["positions"][0].float(), start.positions, atol=0.01)

@@ -1,10 +1,10 @@
-"""The explorer of page 10: step, head, switch and letters move everything together."""
+"""The explorer of deeper/10: step, head, switch and letters move everything together."""
 
 import pytest
 import torch
 
+from mha_course.d10_trained_heads import trained_explorer
 from mha_course.models.tiny import as_numbers, trained_model
-from mha_course.p10_trained_heads import trained_explorer
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
     on, green = panel.state()["after a copy"][4:], "#2E8540"
     assert panel.svg().count(green) > 0 and on.min() > 0.7
     panel.controls["off"].value = True
-    assert green not in panel.svg() and "head 1.3 is off" in panel.svg()
+    assert green not in panel.svg() and "head 0.2 is off" in panel.svg()
     assert panel.state()["accuracy"] < 0.2 and panel.state()["after a copy"][4:].max() < 0.2
-    assert "Head 1.3 writes zeros" in panel.description()
+    assert "Head 0.2 writes zeros" in panel.description()
     for head in range(4, 8):
         panel.set(head=head)
         assert panel.state()["accuracy"] > 0.95

@@ -1,4 +1,4 @@
-"""The pictures of page 10: the tiny model as a map, and its two heads on one line of letters."""
+"""The pictures of deeper/10: the tiny model as a map, and its two heads on one line of letters."""
 
 from matplotlib.patches import Rectangle
 
@@ -9,8 +9,8 @@ from mha_helpers.style import colour_of
 STAGES = (  # what is in a box, what shape leaves it, and its colour
     ("letters", "(b, n)", "faint"),
     ("embedding\n+ positions", "(b, n, 32)", "faint"),
+    ("layer 0\n4 heads", "(b, n, 32)", "label"),
     ("layer 1\n4 heads", "(b, n, 32)", "label"),
-    ("layer 2\n4 heads", "(b, n, 32)", "label"),
     ("logits of the\nnext letter", "(b, n, 26)", "output"),
 )
 PITCH, WIDTH, HEIGHT, Y = 178, 118, 56, 80  # pixels: from one box to the next; a box; the middle of all
@@ -19,7 +19,7 @@ PITCH, WIDTH, HEIGHT, Y = 178, 118, 56, 80  # pixels: from one box to the next; 
 def model_map():
     """Draw the five stages of the tiny model, and the residual connection past each layer.
 
-    Returns a ``Picture``. Used in notebook 10.
+    Returns a ``Picture``. Used in deeper/10.
     """
     figure, ax = new_figure(838, 160)
     for number, (name, shape, colour) in enumerate(STAGES):
@@ -39,26 +39,26 @@ def model_map():
     return Picture(figure, f"The tiny model: {stages}. x goes past each layer and is added to its output.")
 
 
-def circuit_maps(head_1_3, head_2_1, tokens, framed):
-    """Draw head 1.3 and head 2.1 on one line, with the positions that each has to look at in frames.
+def circuit_maps(head_0_2, head_1_0, tokens, framed):
+    """Draw head 0.2 and head 1.0 on one line, with the positions that each has to look at in frames.
 
     Shapes: two heads of weights ``(n, n)``; framed: two bool tables ``(n, n)``. Returns a ``Picture``, whose
-    words say how much weight the frames hold. Used in notebook 10.
+    words say how much weight the frames hold. Used in deeper/10.
 
     >>> import torch
     >>> even = causal_mask(2) / torch.tensor([[1.0], [2.0]])
     >>> print(circuit_maps(even, even, "KQ", [torch.eye(2, dtype=torch.bool)] * 2).words)
-    Head 1.3: 2 frames, which hold 0.75 of its row on average.
-    Head 2.1: 2 frames, which hold 0.75 of its row on average.
+    Head 0.2: 2 frames, which hold 0.75 of its row on average.
+    Head 1.0: 2 frames, which hold 0.75 of its row on average.
     """
     labels = [f"{token}\N{NO-BREAK SPACE}{position}" for position, token in enumerate(tokens)]
     shared = {"rows": labels, "mask": causal_mask(len(tokens))}
     maps = side_by_side(
-        heatmap(head_1_3, title="head 1.3: the previous letter", head=2, **shared),
-        heatmap(head_2_1, title="head 2.1: after an earlier copy", head=4, **shared),
+        heatmap(head_0_2, title="head 0.2: the previous letter", head=2, **shared),
+        heatmap(head_1_0, title="head 1.0: after an earlier copy", head=4, **shared),
     )
     descriptions = []
-    for ax, weights, frames in zip(maps.figure.axes, (head_1_3, head_2_1), framed, strict=False):
+    for ax, weights, frames in zip(maps.figure.axes, (head_0_2, head_1_0), framed, strict=False):
         for row, column in frames.nonzero().tolist():
             style = {"fill": False, "ec": colour_of("lit"), "lw": 1.6, "clip_on": False, "zorder": 5}
             ax.add_patch(Rectangle((column, row), 1, 1, **style))

@@ -1,15 +1,15 @@
-"""The measure by which page 10 tells who lifts the right positions."""
+"""The measure by which deeper/10 tells who lifts the right positions."""
 
 from mha_course.models import positions_after_copies, predictable
 from mha_helpers.masks import causal_mask
 
 
 def lift(scores, letters, distance):
-    """Return by how much scores lift the positions where a head of layer 2 has to look.
+    """Return by how much scores lift the positions where a head of layer 1 has to look.
 
     For each query whose next letter can be known: the average score of the letters that followed its earlier
     copies, minus that of all other letters that the mask allows; then the average over these queries.
-    Shapes: scores ``(b, n, n)``, letters ``(b, n)``, distance ``(b)`` -> a number. Used in notebook 10.
+    Shapes: scores ``(b, n, n)``, letters ``(b, n)``, distance ``(b)`` -> a number. Used in deeper/10.
 
     >>> import torch
     >>> letters = torch.tensor([[0, 1, 0, 1]])  # from position 2 on the next letter can be known

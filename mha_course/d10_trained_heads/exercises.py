@@ -1,4 +1,4 @@
-"""The exercises of page 10: the direct path, the circuit by hand, a test that catches the shortcut."""
+"""The exercises of deeper/10: the direct path, the circuit by hand, a test that catches the shortcut."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from mha_course.exercises import FunctionExercise, TestExercise, case, changes, 
 from mha_course.models.tiny import LENGTH, positions_after_copies, trained_model
 
 direct_path = FunctionExercise(
-    "10.1 ★★ · 6 min · Straight to the logits",
+    "D10.1 ★★ · 9 min · Straight to the logits",
     axes=("part", "position"),
     cases=lambda: [
         case(numbers(2, 3, 4), numbers(26, 4, seed=1), torch.tensor([7, 0, 25])),
@@ -66,27 +66,27 @@ def _held(scores, right):
 
 
 circuit_by_hand = FunctionExercise(
-    "10.2 ★★ · 8 min · The circuit by hand",
+    "D10.2 ★★ · 11 min · The circuit by hand",
     cases=lambda: [
         case(torch.eye(6)[[0, 1, 2, 0]], label="with the letters A B C A"),
         case(torch.eye(6)[[3, 0, 4, 1, 3, 0, 4]], label="with the letters D A E B D A E"),
         case(torch.eye(6)[[2, 2, 5, 2, 1]], label="with the letters C C F C B"),
     ],
     task="""
-    `letter` is (n, 6): each row has a single 1, in the column of its letter. A perfect head 1.3 brings each
-    position the letter before it, and zeros to position 0. A head of layer 2 takes the letter as query, and
-    as key only what 1.3 wrote. Return its scores (n, n), unscaled and without a mask.
+    `letter` is (n, 6): each row has a single 1, in the column of its letter. A perfect head 0.2 brings each
+    position the letter before it, and zeros to position 0. A head of layer 1 takes the letter as query, and
+    as key only what 0.2 wrote. Return its scores (n, n), unscaled and without a mask.
     """,
     describe=_held,
     mistakes=changes("""
         letter @ before.T => before @ letter.T
-        Your queries hold the letter before, your keys their own: for which side does head 1.3 write?
+        Your queries hold the letter before, your keys their own: for which side does head 0.2 write?
         before.T => letter.T
-        Your keys hold their own letters: what has head 1.3 written at each position?
+        Your keys hold their own letters: what has head 0.2 written at each position?
         before.T => (letter + before).T
-        Your keys hold their own letters as well: the task lets them have only what head 1.3 wrote.
+        Your keys hold their own letters as well: the task lets them have only what head 0.2 wrote.
         letter @ before.T => before @ before.T => (letter + before) @ before.T
-        Your queries also read head 1.3: does a query look for its own letter or another?
+        Your queries also read head 0.2: does a query look for its own letter or another?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
         before = weights @ letter => before = letter.roll(1, 0)
         You empty row 0, where position 0 asks: where does position 0 answer?
@@ -95,16 +95,16 @@ circuit_by_hand = FunctionExercise(
         letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))
         The right scores behind a causal mask: the task asks for them without one.
     """),
-    praise="A score of 1 wherever the letter before the key is the query's: layer 2 in one product.",
+    praise="A score of 1 wherever the letter before the key is the query's: layer 1 in one product.",
     hints=[
-        "What does each position hold after head 1.3? Write it down for A B C A: nothing, A, B, C.",
+        "What does each position hold after head 0.2? Write it down for A B C A: nothing, A, B, C.",
         "Weights that are 1 right below the diagonal do that: torch.ones(n - 1).diag(-1) @ letter.",
         "Query times key, as on page 03: which of the two tensors is the query?",
     ],
     solution="""
 def circuit_scores(letter):
     # (n, 6) -> (n, n)
-    weights = torch.ones(len(letter) - 1).diag(-1)  # (n, n): head 1.3, the previous letter
+    weights = torch.ones(len(letter) - 1).diag(-1)  # (n, n): head 0.2, the previous letter
     before = weights @ letter  # (n, n) @ (n, 6) -> (n, 6); position 0 gets zeros
     return letter @ before.T  # (n, 6) @ (6, n) -> (n, n)
 """,
@@ -165,7 +165,7 @@ class ShortcutTest(TestExercise):
 
 
 catch_the_shortcut = ShortcutTest(
-    "10.3 ★★★ · 10 min · Catch the shortcut",
+    "D10.3 ★★★ · 14 min · Catch the shortcut",
     times=2,
     right=COMPARING,
     wrong=NOT_COMPARING,

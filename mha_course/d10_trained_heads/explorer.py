@@ -1,4 +1,4 @@
-"""Heads while they form, and what happens when one is switched off, for notebook 10."""
+"""Heads while they form, and what happens when one is switched off, for deeper/10."""
 
 import functools
 from itertools import pairwise
@@ -10,14 +10,14 @@ from mha_course.models import tiny
 from mha_helpers.masks import causal_mask
 from mha_helpers.panel import Explorer, Panel
 
-HEADS = ("1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4")  # layer.head
-JOBS = ("previous letter", "after a copy")  # what layer 1 and layer 2 have to look at
+HEADS = ("0.0", "0.1", "0.2", "0.3", "1.0", "1.1", "1.2", "1.3")  # layer.head
+JOBS = ("previous letter", "after a copy")  # what layer 0 and layer 1 have to look at
 
 
 def trained_explorer():
-    """Return a ``Panel`` in which heads form as training goes on. Used in notebook 10.
+    """Return a ``Panel`` in which heads form as training goes on. Used in deeper/10.
 
-    ``state()`` holds, for n letters: weights ``(8, n, n)`` of heads 1.1 to 2.4; framed ``(n, n)``: where the
+    ``state()`` holds, for n letters: weights ``(8, n, n)`` of heads 0.0 to 1.3; framed ``(n, n)``: where the
     chosen head's layer has to look; known ``(n - 1)``: the next letter can be known; right ``(n - 1)``: it is
     guessed; on held-out distances accuracy, and for each of the two jobs the weights of all heads ``(8)``.
 

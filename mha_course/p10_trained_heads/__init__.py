@@ -1,7 +1,0 @@
-"""What notebooks/10_trained_heads.ipynb imports beside its exercises."""
-
-from mha_course.p10_trained_heads.circuit import lift
-from mha_course.p10_trained_heads.explorer import trained_explorer
-from mha_course.p10_trained_heads.picture import circuit_maps, model_map
-
-__all__ = ["circuit_maps", "lift", "model_map", "trained_explorer"]
