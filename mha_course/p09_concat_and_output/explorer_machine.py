@@ -174,20 +174,23 @@ def _draw_names(drawing, now, row, top, above):
         shape = f"({len(rows)}, {len(columns)})"
         drawing.text(left + width * len(columns) + 4, above, shape, small, "end", "label")
         for i, name in enumerate(columns):
-            middle = left + (i + 0.5) * width
-            if columns is now.tokens:
-                drawing.text(middle, top - 4, name, LABEL, "middle")
-            elif matrix == "x":  # the longest stands higher, between its neighbours
-                above_it = top - 4 - 10 * (name == "happens")
-                drawing.text(middle, above_it, name.removeprefix("is "), 10.5, "middle", "label")
-            elif matrix == "output":
-                first, _, last = name.rpartition(" ")
-                drawing.text(middle, top - 14, first, 10.5, "middle", "label")
-                drawing.text(middle, top - 4, last, 10.5, "middle", "label")
-    names, _ = now.axes[row[0]]
+            _draw_column_name(drawing, now, matrix, name, (left + (i + 0.5) * width, top - 4))
+    names = now.axes[row[0]][0]
     left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 13)
     for i, name in enumerate(names):
         drawing.text(left, top + i * ROW + 14, name, size, anchor)
+
+
+def _draw_column_name(drawing, now, matrix, name, place):
+    x, y = place
+    if now.axes[matrix][1] is now.tokens:
+        drawing.text(x, y, name, LABEL, "middle")
+    elif matrix == "x":  # the longest stands higher, between its neighbours
+        drawing.text(x, y - 10 * (name == "happens"), name.removeprefix("is "), 10.5, "middle", "label")
+    elif matrix == "output":
+        first, _, last = name.rpartition(" ")
+        drawing.text(x, y - 10, first, 10.5, "middle", "label")
+        drawing.text(x, y, last, 10.5, "middle", "label")
 
 
 def _draw_flow(drawing, now):

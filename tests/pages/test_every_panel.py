@@ -137,8 +137,19 @@ def test_nothing_is_kept_that_nobody_draws():
     assert all(words) and len(set(words)) == len(words)
 
 
-def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def drawn_today(tmp_path, monkeypatch):
+    """A file of kept drawings, and a function that says what is drawn today."""
     pytest.importorskip("resvg_py")
+    for where, name, value in (
+        (kept, "ROOT", tmp_path), (kept, "KINDS", [drawings]), (kept, "SHOWN", tmp_path / "shown"),
+        (drawings, "files", lambda: [tmp_path / "p13.txt"]),
+    ):  # fmt: skip
+        monkeypatch.setattr(where, name, value)
+    return tmp_path / "p13.txt", lambda drawn: monkeypatch.setattr(drawings, "today", lambda file: drawn)
+
+
+def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(drawn_today, capsys):
     mark = '<rect x="10" width="5" height="9" fill="#112233"/><text>0.32</text>'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">{mark}</svg>'
     changes = {  # each with what is said of it
@@ -151,14 +162,10 @@ def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(t
     }
     drawn = {name: drawings.packed(svg.replace(old, new)) for name, (old, new, _) in changes.items()}
     drawn["new"] = was = drawings.packed(svg)
-    file = tmp_path / "p13.txt"
+    file, draws = drawn_today
+    draws(drawn)
     file.write_text(written(dict.fromkeys([*changes, "gone"], was)), encoding="utf-8")
     before = file.read_text(encoding="utf-8")
-    monkeypatch.setattr(kept, "ROOT", tmp_path)
-    monkeypatch.setattr(kept, "KINDS", [drawings])
-    monkeypatch.setattr(kept, "SHOWN", tmp_path / "shown")
-    monkeypatch.setattr(drawings, "files", lambda: [file])
-    monkeypatch.setattr(drawings, "today", lambda file: drawn)
     kept.main(["p12"])
     kept.main(["--keep"])
     assert capsys.readouterr().out == "" and file.read_text(encoding="utf-8") == before
@@ -175,7 +182,13 @@ def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(t
     os.utime(file, (0, 0))
     kept.main(["--keep"])
     assert entries(file) == drawn | {"rounded": was} and not list(kept.SHOWN.glob("*.txt"))
-    drawn.clear()
+
+
+def test_a_file_of_which_nothing_is_drawn_any_more_is_kept_no_longer(drawn_today):
+    file, draws = drawn_today
+    file.write_text(written({"gone": drawings.packed(drawings.NOTHING.replace("16", "9"))}), encoding="utf-8")
+    draws({})
     kept.main([])
+    assert file.exists()
     kept.main(["--keep"])
-    assert not file.exists()  # nobody draws it any more
+    assert not file.exists()
