@@ -11,8 +11,8 @@ comments, docstrings, the folders of other pages and models that it does not loa
 import argparse
 import ast
 import base64
+import bz2
 import json
-import lzma
 import re
 from pathlib import Path
 
@@ -24,14 +24,14 @@ CARRIER = '''\
 # @title Set-up: run this cell first (Shift + Enter)
 # This notebook is one file: the long text below is the helper modules of the course, packed.
 # It is unpacked into a temporary folder; nothing is installed.
-import base64, json, lzma, sys, tempfile, torch
+import base64, bz2, json, sys, tempfile, torch
 from pathlib import Path
 
 CARRIED = """
 {text}
 """
 folder = tempfile.TemporaryDirectory(prefix="mha_helpers_", ignore_cleanup_errors=True)
-for name, content in json.loads(lzma.decompress(base64.b85decode(CARRIED.replace("\\n", "")))).items():
+for name, content in json.loads(bz2.decompress(base64.b85decode(CARRIED.replace("\\n", "")))).items():
     path = Path(folder.name, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(base64.b85decode(content) if name.endswith(".pt") else content.encode("utf-8"))
@@ -72,7 +72,7 @@ def portable(path):
     """Return the one-file copy of a page, as text."""
     page = nbformat.read(path, as_version=4)
     files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
-    packed = lzma.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"), preset=9)
+    packed = bz2.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"))
     text = re.sub(".{2000}", r"\g<0>\n", base64.b85encode(packed).decode("ascii"))
     page.cells[1].source = CARRIER.format(text=text)
     for cell in page.cells:
