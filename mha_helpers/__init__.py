@@ -32,30 +32,33 @@ if TYPE_CHECKING:  # what an editor reads
     from mha_helpers.heatmaps import head_heatmaps, heatmap
     from mha_helpers.panel import Panel
     from mha_helpers.pipeline import pipeline_map
+    from mha_helpers.probing import moves, probe
     from mha_helpers.weights_view import attention_view
 
 __all__ = [
     "AttentionTrace", "GoldenExample", "MultiHeadAttention", "Panel", "attention_scores",
     "attention_view", "attention_weights", "causal_mask", "fixed_matrix", "golden_example", "hand_made_heads",
-    "head_heatmaps", "heatmap", "mask_scores", "matrix_table", "merge_heads", "padding_mask",
-    "pipeline_map", "product_table", "project_qkv", "record_attention", "scale_scores",
+    "head_heatmaps", "heatmap", "mask_scores", "matrix_table", "merge_heads", "moves", "padding_mask",
+    "pipeline_map", "probe", "product_table", "project_qkv", "record_attention", "scale_scores",
     "scaled_dot_product_attention", "sentence_vectors", "side_by_side", "sliding_window_mask", "split_heads",
     "tokenize", "weighted_values",
 ]  # fmt: skip
 
-_DRAWS = {  # needs matplotlib or ipywidgets: name -> module
+_LATER = {  # needs matplotlib or ipywidgets, or is asked for on few pages: name -> module
     "Panel": "panel",
     "attention_view": "weights_view",
     "head_heatmaps": "heatmaps",
     "heatmap": "heatmaps",
+    "moves": "probing",
     "pipeline_map": "pipeline",
+    "probe": "probing",
 }
 
 
 def __getattr__(name):
-    if name not in _DRAWS:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(importlib.import_module(f"{__name__}.{_DRAWS[name]}"), name)
+    globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     return globals()[name]
 
 

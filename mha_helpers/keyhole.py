@@ -113,14 +113,19 @@ LAST = [[], [], [], []]  # the features of the first four keys: none
 # What the answers look like.
 IGNORED = {"ignored": _shares(ALL)}
 POLARITY = {"True means may attend": _shares(ONE), "True means hidden": _shares(1 - ONE)}
-NUMBERS = (
-    {"added": torch.softmax(ONE, -1)} | {f"as bool, {name}": POLARITY[name] for name in POLARITY} | IGNORED
-)
+BOOL = POLARITY | IGNORED | {"added as 0 and 1": torch.softmax(ONE, -1)}
+NUMBERS = {f"as bool, {name}": POLARITY[name] for name in POLARITY} | IGNORED
+NUMBERS["added"] = BOOL["added as 0 and 1"]
 ADDED = {"added": _shares(ONE), "read upside down": _shares(1 - ONE)} | IGNORED
 SCALES = {"1 / √d_k": 0.25, "1 / d_k": 1 / 16, "not at all": 1, "times √d_k": 4, "1 / √d_model": 32**-0.5}
 SCALES = {name: _rows(0, 0, 0, 0, 4 * factor) for name, factor in SCALES.items()}
-EMPTY = {"zeros": 0, "NaN": math.nan, "the mean": 1 / KEYS, "as if unmasked": _rows(*TILT)}
-EMPTY = {name: torch.where(NO_KEY, torch.as_tensor(row), _rows(*TILT)) for name, row in EMPTY.items()}
+INSTEAD = {"zeros": torch.tensor(0.0), "NaN": torch.tensor(math.nan), "the mean": torch.tensor(1 / KEYS)}
+EMPTY = {name: torch.where(NO_KEY, row, _rows(*TILT)) for name, row in INSTEAD.items()}
+EMPTY["as if unmasked"] = _rows(*TILT)
+# Read upside down, the row is the only one that sees anything.
+TURNED = {
+    f"upside down, others {name}": torch.where(NO_KEY, _rows(*TILT), row) for name, row in INSTEAD.items()
+}
 CAUSAL = {"itself and before": _shares(BELOW)} | IGNORED
 MORE = {"top left": _shares(BELOW[:2]), "bottom right": _shares(BELOW[-2:]), "ignored": _shares(ALL[:2])}
 FEWER = {"top left": _shares(BELOW[:, :2]), "ignored": _shares(ALL[:, :2])}
@@ -141,7 +146,7 @@ SUM = {"yes": _rows(0, 0, 0, 0, 7), "no": _rows(0, 0, 0, 0, 7).where(torch.arang
 QUESTIONS = {
     "no mask": ("Five equal keys", {}, {"a fifth each": _shares(ALL)}),
     "equal calls": ("Four equal calls", Keyhole.four_times, {"equal": ALL * 0, "they differ: dropout?": ALL}),
-    "bool mask": ("A bool mask with one True in each row", {"mask": ONE.bool()}, POLARITY | IGNORED),
+    "bool mask": ("A bool mask with one True in each row", {"mask": ONE.bool()}, BOOL),
     "integer mask": ("The same mask as integers, 0 and 1", {"mask": ONE.long()}, NUMBERS),
     "float mask": ("The same mask as floats, 0.0 and 1.0", {"mask": ONE}, NUMBERS),
     "additive mask": ("A mask that is added: 0 for one key in each row, else −∞", {"mask": ONE.log()}, ADDED),
@@ -150,14 +155,16 @@ QUESTIONS = {
         "A row without a key, by a bool mask, or by −∞ where a bool mask says nothing",
         {"scores": TILT, "allowed": ~NO_KEY}, EMPTY,
     ),
-    "empty row, −∞": ("A row of −∞ that is added", {"scores": TILT, "mask": _hidden(-math.inf)}, EMPTY),
+    "empty row, −∞": (
+        "A row of −∞ that is added", {"scores": TILT, "mask": _hidden(-math.inf)}, EMPTY | TURNED,
+    ),
     "empty row, lowest": (
         "A row of the lowest number of float32 that is added",
-        {"scores": TILT, "mask": _hidden(torch.finfo(torch.float32).min)}, EMPTY,
+        {"scores": TILT, "mask": _hidden(torch.finfo(torch.float32).min)}, EMPTY | TURNED,
     ),
     "empty row, float16": (
         "A row of the lowest number of float16 that is added, all in float16",
-        {"scores": TILT, "mask": _hidden(torch.finfo(torch.half).min).half(), **HALF}, EMPTY,
+        {"scores": TILT, "mask": _hidden(torch.finfo(torch.half).min).half(), **HALF}, EMPTY | TURNED,
     ),
     "causal": ("The causal flag with 5 queries and 5 keys", {"causal": True}, CAUSAL),
     "more keys": ("The causal flag with 2 queries and 5 keys", {"n_q": 2, "causal": True}, MORE),

@@ -41,7 +41,7 @@ import mha_helpers
 mha_helpers.unpacked = folder  # the folder stays as long as the kernel
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
-PROBE = ("mha_helpers/probe.py", "mha_helpers/keyhole.py")  # loaded when somebody asks for them
+PROBE = ("mha_helpers/probing.py", "mha_helpers/keyhole.py")  # loaded when somebody asks for them
 
 
 def bare(source):

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from mha_helpers.probe import moves, probe
+from mha_helpers import moves, probe
 
 QUESTIONS = 22
 

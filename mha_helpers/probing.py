@@ -53,7 +53,7 @@ def moves(layer, x):
     Taught in notebook deeper/09_other_libraries.
     Raises ``ValueError`` for another x, or a layer that answers twice with other numbers, as with dropout.
 
-    >>> moves(lambda x: x.cumsum(dim=0), torch.ones(3, 4)).maps[0].matrix.tolist()
+    >>> moves(lambda x: x.cumsum(dim=0), torch.ones(3, 4)).heatmaps[0].matrix.tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     """
     from mha_helpers.heatmaps import heatmap  # draws with matplotlib, which probe does not need
@@ -135,17 +135,17 @@ def _ask_all(attend):
         except Exception as error:  # a library may raise whatever it likes
             findings[name] = Finding(words, "refused", None, _shortened(error), {})
             continue
-        answer = ask.learn(name, _nearest(seen, meanings), seen) or _in_words(seen)
+        answer = ask.learn(name, nearest(seen, meanings), seen) or _in_words(seen)
         findings[name] = Finding(words, answer, seen.double().round(decimals=4).tolist(), "", {})
     return findings
 
 
-def _nearest(seen, meanings):
+def nearest(seen, meanings):
     """Return the answer that looks like the weights that were seen, None if none does."""
     gaps = {answer: float((seen - weights).nan_to_num().abs().max()) for answer, weights in meanings.items()
             if torch.equal(seen.isnan(), weights.isnan())}  # fmt: skip
-    nearest = min(gaps, key=gaps.get, default=None)
-    return nearest if gaps and gaps[nearest] < 0.005 else None
+    best = min(gaps, key=gaps.get, default=None)
+    return best if gaps and gaps[best] < 0.005 else None
 
 
 def _in_words(seen):

@@ -1,0 +1,88 @@
+"""The tool that measures other libraries: its child process, its comparison, and what it has stored."""
+
+import copy
+import math
+import sys
+
+import pytest
+import torch
+
+from mha_helpers import probe
+from mha_helpers.keyhole import QUESTIONS
+from mha_helpers.probing import OTHERS, nearest
+from tools import measure_libraries
+from tools.measure_libraries import GROUPS, Library, differences, read
+
+STORED = read()
+
+
+@pytest.fixture(scope="module")
+def library():
+    library = Library(sys.executable, "with_torch")
+    yield library
+    library.close()
+
+
+def test_what_is_asked_in_another_process_is_answered_as_in_this_one(library):
+    name = "F.scaled_dot_product_attention"
+    assert library.versions[name] == ("torch", torch.__version__)
+    here, there = probe(OTHERS["PyTorch’s function"]).as_dict(), probe(library.attend(name)).as_dict()
+    assert here.pop("shared heads")["answer"] == "refused"  # the adapter there switches them on
+    assert there.pop("shared heads")["answer"] == "1 1 2 2"
+    assert str(here) == str(there)
+
+
+def test_a_process_that_ends_is_started_again(library):
+    attend, q = library.attend("flash"), torch.zeros(1, 2, 5, 16)
+    with pytest.raises(Exception, match="flash"):
+        attend(q, q, q)
+    library.process.kill()
+    library.process.wait()
+    with pytest.raises(Exception, match="the process ended"):
+        attend(q, q, q)
+    assert library.attend("F.scaled_dot_product_attention")(q, q, q).shape == q.shape
+
+
+def test_what_is_stored_has_every_question_and_says_what_its_weights_say():
+    assert len(STORED) >= 30 and len({entry["callable"] for entry in STORED}) == len(STORED)
+    for entry in STORED:
+        assert list(entry["answers"]) == list(QUESTIONS) and entry["group"] in GROUPS
+        for question, (answer, seen) in entry["answers"].items():
+            if answer in ("refused", "not asked"):
+                assert isinstance(seen, str) and seen
+                continue
+            weights = torch.tensor(
+                [[math.nan if weight is None else weight for weight in row] for row in seen]
+            )
+            meant = nearest(weights, QUESTIONS[question][2])
+            assert answer == meant if meant else ":" in answer or answer[0] in "0123456789", (entry, question)
+
+
+def test_the_versions_stored_are_those_that_are_installed():
+    pinned = {name.split("[")[0]: version for _, packages, _ in GROUPS.values() for name, _, version in
+              (package.partition("==") for package in packages)}  # fmt: skip
+    for entry in STORED:
+        assert pinned[entry["library"]] == entry["version"], entry["callable"]
+
+
+def test_a_comparison_names_what_is_another_answer_and_lets_last_digits_pass():
+    now = copy.deepcopy(STORED[:1])
+    answers = now[0]["answers"]
+    answers["no mask"][1][0][0] += 0.001
+    assert list(differences(STORED, now)) == []
+    answers["no mask"][1][0][0] += 0.1
+    answers["empty row"][1][1] = [None] * 5
+    answers["bool mask"][0] = "ignored"
+    now[0]["answers"]["another question"] = ["yes", []]
+    found = list(differences(STORED, now))
+    assert len(found) == 4, found
+    assert len(list(differences([], now))) == len(QUESTIONS) + 1
+
+
+def test_new_entries_take_the_place_of_old_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure_libraries, "STORED", tmp_path / "measured.json")
+    measure_libraries.write([], STORED)
+    again = [STORED[3] | {"date": "2027-01-01"}]
+    measure_libraries.write(read(), again)
+    assert [entry["callable"] for entry in read()] == [entry["callable"] for entry in STORED]
+    assert [entry["date"] for entry in read()].count("2027-01-01") == 1

@@ -1,0 +1,41 @@
+"""mlx on a CPU."""
+
+import mlx.core as mx
+import mlx.nn as nn
+import numpy
+from child import NotAsked, one_number_of_heads
+
+
+def convert(array, dtype):
+    return mx.array(array).astype({"bool": mx.bool_}.get(dtype) or getattr(mx, dtype))
+
+
+def back(output):
+    return numpy.array(output.astype(mx.float32))
+
+
+def one_of(mask, causal):
+    if causal and mask is not None:
+        raise NotAsked("one argument takes the mask or “causal”, not both")
+    return "causal" if causal else mask
+
+
+def fast(q, k, v, mask, causal):
+    return mx.fast.scaled_dot_product_attention(q, k, v, scale=q.shape[-1] ** -0.5, mask=one_of(mask, causal))
+
+
+def merged(x):
+    return x.transpose(0, 2, 1, 3).flatten(2)  # (b, h, n, d) -> (b, n, h·d)
+
+
+def layer(q, k, v, mask, causal):
+    one_number_of_heads(q, k)
+    layer = nn.MultiHeadAttention(q.shape[1] * q.shape[-1], q.shape[1])
+    for part in (layer.query_proj, layer.key_proj, layer.value_proj, layer.out_proj):
+        part.weight = mx.eye(q.shape[1] * q.shape[-1], dtype=q.dtype)
+    output = layer(merged(q), merged(k), merged(v), one_of(mask, causal))
+    return mx.unflatten(output, -1, (q.shape[1], -1)).transpose(0, 2, 1, 3)
+
+
+CALLABLES = {"mlx.core.fast.scaled_dot_product_attention": fast, "mlx.nn.MultiHeadAttention": layer}
+PACKAGES = dict.fromkeys(CALLABLES, "mlx")

@@ -1,0 +1,68 @@
+"""transformers, timm and x-transformers."""
+
+import torch
+
+if torch.version.cuda is None:  # torchvision's wheel needs another build of torch, and timm only its names
+    for name in ("nms", "qnms"):
+        torch.library.define(f"torchvision::{name}", "(Tensor a, Tensor b, float c) -> Tensor")
+
+import timm.layers
+import x_transformers.attend
+from transformers import LlamaConfig
+from transformers.models.llama import modeling_llama
+from with_torch import back, convert, one_text, split, transparent  # noqa: F401
+
+
+def transformers_by(implementation):
+    """As a Llama's layer calls it; a mask is what its model hands to the layer, of four axes."""
+
+    def attend(q, k, v, mask, causal):
+        heads, key_heads = q.shape[1], k.shape[1]
+        sizes = {
+            "hidden_size": heads * q.shape[-1],
+            "num_attention_heads": heads,
+            "num_key_value_heads": key_heads,
+        }
+        layer = modeling_llama.LlamaAttention(
+            LlamaConfig(**sizes, attn_implementation=implementation), 0
+        ).eval()
+        function = modeling_llama.eager_attention_forward
+        if implementation != "eager":
+            function = modeling_llama.ALL_ATTENTION_FUNCTIONS[implementation]
+        mask = None if mask is None else mask[None, None]
+        return function(layer, q, k, v, mask, scaling=layer.scaling, is_causal=causal)[0].transpose(1, 2)
+
+    return attend
+
+
+def timm_attention(fused):
+    def attend(q, k, v, mask, causal):
+        x, matrices, heads = one_text(q, k, v)
+        layer = timm.layers.Attention(x.shape[-1], heads).to(q.dtype).eval()
+        layer.fused_attn = fused
+        with torch.no_grad():
+            transparent(layer.proj)
+            layer.qkv.weight.copy_(matrices)
+        return split(layer(x, attn_mask=mask, is_causal=causal)[..., : x.shape[-1] // 3], q)
+
+    return attend
+
+
+def x_transformers_by(flash):
+    def attend(q, k, v, mask, causal):
+        layer = x_transformers.attend.Attend(causal=causal, flash=flash, heads=q.shape[1]).eval()
+        mask = None if mask is None else mask[None, None]
+        return layer(q, k, v, mask=mask)[0]
+
+    return attend
+
+
+CALLABLES = {
+    "transformers, eager": transformers_by("eager"),
+    "transformers, sdpa": transformers_by("sdpa"),
+    "timm.layers.Attention, fused": timm_attention(True),
+    "timm.layers.Attention, not fused": timm_attention(False),
+    "x_transformers.Attend, flash": x_transformers_by(True),
+    "x_transformers.Attend": x_transformers_by(False),
+}
+PACKAGES = {name: name.split(".")[0].split(",")[0].replace("_", "-") for name in CALLABLES}

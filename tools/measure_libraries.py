@@ -1,0 +1,217 @@
+"""Measure what the attention of other libraries does, for the page deeper/09_other_libraries.
+
+    python -m tools.measure_libraries                    # every group
+    python -m tools.measure_libraries jax paddle         # these
+    python -m tools.measure_libraries --check            # the quick group, compared with what is stored
+
+A group of packages is installed in an environment of its own, in a temporary folder that is removed, or stays
+in the folder that ``--keep`` names. There ``tools/libraries/child.py`` calls the library; ``probe`` asks it
+from here. What was seen goes into ``mha_course/d09_other_libraries/measured.json``. A group whose Python is
+not on this machine is left out.
+"""
+
+import argparse
+import contextlib
+import datetime
+import json
+import math
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from mha_helpers import probe
+from tools.libraries.child import packed, unpacked
+
+ROOT = Path(__file__).parents[1]
+STORED = ROOT / "mha_course/d09_other_libraries/measured.json"
+CHILD = ROOT / "tools/libraries/child.py"
+TORCH = "torch==2.13.0"  # pinned, because a plain torch is a build for a graphics card
+KERAS = "keras==3.15.1"
+ANY = ""  # the Python that runs this
+QUICK = "quick"  # the group that continuous integration measures again
+
+# Name: Python, packages, and the modules of tools/libraries that call them, with their settings.
+GROUPS = {
+    QUICK: (
+        ANY,
+        [TORCH, "onnx==1.23.2", "onnxruntime==1.31.1", "openvino==2026.4.1", "mlx[cpu]==0.32.4",
+         "tinygrad==0.14.0", "timm==1.0.31", "x-transformers==2.31.10", "transformers==5.24.0"],
+        ["with_torch", "with_torch_users", "with_onnx", "with_openvino", "with_mlx", "with_tinygrad"],
+    ),
+    "compiled": (ANY, [TORCH, "numpy"], ["with_torch_compiled"]),
+    "others": (
+        ANY,
+        [TORCH, "torchtune==0.6.1", "torchao==0.10.0", "curated-transformers==2.0.1", "labml-nn==0.5.1"],
+        ["with_other_torch_users"],
+    ),
+    "paddle": (ANY, ["paddlepaddle==3.3.1"], ["with_paddle"]),
+    "jax": (
+        "3.12",
+        ["jax==0.12.0.1", "flax==0.12.12", "equinox==0.13.8", "dm-haiku==0.0.17", KERAS],
+        ["with_jax", "with_keras KERAS_BACKEND=jax"],
+    ),
+    "tensorflow": ("3.12", ["tensorflow==2.21.0", KERAS], ["with_keras KERAS_BACKEND=tensorflow"]),
+    "keras on torch": (ANY, [TORCH, KERAS], ["with_keras KERAS_BACKEND=torch"]),
+}  # fmt: skip
+
+
+class Library:
+    """A process in the environment of a library, which calls its attention."""
+
+    def __init__(self, python, module):
+        name, *settings = module.split()
+        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "DEV": "PYTHON", "JAX_PLATFORMS": "cpu"}
+        environment = os.environ | quiet | dict(setting.split("=") for setting in settings)
+        environment.pop("PYTHONPATH", None)
+        self.start = lambda: subprocess.Popen(
+            [python, str(CHILD), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
+        self.process = self.start()
+        self.versions = pickle.load(self.process.stdout)
+
+    def attend(self, name):
+        """Return the adapter of one callable, as probe wants it."""
+
+        def call(q, k, v, mask=None, causal=False):
+            dtype = str(q.dtype).removeprefix("torch.")
+            inputs = [packed(part.float().numpy()) for part in (q, k, v)]
+            kind, *answer = self.ask(
+                (name, dtype, inputs, None if mask is None else packed(mask.numpy()), causal)
+            )
+            if kind == "refused":
+                raise type(answer[0], (Exception,), {})(answer[1])
+            return unpacked(*answer[0])
+
+        return call
+
+    def ask(self, call):
+        try:
+            pickle.dump(call, self.process.stdin)
+            self.process.stdin.flush()
+            return pickle.load(self.process.stdout)
+        except (EOFError, BrokenPipeError):  # the library ended its process
+            self.process.wait()
+            self.process = self.start()
+            pickle.load(self.process.stdout)
+            return "refused", "Crash", "the process ended"
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def python_of(version):
+    """Return the path of a Python of this version, or None; a name in the path may stand for none."""
+    if version == ANY:
+        return sys.executable
+    others = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+    for found in (shutil.which(f"python{version}"), *map(str, others)):
+        if found and subprocess.run([found, "--version"], capture_output=True).returncode == 0:
+            return found
+    return None
+
+
+@contextlib.contextmanager
+def environment(name, keep):
+    """Yield the Python of an environment that holds the packages of a group."""
+    version, packages, _ = GROUPS[name]
+    folder = Path(keep, name) if keep else Path(tempfile.mkdtemp(prefix="attention_"))
+    python = folder / "bin/python"
+    try:
+        if not python.exists():
+            subprocess.run([python_of(version), "-m", "venv", folder], check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        yield python
+    finally:
+        if not keep:
+            shutil.rmtree(folder)
+
+
+def measured(name, keep):
+    """Return an entry for each callable of a group."""
+    entries = []
+    with environment(name, keep) as python:
+        for module in GROUPS[name][2]:
+            library = Library(python, module)
+            for callable_, (package, version) in library.versions.items():
+                print(f"    {package} {version}: {callable_}", flush=True)
+                entry = {
+                    "group": name,
+                    "library": package,
+                    "version": version.split("+")[0],
+                    "callable": callable_,
+                }
+                entry["date"] = datetime.date.today().isoformat()
+                found = probe(library.attend(callable_)).as_dict()
+                entry["answers"] = {question: _stored(**finding) for question, finding in found.items()}
+                entries.append(entry)
+            library.close()
+    return entries
+
+
+def _stored(answer, weights, refusal, **_):
+    if refusal.startswith("NotAsked: "):
+        return ["not asked", refusal.removeprefix("NotAsked: ")]
+    if refusal:
+        return ["refused", refusal]
+    rows = [[None if math.isnan(weight) else round(weight, 3) + 0.0 for weight in row] for row in weights]
+    return [answer, rows]
+
+
+def differences(stored, now):
+    """Yield a line for each answer that is not the stored one; the last digits of weights may differ."""
+    for entry in now:
+        before = next((old for old in stored if old["callable"] == entry["callable"]), None)
+        for question, answer in entry["answers"].items():
+            old = before and before["answers"].get(question)
+            if old is None or not _alike(old, answer):
+                yield f"{entry['library']} {entry['callable']}, {question}: {old} is stored, and now {answer}"
+
+
+def _alike(old, new):
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_alike, old, new))
+    return old == new if isinstance(new, str | None) else abs((old or math.inf) - new) < 0.005 or old == new
+
+
+def read():
+    return json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else []
+
+
+def write(stored, now):
+    """Put new entries in place of those of the same callables, one callable a line."""
+    names = [entry["callable"] for entry in now]
+    entries = [entry for entry in stored if entry["callable"] not in names] + now
+    entries.sort(key=lambda entry: (list(GROUPS).index(entry["group"]), entry["library"]))
+    lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries]
+    STORED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("groups", nargs="*", help=", ".join(GROUPS))
+    parser.add_argument("--check", action="store_true", help="compare with what is stored, and store nothing")
+    parser.add_argument("--keep", help="a folder for the environments")
+    options = parser.parse_args()
+    failed = False
+    for name in options.groups or ([QUICK] if options.check else GROUPS):
+        if python_of(GROUPS[name][0]) is None:
+            print(f"{name}: left out, because there is no Python {GROUPS[name][0]} here")
+            continue
+        print(f"{name}:", flush=True)
+        now = measured(name, options.keep)
+        if options.check:
+            found = list(differences(read(), now))
+            print(*found, f"{len(now)} callables measured, {len(found)} answers differ", sep="\n")
+            failed |= bool(found)
+        else:
+            write(read(), now)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
