@@ -13,7 +13,7 @@ class Layout:
 
     x: float  # the upper left corner of the cells
     y: float
-    cell: float  # the side of one
+    cell: float  # the height of one; wide: its width
     rows: int
     columns: int
     names: float  # the size of a letter of theirs
@@ -21,14 +21,15 @@ class Layout:
     title: tuple
     axes: tuple  # that of rows, which reads upwards, and that of columns
     readout: tuple  # what a cell or a row says
+    wide: float
 
     @property
     def area(self):
-        return self.x, self.y, self.cell * self.columns, self.cell * self.rows
+        return self.x, self.y, self.wide * self.columns, self.cell * self.rows
 
     def at(self, row, column):
         """Return x, y, width and height of one cell."""
-        return self.x + column * self.cell, self.y + row * self.cell, self.cell, self.cell
+        return self.x + column * self.wide, self.y + row * self.cell, self.wide, self.cell
 
     def row_name(self, row):
         """Return where the name of a row ends."""
@@ -36,22 +37,23 @@ class Layout:
 
     def column_name(self, column):
         """Return the middle of the name of a column or, where it reads upwards, its beginning."""
-        return self.x + (column + 0.5) * self.cell + self.names * 0.35 * self.turned, self.y - 6, self.names
+        return self.x + (column + 0.5) * self.wide + self.names * 0.35 * self.turned, self.y - 6, self.names
 
 
-def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.inf):
+def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.inf, stretch=1):
     """Return the ``Layout`` of a heatmap whose cells are as large as its box and names allow.
 
     ``said`` is how many letters a cell says beside the names of its row and column, and how many a row beside
     its own; these words may be wider than the box, but not leave the drawing, which is ``across`` wide.
     ``title`` is how many letters the title has. A ``small`` heatmap shows no names.
+    Cells are at most ``stretch`` times as wide as high.
 
     >>> lay_out((0, 0, 200, 300), ["cat", "eats"], ["cat", "eats"]).at(1, 0)
     (58.0, 109.0, 71.0, 71.0)
     """
     row, heading = longest(rows), 20 if title else 0
-    x, y, cell, turned = _cells(box, row, rows, columns, heading, small)
-    width, bottom = cell * len(columns), y + cell * len(rows)
+    x, y, cell, wide, turned = _cells(box, row, rows, columns, heading, small, stretch)
+    width, bottom = wide * len(columns), y + cell * len(rows)
     middle, said = x + width / 2, (row + longest(columns) + said[0], 0 if small else row + said[1])
     size = max(10, min(12, width / 13)) if small else max(11, min(15, box[2] / (BOLD_LETTER * said[0])))
     half = min(BOLD_LETTER * size * max(said), across) / 2
@@ -60,21 +62,36 @@ def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.i
         title=(middle, box[1] + 14, max(10, min(13, width / (LETTER * max(title, 1)))) if small else 15),
         axes=((x - 8.5 * row - 14, (y + bottom) / 2, 13), (middle, box[1] + heading + 12, 13)),
         readout=(min(max(middle, half), across - half), bottom + (12 if small else 18), size),
+        wide=wide,
     )  # fmt: skip
 
 
-def _cells(box, row, rows, columns, heading, small):
-    """Return where the cells begin, how large one is, and whether the names of columns read upwards."""
+def _cells(box, row, rows, columns, heading, small, stretch):
+    """Return where the cells begin, how high and wide one is, and whether the names of columns are turned."""
     left, top, width, height = box
     beside, below = (0, 18) if small else (24 + 8.5 * row, 24)
 
     def side(above):
         return max(1.0, min((width - beside) / len(columns), (height - above - below) / len(rows)))
 
+    def wide(above):
+        return max(1.0, min((width - beside) / len(columns), stretch * side(above)))
+
     above = heading + (0 if small else 38)
-    turned = not small and too_long(columns, 8, side(above))
+    turned = not small and too_long(columns, 8, wide(above))
     above = heading + 24 + 8 * longest(columns) if turned else above
-    return left + (beside + width - side(above) * len(columns)) / 2, top + above, side(above), turned
+    x = left + (beside + width - wide(above) * len(columns)) / 2
+    return x, top + above, side(above), wide(above), turned
+
+
+def apart(count, step, chosen):
+    """Return which of so many names, a ``step`` of pixels from one to the next, stand without touching.
+
+    >>> apart(8, 4.0, 2), apart(3, 4.0, None), apart(3, 8.0, 1)
+    ([2, 5], [0], [0, 1, 2])
+    """
+    every = 1 if step >= 8 else math.ceil(11 / step)
+    return list(range((chosen or 0) % every, count, every))
 
 
 def longest(names):
@@ -86,14 +103,16 @@ def too_long(names, letter, room):
     return longest(names) > 1 and letter * longest(names) > room
 
 
-def lay_out_heads(box, small):
+def lay_out_heads(box, small, share=0.52):
     """Return the box of a large heatmap and those of so many ``small`` ones beside it, largest that fit.
+
+    The large one takes a ``share`` of the width, if it can use it: cells are as wide as high up to 0.52.
 
     >>> lay_out_heads((0, 0, 860, 334), 2)[1]
     [(414.0, 0.0, 213.5, 253.5), (641.5, 0.0, 213.5, 253.5)]
     """
     x, y, width, height = box
-    large = min(height + 60, width * 0.52)
+    large = min(height + 60, width * share) if share <= 0.52 else width * share
     if not small:
         return (x + (width - large) / 2, y, large, height), []
     left, free = x + large + 20, width - large - 25  # 5 for a frame

@@ -118,18 +118,25 @@ class Drawing:
         self.marks.append(heatmap)
         return heatmap.layout.at
 
-    def head_heatmaps(self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None, keys=None):
+    def head_heatmaps(
+        self, box, weights, tokens, names=None, chosen=(0, 0, 0), mask=None, keys=None, limit=None, large=None
+    ):
         """Draw the heatmap of the chosen head large, and those of all heads beside it, small.
 
         ``weights`` is (h, n_q, n_k), ``chosen`` (head, row, column); ``keys`` are the tokens of the columns,
-        where they are others than those of the rows. A click on a small heatmap chooses its head.
+        where they are others than those of the rows. A click on a small heatmap chooses its head. ``large``
+        holds options of the large one; with "stretch", it takes more of the width.
         """
         head, *cell = chosen
         first = head // MOST_SMALL * MOST_SMALL
         beside = range(len(weights))[first : first + MOST_SMALL] if len(weights) > 1 else ()
-        large, small = lay_out_heads(box, len(beside))
-        shared = {"rows": tokens, "columns": keys or tokens, "mask": mask}
-        self.heatmap(large, weights[head], chosen=cell, title=head_label(head, names), index=head, **shared)
+        options = large or {}
+        large, small = lay_out_heads(
+            box, len(beside), 0.6 if "stretch" in options and len(beside) <= 12 else 0.52
+        )
+        shared = {"rows": tokens, "columns": keys or tokens, "mask": mask, "limit": limit}
+        options |= {"chosen": cell, "title": head_label(head, names), "index": head}
+        self.heatmap(large, weights[head], **options, **shared)
         shared["chosen"] = (cell[0], None) if len(tokens) > 1 else None
         self._small_heatmaps(small, {i: weights[i] for i in beside}, names, head, shared)
 

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from mha_helpers.kinds import KINDS
-from mha_helpers.layout import BOLD_LETTER, lay_out, longest
+from mha_helpers.layout import BOLD_LETTER, apart, lay_out, longest
 from mha_helpers.style import COLOURS, ink_on, short, tint
 from mha_helpers.svg_marks import answering, area, px, text_mark
 
@@ -39,6 +39,7 @@ class LiveHeatmap:
     decimals: int = 2
     small: bool = False
     most_cells: int = MOST_CELLS
+    stretch: float = 1
 
     def __post_init__(self):
         values, self.kind = torch.as_tensor(self.values).detach().float(), KINDS[self.kind]
@@ -59,7 +60,9 @@ class LiveHeatmap:
         cell_words, row_words = map(len, self.kind.longest)
         said = (cell_words + len(" → : ") + len(_MOST) * self.is_image, row_words)
         title, across = max(len(self.title), self.title_letters), self.drawing.width
-        self.layout = lay_out(self.box, self.rows, self.columns, said, title, self.small, across)
+        self.layout = lay_out(
+            self.box, self.rows, self.columns, said, title, self.small, across, self.stretch
+        )
 
     def __str__(self):
         """Write the marks; where the words of its cells stand is said once for all."""
@@ -91,23 +94,21 @@ class LiveHeatmap:
         """Yield the names of rows, each of which lights its row; of very small cells only the chosen one."""
         others = [mark for mark in self.drawing.marks if isinstance(mark, LiveHeatmap)]
         same, left = [each for each in others if each.rows == self.rows], self.layout.axes[0][0] + 10
-        for i, strongest in enumerate(self.strongest):
-            if self.layout.cell >= 8 or i == self.chosen[0]:
-                x, y, _, side = self.layout.at(i, 0)
-                ground = f'<rect {area(left, y, x - left - 2, side)} fill-opacity="0"/>'
-                name = text_mark(self.layout.row_name(i), self.rows[i], "end", bold=i == self.chosen[0])
-                frame = _row_frame(same, i, 'class="lights" visibility="hidden" stroke-width="3"')
-                pairs = zip(self.values[i], self.allowed[i], strict=True)
-                seen = [value for value, is_allowed in pairs if is_allowed]
-                words = self.rows[i] + self.kind.row_words(self.values[i], seen)
-                yield answering(ground + name + frame, words, (self.index, i, strongest))
+        for i in apart(len(self.rows), self.layout.cell, self.chosen[0]):
+            x, y, _, side = self.layout.at(i, 0)
+            ground = f'<rect {area(left, y, x - left - 2, side)} fill-opacity="0"/>'
+            name = text_mark(self.layout.row_name(i), self.rows[i], "end", bold=i == self.chosen[0])
+            frame = _row_frame(same, i, 'class="lights" visibility="hidden" stroke-width="3"')
+            pairs = zip(self.values[i], self.allowed[i], strict=True)
+            seen = [value for value, is_allowed in pairs if is_allowed]
+            words = self.rows[i] + self.kind.row_words(self.values[i], seen)
+            yield answering(ground + name + frame, words, (self.index, i, self.strongest[i]))
 
     def _column_names(self):
         turned = self.layout.turned
-        for j, name in enumerate(self.columns):
-            if self.layout.cell >= 8 or j == self.chosen[1]:
-                style = {"anchor": "start" if turned else "middle", "bold": j == self.chosen[1]}
-                yield text_mark(self.layout.column_name(j), name, turned=turned, **style)
+        for j in apart(len(self.columns), self.layout.wide, self.chosen[1]):
+            style = {"anchor": "start" if turned else "middle", "bold": j == self.chosen[1]}
+            yield text_mark(self.layout.column_name(j), self.columns[j], turned=turned, **style)
 
     def _cells(self):
         """Yield the marks of all cells, of the hatching and of the border."""
@@ -121,13 +122,13 @@ class LiveHeatmap:
     def _answering_cells(self):
         ys = [px(self.layout.at(i, 0)[1]) for i in range(len(self.rows))]
         xs = [px(self.layout.at(0, j)[0]) for j in range(len(self.columns))]
-        size = px(self.layout.cell)
+        wide, high = px(self.layout.wide), px(self.layout.cell)
         border = f'stroke="{COLOURS["faint"]}" stroke-opacity=".3"' if self.layout.cell >= 6 else ""
         yield f'<g fill="{self.hues[-1]}" {border}>'
         for i, (opacities, hues) in enumerate(zip(self.opacities.tolist(), self.hue.tolist(), strict=True)):
             for j, (opacity, hue) in enumerate(zip(opacities, hues, strict=True)):
                 own = "" if hue else f' fill="{self.hues[hue]}"'
-                rect = f'<rect x="{xs[j]}" y="{ys[i]}" width="{size}" height="{size}"{own}'
+                rect = f'<rect x="{xs[j]}" y="{ys[i]}" width="{wide}" height="{high}"{own}'
                 rect += f' fill-opacity="{opacity:.2f}"/>'
                 yield answering(rect, self._cell_words(i, j), (self.index, i, j))
         yield "</g>"
@@ -163,8 +164,8 @@ class LiveHeatmap:
     def _hatching(self):
         every = math.ceil(5 / self.layout.cell)  # of very small cells only some: the lines would run together
         hidden = [self.layout.at(i + 1, j) for i, j in self.hidden if (i + j) % every == 0]
-        size = px(self.layout.cell)
-        lines = "".join(f"M{px(x)} {px(y)}l{size} -{size}" for x, y, *_ in hidden)
+        wide, high = px(self.layout.wide), px(self.layout.cell)
+        lines = "".join(f"M{px(x)} {px(y)}l{wide} -{high}" for x, y, *_ in hidden)
         style = f'stroke="{COLOURS["masked"]}" stroke-opacity=".7" fill="none" pointer-events="none"'
         return f'<path d="{lines}" {style}/>' if lines else ""
 

@@ -1,5 +1,7 @@
 """attention_view: the live heatmaps of the course for the weights of any model."""
 
+from collections.abc import Mapping
+
 import ipywidgets as widgets
 import torch
 
@@ -8,21 +10,27 @@ from mha_helpers.sentence import tokenize
 from mha_helpers.style import head_label, number, short
 from mha_helpers.svg import MOST_SMALL
 
-MOST_TOKENS = 64  # queries or keys: the cells of more would be too small to point at
+MOST_TOKENS = (
+    65  # queries or keys, eight times eight patches and [CLS]: cells of more are too small to point at
+)
+MANY = 25  # from here on cells are wider than high
 NEAR = 0.02  # half precision rounds a row by so much
+EAGER = 'Load the model with attn_implementation="eager", call it with output_attentions=True.'
 
 
-def attention_view(weights, queries, keys=None, names=None):
+def attention_view(weights, queries=None, keys=None, names=None):
     """Return a ``Panel`` with the attention weights of any model: point at a cell, click, choose a head.
 
-    ``weights`` is a tensor, an array, lists, or the tuple that Hugging Face calls ``attentions``. ``queries``
-    are the tokens that ask; ``keys`` those that answer, where they are others (cross-attention). ``names``
-    say what the heads do. ``state()`` holds ``chosen`` and the weights of the layer shown, ``(h, n_q, n_k)``.
+    ``weights`` is a tensor, an array, lists, what ``record_attention`` gathers, or the tuple that Hugging
+    Face calls ``attentions``. ``queries`` are the tokens that ask, numbered without names; ``keys`` those
+    that answer, where they are others (cross-attention). ``names`` say what the heads do. Of several layers
+    an overview comes first, ``layer`` 0. ``state()`` holds ``chosen`` and the weights of the layer shown,
+    ``(h, n_q, n_k)``; in the overview the largest weight of a row, on average, ``(layers, h)``.
 
     Shape: weights ``(h, n_q, n_k)`` or ``(layers, h, n_q, n_k)``, with an axis for one sentence as well:
     ``(1, h, n_q, n_k)`` or ``(layers, 1, h, n_q, n_k)``. Used in notebook deeper/09_in_your_own_model.
 
-    Raises ``ValueError`` where shapes and tokens do not fit, for more than 64 queries or keys, and for
+    Raises ``ValueError`` where shapes and tokens do not fit, for more than 65 queries or keys, and for
     negative numbers. Rows that do not add up to 1 are drawn; the words under the picture name them.
 
     >>> panel = attention_view([[[0.9, 0.1], [0.2, 0.8]]], ["cat", "eats"])
@@ -30,23 +38,31 @@ def attention_view(weights, queries, keys=None, names=None):
     Head 1. “eats” looks most at “eats” (0.80).
     “eats” asks, “eats” answers: weight 0.80.
     """
-    weights = _as_layers(weights)  # -> (layers, h, n_q, n_k)
+    layers, note = _layers_of(weights)
+    weights = _checked(layers)  # -> (layers, h, n_q, n_k)
     queries, keys = _as_tokens(queries, keys, *weights.shape[2:])
-    return Panel(explorer=AttentionView(weights, queries, keys, names))
+    layers = list(layers) if isinstance(layers, dict) else [str(i + 1) for i in range(len(weights))]
+    return Panel(explorer=AttentionView(weights, queries, keys, names, layers, note))
 
 
 class AttentionView(Explorer):
-    """Weights ``(layers, h, n_q, n_k)``, with as many tokens, and what the heads do."""
+    """Weights ``(layers, h, n_q, n_k)``, their tokens, what the heads do, and the names of the layers."""
 
     title, asks, height = "Attention weights", "click a cell, or a small heatmap", 334
-    more = ("query", "key")
+    more = ("query", "key", "colour")
 
-    def __init__(self, weights, queries, keys, names):
+    def __init__(self, weights, queries, keys, names, layers, note):
         self.weights, self.queries, self.keys, self.names = weights, queries, keys, names
+        self.layers, self.note = layers, note
+        many = max(len(queries), len(keys)) > MANY
+        self.large = {"stretch": 3, "most_cells": MOST_TOKENS**2} if many else {}
 
     def controls(self):
         layers, heads, *_ = self.weights.shape
-        controls = {"layer": widgets.IntSlider(1, 1, layers)} if layers > 1 else {}
+        controls = {}
+        if layers > 1:
+            controls["layer"] = IndexMenu("layer")
+            controls["layer"].offer(["overview", *self.layers], numbered=False)
         if heads > 1:
             labels = [head_label(head, self.names).removeprefix("head ") for head in range(heads)]
             controls["head"] = IndexMenu("head")
@@ -55,57 +71,138 @@ class AttentionView(Explorer):
         return controls | {
             "query": IndexMenu("query", last, self.queries),
             "key": IndexMenu("key", -1, self.keys),
+            "colour": widgets.Dropdown(options=["0 to 1", "0 to the largest weight shown"]),
         }
 
-    def compute(self, query, key, layer=1, head=0):
-        shown = self.weights[layer - 1]
-        key = _strongest(shown[head, query]) if key < 0 else key
-        return {"weights": shown, "chosen": (head, query, key)}
+    def compute(self, query, key, colour, layer=1, head=0):
+        if layer == 0:
+            weights = self.weights.nan_to_num().amax(dim=-1).mean(dim=-1)  # -> (layers, h)
+            chosen = divmod(int(weights.argmax()), weights.shape[1])
+        else:
+            weights = self.weights[layer - 1]
+            chosen = (head, query, _strongest(weights[head, query]) if key < 0 else key)
+        limit = 1.0 if colour == "0 to 1" else float(weights.nan_to_num().max())
+        return {"weights": weights, "chosen": chosen, "limit": limit or 1.0}
+
+    def click(self, values, heatmap, row, column):
+        if values.get("layer") == 0:
+            return {"layer": row + 1} | ({"head": column} if "head" in values else {})
+        is_there = row < len(self.queries) and column < len(self.keys)  # no cell of an overview clicked twice
+        return super().click(values, heatmap, row, column) if is_there else {}
 
     def draw(self, drawing, state):
-        box = (0, 0, drawing.width, drawing.height)
-        drawing.head_heatmaps(
-            box, state["weights"], self.queries, self.names, state["chosen"], keys=self.keys
-        )
+        box, limit = (0, 0, drawing.width, drawing.height), state["limit"]
+        if state.get("layer") == 0:
+            heads = [str(head + 1) for head in range(state["weights"].shape[1])]
+            style = {"kind": "scores", "axes": ("layer", "head"), "limit": limit}
+            drawing.heatmap(box, state["weights"], self.layers, heads, state["chosen"], **style)
+        else:
+            tokens = {"tokens": self.queries, "keys": self.keys, "names": self.names}
+            options = {"chosen": state["chosen"], "limit": limit, "large": self.large}
+            drawing.head_heatmaps(box, state["weights"], **tokens, **options)
 
     def words(self, state):
+        colour = (
+            f" The deepest colour is {number(state['limit'], 3, trim=False)}." if state["limit"] < 1 else ""
+        )
+        if state.get("layer") == 0:
+            return self._words_of_the_overview(state, colour)
         head, query, key = state["chosen"]
         row, name = state["weights"][head, query], head_label(head, self.names)
-        name = f"Layer {state['layer']}, {name}" if "layer" in state else name.capitalize()
+        name = f"Layer {self.layers[state['layer'] - 1]}, {name}" if "layer" in state else name.capitalize()
         tokens = (self.queries[query], self.keys[key], self.keys[_strongest(row)])
         asks, answers, most = (f"“{short(token, 20)}”" for token in tokens)
         lines = [
             f"{name}. {asks} looks most at {most} ({number(row[_strongest(row)], trim=False)}).",
-            f"{asks} asks, {answers} answers: weight {number(row[key], trim=False)}.",
+            f"{asks} asks, {answers} answers: weight {number(row[key], trim=False)}.{colour}",
         ]
         heads = len(state["weights"])
         if heads > MOST_SMALL:
             lines[1] += f" {MOST_SMALL} of {heads} heads are shown; the menu has them all."
         return lines + _oddities(state["weights"], self.queries)
 
+    def _words_of_the_overview(self, state, colour):
+        layer, head = state["chosen"]
+        sharpest = f"layer {self.layers[layer]}, head {head + 1} ({number(state['weights'][layer, head])})"
+        return [
+            "Each cell is a head: the largest weight of its rows, on average; 1 is all weight on one token.",
+            f"The most has {sharpest}. Click a cell to see its head.{colour}",
+            *([self.note] if self.note else []),
+        ]
+
 
 def _strongest(row):
     return int(row.nan_to_num().argmax())
 
 
-def _as_layers(weights):
-    """Return weights of any kind as a tensor (layers, h, n_q, n_k) of float32."""
+def _layers_of(weights):
+    """Return weights as a dict or list of tensors, one a layer, or as one tensor; and how they were read."""
+    weights = getattr(weights, "attentions", weights)  # all that a model of Hugging Face returns
+    if weights is None or (
+        isinstance(weights, (tuple, list, Mapping)) and {*map(type, weights)} <= {type(None)}
+    ):
+        raise ValueError(f"There are no weights: the model did not keep them. {EAGER}")
+    if isinstance(weights, Mapping):
+        return dict(weights), ""
+    if isinstance(weights, (tuple, list)) and any(isinstance(part, torch.Tensor) for part in weights):
+        return list(weights), ""
+    if isinstance(weights, torch.Tensor) and weights.is_nested:
+        advice = "Show one sentence, weights.unbind()[0], without its padding."
+        raise ValueError(f"weights are a nested tensor, whose sentences differ in length. {advice}")
     try:
-        if isinstance(weights, (list, tuple)) and all(isinstance(part, torch.Tensor) for part in weights):
-            weights = torch.stack(list(weights))  # one tensor for each layer
-        weights = torch.as_tensor(weights).detach().float().cpu()
+        weights = weights.to_dense() if isinstance(weights, torch.Tensor) else torch.as_tensor(weights)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"weights must be numbers, as many in every row, head and layer: {error}") from None
-    shape = tuple(weights.shape)
+    if weights.dim() == 4 and len(weights) > 1:
+        return (
+            weights,
+            "The first of four axes is read as layers. Of a batch, show one sentence: weights[:1].",
+        )
+    return weights, ""
+
+
+def _stacked(layers):
+    """Return the tensors of all layers as one: (layers, …)."""
+    named = layers if isinstance(layers, dict) else {f"weights[{i}]": layer for i, layer in enumerate(layers)}
+    if not all(isinstance(layer, torch.Tensor) for layer in named.values()):
+        other = next(name for name, layer in named.items() if not isinstance(layer, torch.Tensor))
+        raise ValueError(f"weights must be a tensor for each layer, and {other} is none. {EAGER}")
+    shapes = {name: tuple(layer.shape) for name, layer in named.items()}
+    if len({*shapes.values()}) > 1:
+        first, second, *_ = shapes.values()
+        is_pair = len(shapes) == 2 and not isinstance(layers, dict)
+        if is_pair and first[:-2] == second[: len(first) - 2] and first[-2] == second[-2]:
+            pair = f"This is a pair, of output {first} and weights {second}"
+            raise ValueError(f"{pair}: take the second, weights[1].")
+        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        advice = "Choose layers that look at the same tokens; a decoder has two kinds."
+        raise ValueError(f"weights must be as many in every row, head and layer: {said}. {advice}")
+    return torch.stack([layer.to_dense() for layer in named.values()])
+
+
+def _checked(layers):
+    """Return weights of any kind as a tensor (layers, h, n_q, n_k) of float32."""
+    weights = layers if isinstance(layers, torch.Tensor) else _stacked(layers)
+    weights, shape = weights.detach().float().cpu(), tuple(weights.shape)
     if len(shape) == 5 and shape[1] == 1:
         weights = weights[:, 0]  # of one sentence
     if len(shape) in (2, 3):
         weights = weights.view(1, -1, *shape[-2:])
     if weights.dim() != 4 or not weights.numel():
+        advice = ""
+        if len(shape) == 5 and weights.numel():
+            part = "weights[:, :1]"
+            if not isinstance(layers, torch.Tensor):
+                part = "{name: layer[:1] for name, layer in weights.items()}"
+                part = part if isinstance(layers, dict) else "[layer[:1] for layer in weights]"
+            advice = f" These are {shape[1]} sentences: show one, {part}."
         fitting = "(h, n_q, n_k) or (layers, h, n_q, n_k)"
-        raise ValueError(f"weights must have shape {fitting}, of one sentence; got {shape}.")
+        raise ValueError(f"weights must have shape {fitting}, of one sentence; got {shape}.{advice}")
     if max(shape[-2:]) > MOST_TOKENS:
         part = f"weights[..., :{MOST_TOKENS}, :{MOST_TOKENS}]"
+        side = int((shape[-1] - 1) ** 0.5)
+        if side**2 == shape[-1] - 1:  # an image's
+            part += f", or what [CLS] sees of the patches: heatmap(weights[0, 0, 0, 1:].view({side}, {side}))"
         raise ValueError(
             f"{MOST_TOKENS} queries and keys fit in the picture; got {shape}. Show a part: {part}."
         )
@@ -117,13 +214,12 @@ def _as_layers(weights):
 
 def _as_tokens(queries, keys, n_q, n_k):
     """Return the tokens of queries and keys as two lists of strings, one for each row and each column."""
+    if queries is None:
+        queries, keys = range(1, n_q + 1), range(1, n_k + 1) if keys is None else keys
     if keys is None and n_q != n_k:
         both = "attention_view(weights, queries, keys)"
         raise ValueError(f"{n_q} queries look at {n_k} keys here, so name the tokens of both: {both}.")
-    queries, keys = (
-        tokenize(tokens) if isinstance(tokens, str) else [str(token) for token in tokens]
-        for tokens in (queries, queries if keys is None else keys)
-    )
+    queries, keys = map(_names, (queries, queries if keys is None else keys))
     if (len(queries), len(keys)) == (n_k, n_q) != (n_q, n_k):
         sizes = f"each row is a query ({n_q}), each column a key ({n_k})"
         raise ValueError(f"{sizes}: you named them the other way round.")
@@ -132,6 +228,12 @@ def _as_tokens(queries, keys, n_q, n_k):
             advice = "A tokenizer cuts words, and adds tokens such as [CLS]: name its tokens."
             raise ValueError(f"weights have {size} {name}, and you named {len(tokens)}. {advice}")
     return queries, keys
+
+
+def _names(tokens):
+    if isinstance(tokens, str):
+        return tokenize(tokens)
+    return [str(token) for token in (tokens.flatten().tolist() if hasattr(tokens, "tolist") else tokens)]
 
 
 def _oddities(weights, queries):
@@ -145,7 +247,15 @@ def _oddities(weights, queries):
         return []
     if ((weights.sum(dim=-2) - 1).abs() <= NEAR).all():
         return ["The columns add up to 1, not the rows. Was softmax taken over the queries?"]
+    least, most = float(sums.min()), float(sums.max())
+    if most - least < NEAR * most:
+        cause = (
+            "If they are percent, divide by 100." if abs(most - 100) < 2 else "Were they scaled or added up?"
+        )
+        return [f"Every row adds up to {number(most)}, where softmax gives 1. {cause}"]
     head, row = divmod(int((sums - 1).abs().argmax()), len(queries))
     worst = f"“{short(queries[row], 20)}” in head {head + 1} to {number(sums[head, row])}"
-    cause = "Is dropout on? Then call .eval() first." if sums.max() > 1 + NEAR else "Are keys left out?"
+    cause = "Are keys left out?" if most <= 1 + NEAR else "Is dropout on? Then call .eval() first."
+    if most > 2:
+        cause = "Were they taken before softmax?"
     return [f"{int(odd.sum())} of {odd.numel()} rows do not add up to 1: {worst}. {cause}"]

@@ -1,15 +1,18 @@
 """attention_view: the weights of any model (test_cells.py reads its picture); what does not fit is said in words."""
 
 import re
+from types import SimpleNamespace
 
 import numpy
 import pytest
 import torch
+from torch import nn
 
-from mha_helpers import attention_view, head_heatmaps
+from mha_helpers import attention_view, head_heatmaps, record_attention
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import MOST_SMALL
 from tests.pages import test_every_panel
+from tests.pages.picture import SeenDrawing
 from tools.states import States
 
 ASKS, ANSWERS = ["le", "chat"], ["the", "old", "cat"]
@@ -47,6 +50,7 @@ def test_a_slider_goes_through_the_layers_and_a_click_chooses_head_query_and_key
     weights = random_weights(4, 3, 2, 3)
     panel = attention_view(weights, ASKS, ANSWERS, names=["looks back"])
     assert panel.controls["head"].options[0] == ("1: looks back", 0)
+    assert panel.state()["layer"] == 0, "the overview"
     panel.controls["layer"].value = 3
     panel.click(1, 0, 2)
     assert panel.state()["chosen"] == (1, 0, 2) and torch.equal(panel.state()["weights"], weights[2])
@@ -61,6 +65,7 @@ def test_a_slider_goes_through_the_layers_and_a_click_chooses_head_query_and_key
 def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_k):
     panel = attention_view(random_weights(24, heads, n_q, n_k), numbered(n_q), numbered(n_k, "k"))
     test_every_panel.test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_are(panel)
+    panel.set(layer=1)
     for head in range(1, heads, 7):
         panel.controls["head"].value = head
         drawn = {int(number) for number in re.findall(r'data-cell="(\d+),', panel.svg())}
@@ -86,7 +91,43 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         (random_weights(2, 2, 3), [ANSWERS, ASKS], "the other way round"),
         (random_weights(2, 3, 3), [ASKS], r"weights have 3 queries, and you named 2.*\[CLS\]"),
         (random_weights(2, 2, 3), [ASKS, ASKS], "weights have 3 keys, and you named 2"),
-        (random_weights(2, 65, 65), [numbered(65)], r"Show a part: weights\[\.\.\., :64, :64\]"),
+        (random_weights(2, 66, 66), [numbered(66)], r"Show a part: weights\[\.\.\., :65, :65\]\.$"),
+        (
+            random_weights(2, 197, 197),
+            [],
+            r"or what \[CLS\] sees of the patches: heatmap\(weights\[0, 0, 0, 1:\]\.view\(14, 14\)\)",
+        ),
+        ((), [], 'the model did not keep them. Load the model with attn_implementation="eager"'),
+        (None, [], "There are no weights"),
+        ((None, None), [], r"There are no weights.*eager"),
+        ({}, [], "There are no weights"),
+        (
+            (torch.rand(1, 3, 8), random_weights(1, 3, 3)),
+            [],
+            r"a pair, of output \(1, 3, 8\) and weights \(1, 3, 3\): take the second",
+        ),
+        ((torch.rand(2, 3, 8), random_weights(2, 4, 3, 3)), [], "This is a pair"),
+        ((random_weights(1, 4, 3, 3), None), [], r"a tensor for each layer, and weights\[1\] is none"),
+        (
+            (random_weights(2, 4, 3, 3),) * 2,
+            [],
+            r"These are 2 sentences: show one, \[layer\[:1\] for layer in weights\]",
+        ),
+        (
+            {"a": random_weights(2, 4, 3, 3)},
+            [],
+            r"2 sentences: show one, \{name: layer\[:1\] for name, layer in weights\.items\(\)\}",
+        ),
+        (
+            {"a": random_weights(1, 4, 3, 3), "b": random_weights(1, 4, 3, 5)},
+            [],
+            r"b \(1, 4, 3, 5\)\. Choose layers that look at the same tokens",
+        ),
+        (
+            torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged),
+            [],
+            r"Show one sentence, weights\.unbind\(\)\[0\]",
+        ),
         (torch.tensor([[[0.5, -2.0]] * 2]), [ASKS], "one of these is −2. Scores become weights"),
     ],
 )
@@ -101,6 +142,9 @@ def test_what_does_not_fit_is_said_in_words(weights, words, message):
         (lambda weights: weights * torch.tensor([[[1.0], [1.25]], [[1], [1]]]), "1 of 4 rows do not add up to 1: “chat” in head 1 to 1.25. Is dropout on?"),
         (lambda weights: weights[..., :2], "4 of 4 rows do not add up to 1: “chat” in head 1 to 0.57. Are keys left out?"),
         (lambda weights: torch.tensor([[[0.5, 0.3], [0.5, 0.2]]]), "Are keys left out?"),  # one column adds up to 1
+        (lambda weights: 100 * weights, "Every row adds up to 100, where softmax gives 1. If they are percent, divide by 100."),
+        (lambda weights: 2.24 * weights, "Every row adds up to 2.24, where softmax gives 1. Were they scaled or added up?"),
+        (lambda weights: weights * torch.tensor([[1.0], [3]]), "2 of 4 rows do not add up to 1: “chat” in head 1 to 3. Were they taken before softmax?"),
         (lambda weights: weights / weights.sum(dim=-2, keepdim=True), "The columns add up to 1, not the rows."),
         (lambda weights: weights.masked_fill(torch.tensor([[True], [False]]), torch.nan), "2 of 4 rows are not a number."),
     ],
@@ -112,6 +156,75 @@ def test_odd_weights_are_drawn_and_the_words_say_what_is_odd(change, words):
     assert panel.message() == "" and len(panel.description().splitlines()) == 3
 
 
+def test_several_layers_begin_with_an_overview_whose_cells_lead_to_the_heads():
+    weights = random_weights(3, 4, 2, 3)
+    panel = attention_view({"first": weights[0], "second": weights[1], "third": weights[2]}, ASKS, ANSWERS)
+    largest = weights.amax(dim=-1).mean(dim=-1)
+    torch.testing.assert_close(panel.state()["weights"], largest)
+    layer, head = divmod(int(largest.argmax()), 4)
+    name = ["first", "second", "third"][layer]
+    assert f"The most has layer {name}, head {head + 1} ({largest.max():.2f})." in panel.description()
+    shown = SeenDrawing(panel.svg()).heatmaps[0].cells
+    assert len(shown) == 12 and shown[1, 2].said == f"second → 3: {largest[1, 2]:.2f}"
+    panel.click(0, 1, 2)
+    assert torch.equal(panel.state()["weights"], weights[1]) and panel.state()["chosen"][0] == 2
+    assert panel.description().startswith("Layer second, head 3.")
+    panel.controls["layer"].value = 0
+    assert torch.equal(panel.state()["weights"], largest)
+
+
+def test_one_tensor_of_four_axes_says_how_it_was_read():
+    assert "Of a batch, show one sentence" in attention_view(random_weights(2, 4, 3, 3)).description()
+    assert "Of a batch" not in attention_view([random_weights(1, 4, 3, 3)] * 2).description()
+    assert "Of a batch" not in attention_view(random_weights(1, 4, 3, 3)).description()
+
+
+def test_weights_that_are_small_can_be_coloured_by_the_largest():
+    panel = attention_view(random_weights(4, 20, 20))
+    weights = panel.state()["weights"]
+    assert weights.max() < 0.3 and "deepest" not in panel.description()
+    panel.set(colour="0 to the largest weight shown")
+    assert f"The deepest colour is {weights.max():.3f}." in panel.description()
+    large, *_ = SeenDrawing(panel.svg()).heatmaps
+    for (row, column), cell in large.cells.items():
+        opacity = float(cell.rect.get("fill-opacity"))
+        assert opacity == pytest.approx(float(weights[0, row, column] / weights.max()), abs=0.006)
+
+
+def test_sixty_four_tokens_have_single_cells_names_and_the_width():
+    panel = attention_view(random_weights(12, 64, 64), numbered(64))
+    large, *small = SeenDrawing(panel.svg()).heatmaps
+    assert len(large.cells) == 64 * 64 and len(small) == 12
+    assert large.cells[63, 63].x + large.cells[63, 63].width - large.cells[0, 0].x > 380
+    names = [text.text for text in large.texts if re.fullmatch(r"w\d+", text.text)]
+    assert len(names) >= 2 * 15 and "w63" in names
+    patches = attention_view(random_weights(1, 65, 65), ["[CLS]", *numbered(64)])
+    assert len(SeenDrawing(patches.svg()).heatmaps[0].cells) == 65 * 65
+
+
+def test_tokens_may_be_numbers_or_left_out():
+    panel = attention_view(random_weights(2, 3, 3), torch.tensor([101, 4, 102]))
+    assert "“102” looks most at" in panel.description()
+    assert "“2” asks" in attention_view(random_weights(2, 2, 3)).description()
+    assert (
+        "“le” asks, “3” answers" in attention_view(torch.eye(3)[None, 2:], ["le"], range(1, 4)).description()
+    )
+    assert torch.equal(attention_view(torch.eye(3).to_sparse()).state()["weights"], torch.eye(3)[None])
+
+
+def test_what_record_attention_gathers_is_taken_as_it_is():
+    torch.manual_seed(0)
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=True), 3).eval()
+    with record_attention(model) as recorded:
+        model(torch.randn(1, 5, 8))
+    panel = attention_view(recorded, "a b c d e")
+    assert [name for name, _ in panel.controls["layer"].options][1:] == list(recorded)
+    panel.set(layer=2)
+    assert torch.equal(panel.state()["weights"], recorded["layers.1.self_attn"][0]) and panel.message() == ""
+    answer = SimpleNamespace(logits=None, attentions=tuple(recorded.values()))  # as of Hugging Face
+    assert attention_view(answer, "a b c d e").state()["weights"].shape == (3, 2)
+
+
 def test_a_sentence_may_stand_for_its_tokens_and_markup_is_text():
     panel = attention_view(numpy.eye(3)[None], "<b>cat</b> eats fish")
     assert "<b>cat" not in panel.svg() and "&lt;b&gt;cat" in panel.svg()
@@ -120,8 +233,10 @@ def test_a_sentence_may_stand_for_its_tokens_and_markup_is_text():
 
 def test_it_plays_without_a_kernel():
     states = States(lambda: attention_view(random_weights(2, 2, 1, 2), ["le"], ASKS))
-    assert list(states.live) == ["layer", "head", "key"]
-    assert len([name for name in states.shown if " " not in name]) == 2 * 2 * 3
+    assert list(states.live) == ["layer", "head", "key", "colour"]
+    assert (
+        len([name for name in states.shown if " " not in name]) == 3 * 2 * 3 * 2
+    )  # with the overview, and two ways of colouring
 
 
 def test_the_static_heatmaps_of_cross_attention_have_the_words_of_both():

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 import re
 
 import numpy
@@ -43,8 +44,10 @@ def test_many_cells_become_an_image_that_answers_row_by_row():
     assert len(picture.heatmaps[0].cells) == n
     assert (pixels(picture)[:, :, 3] == 255 * numpy.eye(n)).all()
     assert picture.heatmaps[0].cells[3, 3].said == "word3 → word3: 1.00, its most"
-    labels = [text.text for text in picture.heatmaps[0].texts if text.text in names]
-    assert labels == ["word3", "word5"]  # of rows and columns so small: those of the chosen cell
+    labels = [(text.text, *px(text, "y")) for text in picture.heatmaps[0].texts if text.text in names]
+    assert {"word3", "word5"} <= {name for name, _ in labels}  # those of the chosen cell, and some between
+    heights = [y for _, y in labels[: len(labels) // 2]]
+    assert 8 <= len(heights) <= 35 and min(b - a for a, b in itertools.pairwise(heights)) >= 8
     below = pixels(heatmap(-torch.eye(n), names, names, kind="scores"))[0, 0, :3]
     assert below.tobytes().hex() == COLOURS["negative"][1:].lower()
     nothing = heatmap(torch.eye(n), names, names, mask=torch.zeros(1, n, dtype=torch.bool))
