@@ -9,7 +9,6 @@ Seconds are CPU seconds, in a class those on the clock. A kernel's own memory is
 
 import ast
 import contextlib
-import itertools
 import os
 import statistics
 import sys
@@ -39,14 +38,10 @@ LOAD = "load = seconds(load_language_model)"
 TYPE = """panel = language_explorer()
 words = [seconds(panel.set, sentence=f"The capital of France is {key}") for key in "abcdefghi"]"""
 MEASURED = "load, psutil.Process().memory_full_info().uss / 1e6, 1000 * statistics.median(words)"
-BEGINNINGS = {  # learners, up to which cell, within how many seconds
-    "00_start_here.ipynb": (LEARNERS, "attention_explorer()", 60),
-    "11_can_your_class_write.ipynb": (KERNELS, "language_explorer()", 60),
-}
 
 
 def new_kernel(folder=ROOT):
-    options = {"extra_arguments": ["--log-level=ERROR"], "cwd": folder}
+    options = {"extra_arguments": ["--log-level=ERROR"], "cwd": folder, "startup_timeout": 300}
     return start_new_kernel(env=with_helpers() | {"PYTHONPATH": str(folder)}, **options)[1]
 
 
@@ -72,15 +67,14 @@ def medians(pool, folder=ROOT, more=""):
     return map(statistics.median, zip(*values, strict=True))
 
 
-def begin(page, until, wait):
-    """Run a page in a new kernel up to the cell with certain words, and return the seconds that took."""
+def begin(page, wait):
+    """Run a page in a new kernel as far as its explorer, and return the seconds that took."""
     time.sleep(wait)
     start, kernel = time.monotonic(), new_kernel()
-    for cell in Page(ROOT / "notebooks" / page).code:
-        run(kernel, cell.source)
-        if until in cell.source:
-            return time.monotonic() - start
-    raise ValueError(f"{page} has no {until}.")
+    cells = [cell.source for cell in Page(ROOT / "notebooks" / page).code]
+    for source in cells[: 1 + next(i for i, source in enumerate(cells) if "explorer()" in source)]:
+        run(kernel, source)
+    return time.monotonic() - start
 
 
 def memory():
@@ -90,13 +84,13 @@ def memory():
 
 def whole_class(pool, stack):
     print(f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB")
-    for _ in range(LEARNERS):
-        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-        stack.enter_context(jupyterlab(Path(folder)))
+    folders = [Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(LEARNERS)]
+    with ThreadPoolExecutor(4) as few:
+        list(few.map(lambda folder: stack.enter_context(jupyterlab(folder)), folders))
     print(f"{LEARNERS} servers: {memory():.1f} GB", flush=True)
-    for page, (learners, until, period) in BEGINNINGS.items():
-        waits = [period * i / learners for i in range(learners)]
-        times = sorted(pool.map(begin, itertools.repeat(page), itertools.repeat(until), waits))
+    for page, learners in (("00_start_here.ipynb", LEARNERS), ("11_can_your_class_write.ipynb", KERNELS)):
+        waits = [60 * i / learners for i in range(learners)]
+        times = sorted(pool.map(begin, [page] * learners, waits))
         half, last = times[learners // 2], times[-1]
         print(
             f"and {learners} × {page}: {memory():.1f} GB; its picture after {half:.0f} s, at most {last:.0f}"
