@@ -40,7 +40,7 @@ COPY = 'cp -R -n "$0" . ; exec "$@"'
 SERVER = str(Path(sys.executable).with_name("jupyterhub-singleuser"))
 c.Spawner.cmd = ["sh", "-c", COPY, str(NOTEBOOKS), SERVER]
 c.Spawner.default_url = "/lab/tree/notebooks/00_start_here.ipynb"
-c.Spawner.mem_limit = "1500M"  # three pages open at a time; enforced by systemd
+c.Spawner.mem_limit = "1200M"  # four pages open at a time; enforced by systemd
 c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # seconds: thirty start at once
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=1800",  # a page whose tab was closed half an hour ago
