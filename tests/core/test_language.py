@@ -124,7 +124,7 @@ def write_model(path, architecture="llama", kind="F32", more=None, **changed):
     [
         ({}, {}),
         (UNTIED, {"kind": "F16", "llama__rope__freq_base": 1e6}),
-        (UNTIED, {"kind": "Q8_0", "tokenizer__ggml__pre": "gpt-2"}),
+        (UNTIED, {"kind": "Q8_0", "tokenizer__ggml__pre": "gpt-2", "tokenizer__ggml__merges": ["1 2"]}),
         ({}, {"kind": "Q4_1", "llama__attention__layer_norm_rms_epsilon": 1e-6}),
     ],
     ids=["tied", "untied, F16, another base", "untied, Q8_0", "tied, Q4_1"],
