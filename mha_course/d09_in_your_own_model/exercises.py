@@ -2,7 +2,8 @@
 
 import torch
 
-from mha_course.exercises import FunctionExercise, case, changes, numbers
+from mha_course.exercises import case, changes, numbers
+from mha_course.p09_concat_and_output.seen import AttentionExercise
 
 _WITHOUT_PADDING = """
     (target, source, => (source, target,
@@ -18,18 +19,8 @@ _WITHOUT_PADDING = """
     W_Q and W_K are swapped.
     source @ w_v => target @ w_v
     Your values come from the target: whoever answers gives keys and values.
-    / q.shape[-1] ** 0.5 => / 1
-    The division by √d_k is missing.
     q.shape[-1] => target.shape[-1]
     You divide by √d_model: how many features do a query and a key have?
-    q.shape[-1] ** 0.5 => v.shape[-1] ** 0.5
-    You divide by √d_v: do the values take part in a score?
-    q.shape[-1] ** 0.5 => q.shape[-1]
-    You divide by d_k: how does the spread of a score grow with it?
-    ** 0.5 => ** -0.5
-    You multiply by √d_k: are the scores to grow, or to shrink?
-    torch.softmax(scores, dim=-1) => scores
-    The softmax is missing: what should each row add up to?
 """
 
 
@@ -40,7 +31,19 @@ def _case(n_target, n_source, lengths, label, d_k=4, mistakes=""):
     return case(*tokens, is_pad, *matrices, label=label, mistakes=changes(mistakes))
 
 
-cross_attention = FunctionExercise(
+class CrossAttention(AttentionExercise):
+    """An answer that is handed two texts, and the padding of the second."""
+
+    mask_at = 2
+
+    def _parts(self, case):
+        target, source, is_pad, w_q, w_k, w_v = case.args
+        q, k, v = target @ w_q, source @ w_k, source @ w_v
+        made = {"w_q": lambda _: q, "w_k": lambda _: k, "w_v": lambda _: v, "w_o": lambda concat: concat}
+        return {"x": None, "source": None, "mask": ~is_pad[:, None, :], "h": None, **made}
+
+
+cross_attention = CrossAttention(
     "D9.3 ★★ · 10 min · Who asks, who answers?",
     axes=("sentence", "word", "number"),
     cases=lambda: [
@@ -59,24 +62,9 @@ cross_attention = FunctionExercise(
         The target asks itself, as in self-attention: who answers here?
         target @ => source @
         The source asks itself, as in self-attention: who asks here?
-        is_pad[:, None, :] => ~is_pad[:, None, :]
-        You hide the words and keep the padding: what does True mean in is_pad?
-        scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
-        Padding in the source gets weight: which columns must be hidden?
-        is_pad[:, None, :] => is_pad[:, None, :] | torch.ones(scores.shape[-2:]).triu(1).bool()
-        Your mask is causal, too: is a later source word in the target's future?
-        -math.inf => 0
-        You hide with a score of 0: what does softmax make of it?
-        .masked_fill(is_pad[:, None, :], -math.inf) => + is_pad[:, None, :] => + ~is_pad[:, None, :]
-        The mask is added, so True adds 1 to a score: what makes a weight exactly 0?
-        scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
-        weights @ => (weights * ~is_pad[:, None, :]) @
-        You hide after softmax, or set the values of padding to 0: who gets the share that is lost?
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         source @ => (source * ~is_pad[..., None]) @
         A zeroed word scores 0, and softmax still gives it weight: hide scores.
-        dim=-1) => dim=1) => dim=1).nan_to_num()
-        Your softmax runs over the words that ask: along which axis are those that answer?
     """),
     praise="The target asks, the source answers, and only the padding of the source is hidden.",
     hints=[

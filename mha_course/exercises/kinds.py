@@ -102,7 +102,7 @@ class FunctionExercise(Exercise):
 
     def _failure(self, answer, cases, outcomes, sentences):
         failing = [index for index, sentence in enumerate(sentences) if sentence]
-        named = self._mistake(cases, outcomes, failing)
+        named = self._mistake(answer, cases, outcomes, failing)
         named = named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
         if (inspect.isfunction(answer) or isinstance(answer, type)) and (name := page_variable(answer)):
             named += f" Your {self.kind} reads “{name}” of the page, which is none of its arguments."
@@ -126,7 +126,7 @@ class FunctionExercise(Exercise):
             return f"your {self.kind} returns None: is there a `return` on its last line?"
         return difference(outcome.value, right.value, self.asked, "the result")
 
-    def _mistake(self, cases, outcomes, failing):
+    def _mistake(self, answer, cases, outcomes, failing):
         """Return the sentence of the mistake that does the same, None if none does.
 
         It does the same on the first input that fails and on all that come out right; one that is not of

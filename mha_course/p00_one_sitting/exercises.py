@@ -2,9 +2,9 @@
 
 import torch
 
-from mha_course.exercises import FunctionExercise, case, changes, is_stub, numbers
-from mha_course.p09_concat_and_output.exercises import MASKS
+from mha_course.exercises import case, changes, is_stub, numbers
 from mha_course.p09_concat_and_output.judges import ModuleExercise, batch
+from mha_course.p09_concat_and_output.seen import AttentionExercise
 from mha_helpers.masks import causal_mask, padding_mask
 
 _SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).bool()
@@ -15,55 +15,23 @@ def _several_heads(*front):
     return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 9, seed=5)
 
 
-_HIDING = MASKS + changes("""
-    ~mask => mask
-    The mask is the wrong way round: does masked_fill write where it finds True, or where it finds False?
-    .masked_fill(~mask, -torch.inf) => [:]
-    weights @ v => (weights if mask is None else weights.masked_fill(~mask, -torch.inf)) @ v
-    −∞ is written into the weights, after softmax: which numbers become 0 if −∞ is there before it?
-    ~mask => ~torch.ones(scores.shape[-2:]).tril().bool()
-    You hide later words, whatever mask you are handed: which keys does it name?
-""")
+class AttentionFunction(AttentionExercise):
+    """An answer that is handed queries, keys and values."""
 
-_WITHOUT_A_MASK = changes("""
-    ** 0.5 => ** 1 / 2
-    ** 1 / 2 is a power of 1, then halved: where do brackets belong?
-    q.shape[-1] ** 0.5 => 2 ** 0.5
-    You divide by √2, which is √d_k only in the example: where does q say how many numbers a query has?
-    scores, dim=-1) => scores * q.shape[-1] ** 0.5, dim=-1) / q.shape[-1] ** 0.5
-    You divide weights by √d_k, not scores: what must each row of weights add up to?
-    torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
-    Each weight is computed separately: what do the weights of a row add up to?
-    ** 0.5 => ** 0.25
-    You divide by the root of √d_k: how many roots do you take?
-    (scores => (-scores
-    The sign is flipped: which keys should get the most, those that fit or those that clash?
-    k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
-    reshape re-cuts the rows but swaps no axes: what does?
-    torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
-    All weights together add up to 1: what must each row add up to?
-    weights @ v => weights @ k
-    You mix the keys: what does a query collect?
-    weights @ v => v
-    You return the values as they are: the weights are not used.
-    scores, dim=-1 => scores + torch.full_like(scores, -torch.inf).triu(1), dim=-1
-    Without a mask you hide words all the same: what does mask=None mean?
-""")
-_ROOTS = changes("""
-    scores, dim=-1 => scores, dim=1
-    With heads in front, axis 1 is the queries: counted from the end, which axis holds the keys?
-    q.shape[-1] ** 0.5 => 2 => (q.shape[-1] / 2)
-    You divide by 2 or by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
-""")
+    def _parts(self, case):
+        q, k, v, mask = (*case.args, None)[:4]
+        made = {"w_q": lambda _: q, "w_k": lambda _: k, "w_v": lambda _: v, "w_o": lambda concat: concat}
+        return {"x": None, "source": None, "mask": mask, "h": None, **made}
 
-write_attention = FunctionExercise(
+
+write_attention = AttentionFunction(
     "0.2 ★★ · 11 min · Write attention",
     axes=("query", "number"),
     without=("scaled_dot_product_attention", "attention_weights", "weighted_values"),
     cases=lambda: [
-        case(*_ONE_HEAD_QKV, label="with one head, without a mask", mistakes=_WITHOUT_A_MASK),
-        case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask", mistakes=_HIDING),
-        case(*_several_heads(6), label="with six heads in front", mistakes=_ROOTS),
+        case(*_ONE_HEAD_QKV, label="with one head, without a mask"),
+        case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask"),
+        case(*_several_heads(6), label="with six heads in front"),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
@@ -77,22 +45,12 @@ def attention(q, k, v, mask=None):
     ...
 """,
     mistakes=changes("""
-        ** 0.5 => ** 0
-        The weights are too sharp: one step between the scores and softmax is missing. Which?
-        ** 0.5 => ** 1
-        You divide by d_k: how does the spread of the scores grow with it?
-        ** 0.5 => ** -0.5
-        You multiply by √d_k: are the scores to grow, or to shrink?
-        q.shape[-1] => v.shape[-1]
-        You divide by √d_v: how many products does one score add up?
-        q.shape[-1] => k.shape[-2] => q.shape[0] => q.shape[1]
-        You divide by the root of a number of words: how many products does one score add up?
-        torch.softmax(scores, dim=-1) => scores
-        You mix with scores: which step turns each row of them into shares?
-        scores, dim=-1 => scores, dim=-2
-        The weights add up to 1 for each key: on which axis are the keys of one query?
-        weights @ v => weights
-        You return the weights: what do they mix?
+        q.shape[-1] ** 0.5 => 2 ** 0.5
+        You divide by √2, which is √d_k only in the example: where does q say how many numbers a query has?
+        k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
+        reshape re-cuts the rows but swaps no axes: what does?
+        q.shape[-1] ** 0.5 => 2
+        You divide by 2, which is √d_k only where d_k is 4: which power of d_k is its root?
         k.transpose(-2, -1) => k.T
         With heads in front, .T reverses all axes: which two should change places?
         k.transpose(-2, -1) => k.transpose(0, 1)
@@ -114,62 +72,6 @@ def attention(q, k, v, mask=None):
     return weights @ v  # (…, n_q, n_k) @ (…, n_k, d_v) -> (…, n_q, d_v)
 """,
 )
-
-_ONE_HEAD = changes("""
-    self.w_v(x) => self.w_q(x)
-    You mix the queries: which layer makes the values?
-    self.w_k(x) => self.w_v(x)
-    The values answer the queries: which layer makes the keys?
-    self.w_q(x) => x
-    x itself asks: which layer makes the queries?
-    self.w_k(x) => x
-    The queries meet x itself: which layer makes the keys?
-    self.w_v(x) => x
-    You mix x itself: which layer makes the values?
-    v = split(self.w_v(x), self.num_heads) => k = v = q
-    One layer makes queries, keys and values: `__init__` has one for each.
-    self.w_o(merge(heads)) => self.w_o(self.w_o(merge(heads)))
-    W_O is used twice.
-    self.w_o(merge(heads)) => self.w_o(x)
-    W_O is handed x: what should it mix?
-    split(self => split(x @ self
-    (x), self.num => .weight, self.num
-    `nn.Linear` keeps its matrix transposed and adds a bias: what does calling it, self.w_q(x), do for you?
-    self.num_heads) => 3)
-    You cut into three heads, whatever num_heads is.
-    self.num_heads) => x.shape[-1])
-    You cut into d_model heads of one number each: how many heads are asked for?
-    attention(q, k, v => attention(q, v, k
-    The values answer and the keys are mixed: in which order does `attention` take them?
-    return self.w_o(merge(heads)) => return x + self.w_o(merge(heads))
-    x is added to the output: that is the step after this class.
-    v = split(self.w_v(x), self.num_heads) => q = k = v = split(x, self.num_heads)
-    You cut x itself: which layers make queries, keys and values from it?
-    self.num_heads) => x.shape[-1] // self.num_heads)
-    You take num_heads for the width of a head: what does it count?
-    attention(q, k, v => attention(q / q.shape[-1] ** 0.5, k, v
-    You divide by √d_k, and `attention` does so once more.
-    self.w_v(x) => self.w_o(self.w_v(x))
-    W_O is used twice.
-    v, mask) => v, torch.ones(x.shape[1], x.shape[1]).tril().bool())
-    You hide later words, even without a mask: what does mask=None mean?
-""")
-
-_THREE_HEADS = changes("""
-    self.w_o(merge(heads)) => self.w_o(heads.mean(dim=-3).repeat(1, 1, self.num_heads))
-    You average the heads: what does merge do with them?
-    merge(heads) => merge(heads.flip(-3))
-    The heads are side by side, but the last one comes first.
-    self.num_heads) => x.shape[-1] // self.num_heads).transpose(1, 3)
-    Your heads take every num_heads-th feature: a head owns features that lie side by side.
-""")
-
-_WITH_A_MASK = changes("""
-    attention(q, k, v, mask) => attention(q, k, v)
-    Without a mask it is right; with one, words look where they may not. Who is handed the mask?
-    attention(q, k, v, mask) => attention(q, k, v, None if mask is None else ~mask)
-    You invert the mask: True means “may look” here, as in your own `attention`.
-""")
 
 
 class ForwardExercise(ModuleExercise):
@@ -195,9 +97,9 @@ write_forward = ForwardExercise(
     "0.3 ★★ · 10 min · Write forward",
     axes=("sentence", "word", "feature"),
     cases=lambda: [
-        batch((6, 1), label="with one head, without a mask", mistakes=_ONE_HEAD),
-        batch((12, 3), n=4, label="with three heads, without a mask", mistakes=_THREE_HEADS),
-        batch((8, 2), causal_mask(5), label="with a mask", mistakes=_WITH_A_MASK),
+        batch((6, 1), label="with one head, without a mask"),
+        batch((12, 3), n=4, label="with three heads, without a mask"),
+        batch((8, 2), causal_mask(5), label="with a mask"),
         batch((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
     ],
     task="""
@@ -219,30 +121,12 @@ def merge(heads):
     return heads.transpose(-3, -2).flatten(-2)
 """,
     mistakes=changes("""
-        return self.w_o(merge(heads)) => return merge(heads)
-        The heads are side by side, but do they mix? One of the four layers does nothing yet.
-        self.w_o(merge(heads)) => self.w_o(heads.reshape(x.shape))
-        Each row of your concat holds numbers from several words: what does merge do before joining the heads?
-        attention(q, k, v => attention(*(merge(each).reshape(each.shape) for each in (q, k, v))
-        A reshape alone gives each head numbers from several words: what does split do after its cut?
-        self.w_k(x) => self.w_q(x)
-        The queries meet themselves: which layer makes the keys?
-        self.w_v(x) => self.w_k(x)
-        You mix the keys: which layer makes the values?
-        self.w_o(merge(heads)) => merge(heads) @ self.w_o.weight + self.w_o.bias
-        `nn.Linear` keeps its matrix transposed: does x @ weight need a .T?
-        attention(q, k, v => attention(k, q, v
-        The keys ask and the queries answer: in which order does `attention` take them?
-        split(self => split(x @ self
-        (x), self.num => .weight.T, self.num
-        The biases are missing: what does calling the layer, self.w_q(x), add to the product?
-        self.w_q(x), self.num => x @ self.w_q.weight + self.w_q.bias, self.num
-        self.w_k(x), self.num => x @ self.w_k.weight + self.w_k.bias, self.num
-        self.w_v(x), self.num => x @ self.w_v.weight + self.w_v.bias, self.num
-        `nn.Linear` keeps its matrix transposed, so x @ weight needs a .T: what does self.w_q(x) do for you?
-        attention(q, k, v => attention(*map(merge, (q, k, v))
-        merge(heads) => heads
-        With one head it is right; with three, one head does it all: which function cuts q, k and v?
+        self.num_heads) => 3)
+        You cut into three heads, whatever num_heads is.
+        self.w_v(x) => self.w_o(self.w_v(x))
+        W_O is used twice.
+        v = split(self.w_v(x), self.num_heads) => q = k = v = split(x, self.num_heads)
+        You cut x itself: which layers make queries, keys and values from it?
         self.w_o(merge(heads)) => merge(self.w_o(heads))
         A layer gets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)

@@ -1,19 +1,17 @@
 """How answers of page 09 are judged: a head taken out, a class, bugs in a class."""
 
 import functools
+import re
+from collections import namedtuple
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
-from mha_course.exercises import (
-    AnswerError,
-    FunctionExercise,
-    Outcome,
-    another_kind,
-    case,
-    numbers,
-    same_outcome,
-)
+from mha_course.exercises import AnswerError, FunctionExercise, Outcome, another_kind, case, numbers
+from mha_course.exercises.running import run, same_outcome
+from mha_course.p09_concat_and_output import diagnoses
+from mha_course.p09_concat_and_output.seen import AttentionExercise
 
 
 class Pruning(FunctionExercise):
@@ -44,17 +42,41 @@ def random_weights(layer_class, sizes):
     return {name: torch.randn(s, generator=seeded) / s[-1] ** 0.5 for name, s in shapes.items()}
 
 
-class ModuleExercise(FunctionExercise):
+class Layer(namedtuple("Layer", "weight bias")):
+    """One of the four layers, as the steps take it."""
+
+    def __call__(self, x):
+        return F.linear(x, *self)
+
+
+class ModuleExercise(AttentionExercise):
     """The answer is a class, an ``nn.Module``, built and called for every input.
 
     It and the solution get the same weights, so it must name its layers as the solution does. Every case
     is a ``batch``.
     """
 
-    kind = "forward"
+    kind, mask_at = "forward", 1
 
     def _run(self, answer, case):
-        return super()._run(lambda *args: self._built(answer, case.build)(*args), case)
+        return super()._run(self._called(answer, case), case)
+
+    def _called(self, answer, case):
+        return lambda *args: self._built(answer, case.build)(*args)
+
+    def _parts(self, case):
+        x, mask = (*case.args, None)[:2]
+        weights = {**random_weights(self.reference, case.build)}
+        if "w_qkv.weight" in weights:  # three side by side
+            for part in ("weight", "bias"):
+                three = weights[f"w_qkv.{part}"].chunk(3)
+                weights |= dict(zip((f"w_q.{part}", f"w_k.{part}", f"w_v.{part}"), three, strict=True))
+        names = "w_q", "w_k", "w_v", "w_o"
+        layers = {name: Layer(weights[f"{name}.weight"], weights[f"{name}.bias"]) for name in names}
+        return {"x": x, "source": x, "mask": mask, "h": case.build[1], **layers}
+
+    def _returned(self, output_and_weights):
+        return output_and_weights if isinstance(self.asked.axes, dict) else output_and_weights[0]
 
     def _wrong_kind(self, answer):
         if isinstance(answer, type) and not issubclass(answer, nn.Module):
@@ -62,8 +84,12 @@ class ModuleExercise(FunctionExercise):
         return None if isinstance(answer, type) else another_kind(self, answer, "the class, by its name only")
 
     def _broken_rule(self, answer, cases, outcomes):
-        module = self._built(answer, cases[0].build)
-        output, idle = module(*cases[0].args)[0], []
+        broken = super()._broken_rule(answer, cases, outcomes) or self._kept_mask(answer, cases, outcomes)
+        if broken:
+            return broken
+        module, idle = self._built(answer, cases[0].build), []
+        output = module(*cases[0].args)
+        output = output[0] if isinstance(output, tuple | list) else output
         if output.requires_grad:
             output.sum().backward()
         for name, _ in self.reference(*cases[0].build).named_children():
@@ -72,10 +98,25 @@ class ModuleExercise(FunctionExercise):
                 idle.append(f"self.{name}")
         if idle:
             return f"no gradient reaches all of {', '.join(idle)}: nothing is learnt there. What cuts it off?"
-        return super()._broken_rule(answer, cases, outcomes)
+        return None
+
+    def _kept_mask(self, answer, cases, outcomes):
+        """Say so if a layer that has been called with another mask before returns something else."""
+        for each, outcome in zip(cases, outcomes, strict=True):
+            if len(each.args) > 1:
+                module, (x, mask) = self._built(answer, each.build), each.args
+                module(x, torch.ones_like(mask))
+                if not same_outcome(run(module, (x, mask)), outcome):
+                    return "a second call with another mask gives other numbers: what does your class keep?"
+        return None
 
     def _built(self, answer, sizes):
+        state = torch.get_rng_state()
+        torch.default_generator.manual_seed(
+            0
+        )  # a layer that the task does not name is the same in every call
         module = answer(*sizes)
+        torch.set_rng_state(state)
         mine = dict(module.named_parameters(remove_duplicate=False))
         for name, weight in random_weights(self.reference, sizes).items():
             layer, _, part = name.partition(".")
@@ -117,20 +158,26 @@ class BugHunt(ModuleExercise):
         pair, planted = outcome.value, self._run(self.planted, case).value
         return isinstance(pair, tuple | list) and same_outcome(Outcome(pair[1:]), Outcome(planted[1:]))
 
-    def _mistake(self, cases, outcomes, failing):
-        first = failing[0]
-        bug = getattr(cases[first], "bug", None) if self._as_planted(outcomes[first], cases[first]) else None
-        return super()._mistake(cases, outcomes, failing) or bug
+    def _mistake(self, answer, cases, outcomes, failing):
+        case, outcome = cases[failing[0]], outcomes[failing[0]]
+        bug = getattr(case, "bug", None) if self._as_planted(outcome, case) else None
+        isolated = [index for index in failing if hasattr(cases[index], "bug")]
+        if bug and all(self._as_planted(outcomes[index], cases[index]) for index in isolated):
+            return bug
+        return super()._mistake(answer, cases, outcomes, failing) or bug
 
     def _failure(self, answer, cases, outcomes, sentences):
         """Count the planted bugs: found where the input that isolates one comes out right, left where it does
         as planted; else something else hides it. One known mistake that explains the rest leaves none of it.
         """
         words = super()._failure(answer, cases, outcomes, sentences)
-        explained = any(
-            all(map(same_outcome, outcomes, self._runs(self.made_by(mistake), cases)))
-            for mistake, _ in (*cases[0].mistakes, *self.mistakes)
-        )
+        pairs = list(zip(cases, outcomes, strict=True))
+        changes = [
+            change
+            for change, _ in diagnoses.MISTAKES
+            if not {"mask", "inf"} & set(re.findall(r"\w+", " ".join(change)))
+        ]
+        explained = any(all(self._does_the_same(change, *pair) for pair in pairs) for change in changes)
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
         left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
         hidden = set() if explained else {index for index in isolated - left if sentences[index]}

@@ -1,0 +1,260 @@
+"""What goes wrong with attention: one list for 0.2, 0.3, 9.2, 9.3 and D9.3.
+
+What a learner's code returns is compared with what ``STEPS`` return if one or two of them are done in a known
+wrong way, on the inputs of the exercise: a sentence is said only of code that does just that. NaN or ∞ alone
+prove nothing. Of two mistakes at once the first is named. ``seen.py`` sees what no numbers tell.
+"""
+
+import functools
+import itertools
+
+from mha_course.exercises import Outcome, changes, run_code
+from mha_course.exercises.relations import close
+
+STEPS = """
+def steps(x, source, mask, h, w_q, w_k, w_v, w_o):
+    q, k, v = w_q(x), w_k(source), w_v(source)
+    q, k, v = cut(q, h), cut(k, h), cut(v, h)
+    scores = q @ k.mT
+    scores = scores / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    heads = weights @ v
+    concat = merge(heads, h)
+    return w_o(concat), weights
+"""
+HELPERS = """
+def cut(table, h):
+    return table if h is None else table.unflatten(-1, (h, -1)).transpose(-3, -2)
+
+def merge(heads, h):
+    return heads if h is None else heads.transpose(-3, -2).flatten(-2)
+
+def by_view(table, h):
+    return table if h is None else table.reshape(table.shape[0], h, table.shape[1], -1)
+
+def every_hth(table, h):
+    return table if h is None else table.unflatten(-1, (-1, h)).movedim(-1, -3)
+
+def words_first(table, h):
+    return table if h is None else table.unflatten(-1, (h, -1))
+
+def viewed_words_first(table, h):
+    return table if h is None else by_view(table, h).transpose(1, 2)
+
+def uncut(table, h):
+    return table if h is None else table.unsqueeze(-3)
+
+def merged_by_view(heads, h):
+    return heads if h is None else heads.reshape(heads.shape[0], heads.shape[2], -1)
+
+def merged_by_feature(heads, h):
+    return heads if h is None else heads.movedim(-3, -1).flatten(-2)
+
+def averaged(heads, h):
+    return heads if h is None else heads.mean(-3).repeat(1, 1, h)
+
+def shared_by_all(scores):
+    return torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
+
+def later(scores, mask=None):
+    return torch.ones(scores.shape[-2:]).triu(1).bool() & (mask is None)
+
+def swap(table):
+    return table if table.shape[-1] == 1 or table.shape[-2] == 1 else table.mT
+"""
+
+# A mistake: what it changes in the steps, in their order, then the sentence.
+MISTAKES = changes("""
+    w_k(source), w_v(source) => w_v(source), w_k(source)
+    Keys and values are exchanged: which of the two meets the queries?
+    w_k(source) => w_q(source)
+    The queries meet themselves: which layer makes the keys?
+    w_k(source) => w_v(source)
+    The values answer the queries: which layer makes the keys?
+    w_v(source) => w_q(source)
+    The weights are right, but they mix the queries: what does a word collect?
+    w_k(source) => w_q(source)
+    w_v(source) => w_q(source)
+    One layer makes queries, keys and values: which three are there?
+    w_v(source) => source
+    The weights are right, but they mix x itself: which layer makes the values?
+    w_k(source) => source
+    The queries meet x itself: which layer makes the keys?
+    w_q(x) => x
+    x itself asks: which layer makes the queries?
+    w_q(x) => x @ w_q.weight.mT
+    w_k(source) => source @ w_k.weight.mT
+    w_v(source) => source @ w_v.weight.mT
+    The biases are missing: what does calling the layer, self.w_q(x), add to the product?
+    w_q(x) => x @ w_q.weight + w_q.bias
+    w_k(source) => source @ w_k.weight + w_k.bias
+    w_v(source) => source @ w_v.weight + w_v.bias
+    `nn.Linear` keeps its matrix as (out, in), and you use it as (in, out): what does self.w_q(x) do for you?
+    w_q(x) => x @ w_q.weight
+    w_k(source) => source @ w_k.weight
+    w_v(source) => source @ w_v.weight
+    `nn.Linear` keeps its matrix as (out, in) and adds a bias: what does calling it, self.w_q(x), do for you?
+    w_q(x), w_k(source) => w_k(source), w_q(x)
+    The keys ask and the queries answer: whose rows must the scores have?
+    cut( => by_view(
+    merge( => merged_by_view(
+    Cut and merge match, but a head mixes numbers from several words: which axis must stay whole?
+    cut( => by_view(
+    A head mixes numbers from several words: does your first cut leave the axis of the words alone?
+    cut( => every_hth(
+    merge( => merged_by_feature(
+    Your heads take every num_heads-th feature: a head owns features that lie side by side.
+    cut( => every_hth(
+    Your heads take every num_heads-th feature: a head owns features that lie side by side.
+    cut( => words_first( => viewed_words_first(
+    merge(heads, h) => heads.flatten(-2) if h else heads => heads.mT.flatten(-2) if h else heads
+    Your scores compare heads, not words: which two axes must come last for q @ kᵀ?
+    cut( => words_first( => viewed_words_first(
+    merge(heads, h) => heads.transpose(1, 2).reshape(x.shape) if h else heads
+    Your scores compare heads, not words: which two axes must come last for q @ kᵀ?
+    cut( => uncut(
+    One head does it all, whatever num_heads is: which line cuts q, k and v?
+    cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1]) for each in (q, k, v))
+    You cut into d_model heads of one number each: how many heads are asked for?
+    cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1] // h) for each in (q, k, v))
+    You take num_heads for the width of a head: what does it count?
+    scores / q.shape[-1] ** 0.5 => scores
+    The weights are too sharp: one step between the scores and softmax is missing. Which?
+    ** 0.5 => ** 1
+    The scores are divided by d_k, not by its root: how does their spread grow with d_k?
+    ** 0.5 => ** -0.5
+    You multiply by √d_k: are the scores to grow, or to shrink?
+    ** 0.5 => ** 1 / 2
+    The scores are divided by 2 · d_k: if you wrote ** 1 / 2, where do brackets belong?
+    q.shape[-1] ** 0.5 => (q.shape[-1] / 2)
+    You divide by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
+    ** 0.5 => ** 0.25
+    You divide by the root of √d_k: how many roots do you take?
+    q.shape[-1] ** 0.5 => x.shape[-1] ** 0.5
+    You divide by √d_model: how many products does one score of one head add up?
+    q.shape[-1] ** 0.5 => x.shape[-1]
+    You divide by d_model: how many products does one score add up, and how does their spread grow?
+    q.shape[-1] ** 0.5 => v.shape[-1] ** 0.5
+    You divide by √d_v: do the values take part in a score?
+    q.shape[-1] ** 0.5 => (h or 1) ** 0.5
+    You divide by √num_heads: how many products does one score of one head add up?
+    q.shape[-1] ** 0.5 => k.shape[-2] ** 0.5 => q.shape[-2] ** 0.5
+    You divide by the root of a number of words: how many products does one score add up?
+    q.shape[-1] ** 0.5 => q.shape[0] ** 0.5 => q.shape[1] ** 0.5
+    You divide by the root of .shape[0] or .shape[1]: how many products does one score add up?
+    q.shape[-1] ** 0.5 => 8
+    You divide by 8, whatever d_k is: where do q and k say how many numbers a query has?
+    scores / q.shape[-1] ** 0.5 => -scores / q.shape[-1] ** 0.5
+    The sign of the scores is flipped: which keys should get the most?
+    scores.masked_fill(~mask, -torch.inf) => scores
+    The mask changes nothing: words look where they may not. Which step uses the result of hiding?
+    masked_fill(~mask, -torch.inf) => masked_fill(mask, -torch.inf) => masked_fill(mask, -1e9)
+    The mask is upside down: you hide what may be seen. Which of the two does True mean here?
+    ~mask => ~swap(mask)
+    The mask is transposed: which of its axes belongs to the words that ask?
+    -torch.inf => torch.inf => 1e9
+    A hidden score becomes the highest: which score gives no weight?
+    -torch.inf => 0 => 1e-9 => -1e-9
+    A hidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
+    -torch.inf => -1 => -2 => -5 => -10 => 1
+    A hidden score becomes a small number, so that softmax still gives it weight: which number leaves none?
+    scores.masked_fill(~mask, -torch.inf) => scores + mask => scores + 1.0 * ~mask
+    The mask moves a score by 1 alone, so that softmax still gives it weight: what leaves none?
+    scores.masked_fill(~mask, -torch.inf) => scores - 10.0 * ~mask
+    The mask lowers a score by 10 alone, so that softmax still gives it weight: what leaves none?
+    ~mask, => ~mask | later(scores), => later(scores),
+    You hide later words, whatever mask you are handed: which keys does it name?
+    scores.masked_fill(~mask, -torch.inf) => scores
+    torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
+    Softmax shares out before anything is hidden: what do the weights of the words that are seen add up to?
+    scores.masked_fill(~mask, -torch.inf) => scores
+    weights @ v => weights @ (v * mask.mT if mask is not None and mask.shape[-2] == 1 else v)
+    Softmax shares out before anything is hidden: what do the weights of the words that are seen add up to?
+    scores / q.shape[-1] ** 0.5 => scores.masked_fill(later(scores, mask), -torch.inf) / q.shape[-1] ** 0.5
+    Without a mask no word looks at a later one: what does mask=None mean?
+    torch.softmax(scores, dim=-1) => scores
+    Your weights are scores: which step turns each row into shares that add up to 1?
+    dim=-1 => dim=-2
+    Your weights add up to 1 for each key: on which axis are the keys of one query?
+    dim=-1 => dim=1
+    Your softmax runs over axis 1: counted from the end, which axis holds the keys of one query?
+    dim=-1 => dim=0
+    Your softmax runs over axis 0: counted from the end, which axis holds the keys of one query?
+    torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum() => shared_by_all(scores)
+    All weights together add up to 1: what must each row add up to?
+    torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
+    Each weight is computed separately: what do the weights of a row add up to?
+    torch.softmax(scores, dim=-1) => torch.softmax(torch.softmax(scores, dim=-1), dim=-1)
+    The weights come out too even: does softmax run twice?
+    scores / q.shape[-1] ** 0.5 => scores
+    torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) / q.shape[-1] ** 0.5
+    You divide weights by √d_k, not scores: what must each row of weights add up to?
+    weights @ v => weights @ k
+    The weights are right, but they mix the keys: what does a word collect?
+    weights @ v => weights @ q
+    The weights are right, but they mix the queries: what does a word collect?
+    weights @ v => weights.mT @ v
+    The weights are transposed before they mix: whose row belongs to which word?
+    weights @ v => weights
+    You return the weights: what do they mix?
+    weights @ v => v
+    You return the values as they are: the weights are not used.
+    merge( => merged_by_view(
+    The heads are right, but joined by a view: each row of your concat holds numbers from several words.
+    merge( => averaged(
+    You average the heads: how are they put side by side?
+    merge(heads, h) => averaged(heads, h) * (h or 1)
+    You add the heads up: how are they put side by side?
+    weights @ v => weights.mean(-3, keepdim=True) @ v
+    You average the weights over the heads: what does each head have of its own?
+    merge(heads, h) => merge(heads.flip(-3), h)
+    The heads are side by side, but the last one comes first.
+    merge( => merged_by_feature(
+    Your concat takes one number of each head in turn: the numbers of a head lie side by side.
+    w_o(concat) => concat
+    The heads are side by side, but do they mix? One of the layers does nothing yet.
+    w_o(concat) => concat @ w_o.weight + w_o.bias => concat @ w_o.weight
+    A Linear keeps its matrix as (out, in), and W_O is used as (in, out): what does calling self.w_o compute?
+    w_o(concat) => concat @ w_o.weight.mT
+    A bias is missing: what does calling self.w_o add?
+    w_o(concat) => w_o(w_o(concat))
+    W_O is used twice.
+    w_o(concat) => w_o(concat) + x
+    x is added to the output: that is the step after this class.
+    w_o(concat) => w_o(x)
+    W_O is handed x: what should it mix?
+    w_o(concat), weights => w_o(concat), scores
+    The output is right, but you return scores with it: which step makes them weights?
+""")
+
+
+@functools.cache
+def pairs():
+    """Return two mistakes at once as one, with the sentence of the first: those that change other words."""
+    both = itertools.combinations(MISTAKES, 2)
+    return [({**one, **other}, words) for (one, words), (other, _) in both if _go_together(one, other)]
+
+
+def _go_together(one, other):
+    texts = [*one, *other]
+    return not any(a in b for a, b in itertools.permutations(texts, 2))
+
+
+@functools.cache
+def _steps(changed):
+    return run_code("steps", STEPS, dict(changed), HELPERS, of="steps")
+
+
+def outcome_of(change, parts):
+    """Return what the steps come to if they are changed: output and weights, or the error."""
+    try:
+        return Outcome(_steps(tuple(change.items()))(**parts))
+    except Exception as error:  # the steps do not take every input with every change
+        return Outcome(error=error)
+
+
+def proves(value, right):
+    """Tell whether some numbers are finite and wrong, so that they can prove a mistake."""
+    return value.shape != right.shape or not close(value[value.isfinite()], right[value.isfinite()]).all()

@@ -1,0 +1,204 @@
+"""What is seen of a learner's attention: what it returns, what becomes of its mask, what backward says."""
+
+import torch
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from mha_course.exercises import FunctionExercise, Outcome, run, same_outcome
+from mha_course.exercises.running import explain
+from mha_course.p09_concat_and_output import diagnoses
+
+_SHAPES = {"__getitem__", "view", "reshape", "expand", "expand_as", "unsqueeze", "permute", "repeat", "tile"}
+_AFTER_SOFTMAX = "−∞ is written into the weights, after softmax: what becomes 0 if it is there before?"
+
+
+class Watch(TorchFunctionMode):
+    """Notes while code runs what becomes of its mask, and whether softmax is told its axis."""
+
+    def __init__(self):
+        super().__init__()
+        self.of_mask, self.softmaxed = {}, {}
+        self.longer, self.of_infinity = [], []  # masks with more axes than before; what is said of ∞
+        self.no_axis = self.reads_mask = self.mask_fails = False
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name, everything = getattr(func, "__name__", ""), [*args, *kwargs.values()]
+        tensors = [each for each in everything if isinstance(each, torch.Tensor)]
+        masks = [id(each) in self.of_mask for each in tensors]
+        try:
+            result = func(*args, **kwargs)
+        except (RuntimeError, IndexError):
+            self.mask_fails |= bool(masks) and all(masks) and name in _SHAPES
+            raise
+        if not isinstance(result, torch.Tensor):
+            return result
+        numbers = {each for each in everything if isinstance(each, float)}
+        fills = name.startswith("masked_fill") or name == "where"
+        if masks and all(masks):
+            self.of_mask[id(result)] = result
+            self.longer += [result] if result.dim() > tensors[0].dim() else []
+            if result.is_floating_point() and result.isnan().any():
+                self.of_infinity.append("0 · ∞ is NaN: what is your mask times ∞ where it is 0?")
+        elif any(masks):
+            self.reads_mask = True
+            if fills and torch.inf in numbers:
+                self.of_infinity.append("Your code writes +∞ into scores: which score gives no weight?")
+            if fills and -torch.inf in numbers and id(args[0]) in self.softmaxed:
+                self.of_infinity.append(_AFTER_SOFTMAX)
+        if "softmax" in name:
+            self.softmaxed[id(result)] = result
+            self.no_axis |= func is F.softmax and [*args, None][1] is None and kwargs.get("dim") is None
+        return result
+
+
+class AttentionExercise(FunctionExercise):
+    """An answer that computes attention: its mistakes are looked for in the one list, and in its own.
+
+    ``_parts`` of an exercise returns what the steps take of an input.
+    """
+
+    mask_at = 3  # which argument is the mask
+
+    def _mistake(self, answer, cases, outcomes, failing):
+        return (
+            self._seen_in_the_code(answer, cases[failing[0]], outcomes[failing[0]])
+            or self._listed(diagnoses.MISTAKES, cases, outcomes, failing)
+            or super()._mistake(answer, cases, outcomes, failing)
+            or self._listed(diagnoses.pairs(), cases, outcomes, failing)
+        )
+
+    def _listed(self, mistakes, cases, outcomes, failing):
+        """Return the sentence of the mistake that does the same on most inputs, if one does.
+
+        It does so on the first that fails, on all without a mask and all that come out right, on half of
+        those that fail, and finite numbers of one prove it.
+        """
+        first, best = failing[0], (0, None)
+        proofs = [i for i in failing if self._proves(cases[i], outcomes[i])]
+        for change, sentence in mistakes if proofs and not outcomes[first].error else ():
+            if not self._does_the_same(change, cases[first], outcomes[first]):
+                continue
+            same = [self._does_the_same(change, *each) for each in zip(cases, outcomes, strict=True)]
+            right = [same[i] for i in range(len(cases)) if i not in failing]
+            plain = [same[i] for i, case in enumerate(cases) if self._parts(case)["mask"] is None]
+            enough = all(right) and all(plain) and 2 * (sum(same) - len(right)) >= len(failing)
+            if enough and any(same[i] for i in proofs) and sum(same) > best[0]:
+                best = sum(same), sentence
+        return best[1]
+
+    def _does_the_same(self, change, case, outcome):
+        return same_outcome(outcome, self._done(change, case))
+
+    def _done(self, change, case):
+        """Return what the steps come to with a change, in the form in which the answer returns it."""
+        known = self.__dict__.setdefault("_known", {})
+        key = case.label, getattr(case, "build", None), *change.items()
+        if key not in known:
+            done = diagnoses.outcome_of(change, self._parts(case))
+            known[key] = done if done.error else Outcome(self._returned(done.value))
+        return known[key]
+
+    def _returned(self, output_and_weights):
+        return output_and_weights[0]
+
+    def _broken_rule(self, answer, cases, outcomes):
+        """Backward is tried with a mask and without one: what is written in place stops it."""
+        for case in cases:
+            if error := backward_error(self._called(answer, case), case.args):
+                return f"backward {explain(error).removeprefix('it ')}"
+        return super()._broken_rule(answer, cases, outcomes)
+
+    def _proves(self, case, outcome):
+        right = self._done({}, case).value
+        got = outcome.value if isinstance(right, tuple) else (outcome.value,)
+        right = right if isinstance(right, tuple) else (right,)
+        tensors = isinstance(got, tuple | list) and len(got) == len(right) and all(map(torch.is_tensor, got))
+        return tensors and any(map(diagnoses.proves, got, right))
+
+    def _called(self, answer, case):
+        """Return what is called with the arguments of a case: the answer, or a layer built from it."""
+        return answer
+
+    def _seen_in_the_code(self, answer, case, outcome):
+        args = (*case.args, *[None] * (self.mask_at + 1 - len(case.args)))
+        watch, mask = Watch(), args[self.mask_at]
+        scores = diagnoses.outcome_of({}, self._parts(case)).value[1]
+        if mask is None and outcome.error:
+            with_mask = (*args[: self.mask_at], torch.ones(scores.shape[-2:]).bool())
+            if not run(self._called(answer, case), with_mask).error:
+                return "Called without a mask, your code uses it all the same: what is mask then?"
+
+        def watched(*args):
+            watch.of_mask = {id(args[self.mask_at]): args[self.mask_at]}
+            with watch:
+                return self._called(answer, case)(*args)
+
+        run(watched, args)
+        watch.mask, watch.right, watch.scores = mask, self._parts(case)["mask"], tuple(scores.shape)
+        unmasked = {"scores.masked_fill(~mask, -torch.inf)": "scores"}
+        watch.mask_changes_nothing = mask is not None and self._does_the_same(unmasked, case, outcome)
+        sights = SIGHTS if mask is not None else (no_axis_for_softmax,)
+        return next((words for sight in sights if (words := sight(watch))), None)
+
+
+# --- what a watch has seen, each with what to say of it ---
+
+
+def no_axis_for_softmax(watch):
+    if watch.no_axis and len(watch.scores) > 2:
+        return "Your softmax is told no axis, so PyTorch guesses one: which holds the keys of one query?"
+
+
+def axes_added_to_the_mask(watch):
+    had = tuple(watch.mask.shape)
+    lacked = watch.right.dim() - len(had)  # axes that the task leaves to the learner
+    for longer in watch.longer[::-1]:
+        if longer.dim() > len(had) + lacked and not _fits(longer, watch.right, watch.scores):
+            why = f"needs {lacked} more" if lacked else "has them already"
+            shapes = f"{had} becomes {tuple(longer.shape)}, scores are {watch.scores}."
+            return f"You add axes to the mask, which {why}: {shapes}"
+
+
+def another_shape_for_the_mask(watch):
+    if watch.mask_fails:
+        shape = tuple(watch.mask.shape)
+        return f"A line gives the mask another shape, and fails: it is {shape}, with all its axes."
+
+
+def infinity_written(watch):
+    return next(iter(watch.of_infinity), None)
+
+
+def mask_without_effect(watch):
+    if watch.mask_changes_nothing and watch.reads_mask:
+        return "The mask changes nothing, although your code reads it: what becomes of the result?"
+    if watch.mask_changes_nothing:
+        return "The mask changes nothing: no line of your code computes with it."
+
+
+SIGHTS = no_axis_for_softmax, axes_added_to_the_mask, another_shape_for_the_mask, infinity_written
+SIGHTS += (mask_without_effect,)
+
+
+def _fits(mask, right, shape):
+    """Tell whether a mask with more axes still says of each score what it said."""
+    try:
+        mine, theirs = (each.broadcast_to(shape) != 0 for each in (mask, right))
+    except RuntimeError:
+        return False
+    return torch.equal(mine, theirs) or torch.equal(~mine, theirs)
+
+
+def backward_error(call, args):
+    """Return the error that backward raises, if it raises one."""
+    try:
+        output = call(
+            *[each.clone().requires_grad_() * 1 if each.is_floating_point() else each for each in args]
+        )
+        output = output[0] if isinstance(output, tuple | list) else output
+        if output.requires_grad:
+            output.sum().backward()
+    except RuntimeError as error:
+        return error
+    return None

@@ -1,0 +1,204 @@
+"""The one list of diagnoses for 0.2, 0.3, 9.2, 9.3 and D9.3: said of whoever does it, in any spelling, of nobody else."""
+
+import itertools
+import re
+
+import pytest
+from torch import nn
+
+from mha_course.d09_in_your_own_model.exercises import cross_attention
+from mha_course.exercises.running import same_outcome
+from mha_course.exercises.showing import CORRECT, NOT_YET
+from mha_course.p00_one_sitting.exercises import write_attention, write_forward
+from mha_course.p09_concat_and_output import diagnoses
+from mha_course.p09_concat_and_output.exercises import the_class
+
+EXERCISES = {"0.2": write_attention, "0.3": write_forward, "9.2": the_class, "D9.3": cross_attention}
+SIGHTS = "The mask changes nothing: no line of your code computes with it.", "Your code writes +∞ into scores"
+
+
+def answer_doing(change, exercise):
+    """Return an answer that does what the steps do with this change."""
+    steps = diagnoses._steps(tuple(change.items()))
+    if exercise.kind == "function":
+        case = type("Case", (), {})()
+
+        def function(*args):
+            case.args = args
+            return steps(**exercise._parts(case))[0]
+
+        return function
+
+    class MyAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+        def forward(self, x, mask=None):
+            layers = {name: getattr(self, name) for name in ("w_q", "w_k", "w_v", "w_o")}
+            return exercise._returned(steps(x, x, mask, self.num_heads, **layers))
+
+    return MyAttention
+
+
+@pytest.mark.parametrize("number", ["0.2", "9.2", "D9.3"])
+def test_each_mistake_is_named_where_it_shows_and_never_by_a_sentence_on_another(number):
+    exercise = EXERCISES[number]
+    all_parts = [exercise._parts(case) for case in exercise.cases()]
+    does = [
+        ([diagnoses.outcome_of(change, each) for each in all_parts], words)
+        for change, words in diagnoses.MISTAKES
+    ]
+    for (outcomes, _), (change, _) in zip(does, diagnoses.MISTAKES, strict=True):
+        if not any(outcome.error for outcome in outcomes):
+            verdict = exercise.verdict(answer_doing(change, exercise))
+            true = {words for others, words in does if all(map(same_outcome, outcomes, others))}
+            shows = verdict.status == NOT_YET and "returns None" not in verdict.sentence
+            assert not shows or any(words in verdict.sentence for words in (*true, *SIGHTS)), (
+                change,
+                verdict,
+            )
+
+
+@pytest.mark.parametrize("number", ["0.2", "9.2"])
+def test_of_two_mistakes_at_once_a_true_one_is_named(number):
+    exercise, named = EXERCISES[number], []
+    for one, other in itertools.islice(itertools.combinations(diagnoses.MISTAKES[18:], 2), 0, None, 37):
+        change = {**one[0], **other[0]}
+        pair = [words for both, words in diagnoses.pairs() if both == change]
+        outcomes = [diagnoses.outcome_of(change, exercise._parts(case)) for case in exercise.cases()]
+        if pair and not any(outcome.error for outcome in outcomes):
+            verdict = exercise.verdict(answer_doing(change, exercise))
+            named.append(
+                verdict.status == NOT_YET and (one[1] in verdict.sentence or other[1] in verdict.sentence)
+            )
+    assert len(named) > 10 and sum(named) > 0.7 * len(named), (sum(named), len(named))
+
+
+FUNCTION = """
+def attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = HIDDEN
+    return torch.softmax(scores, dim=-1) @ v
+"""
+LAYER = """
+class MyAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads, self.d_k = num_heads, d_model // num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        b, n, d = x.shape
+        h = self.num_heads
+        q, k, v = (w(x).view(b, n, h, -1).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))
+        scores = q @ k.transpose(-2, -1) / self.d_k**0.5
+        if mask is not None:
+            scores = HIDDEN
+        weights = torch.softmax(scores, dim=-1)
+        output = self.w_o((weights @ v).transpose(1, 2).reshape(b, n, d))
+        return RETURNED
+"""
+CROSS = """
+def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
+    q, k, v = target @ w_q, source @ w_k, source @ w_v
+    mask, b, n = ~is_pad, *is_pad.shape
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    scores = HIDDEN
+    return torch.softmax(scores, dim=-1) @ v
+"""
+
+
+def said(number, hidden):
+    code = {"0.2": FUNCTION, "D9.3": CROSS}.get(number, LAYER).replace("HIDDEN", hidden)
+    code = code.replace("RETURNED", "output, weights" if number == "9.2" else "output")
+    exercise = EXERCISES[number]
+    verdict = exercise.verdict(exercise.made_by(code))
+    return verdict.sentence if verdict.status == NOT_YET else verdict.status
+
+
+TWO_AXES = [
+    "[:, None, None]",
+    "[:, None, None, :]",
+    "[:, :, None, None]",
+    ".unsqueeze(1).unsqueeze(2)",
+    ".unsqueeze(1).unsqueeze(1)",
+]
+TWO_AXES += [".view(b, 1, 1, n)", ".reshape(b, 1, 1, n)", "[:, None].unsqueeze(1)", "[..., None, None, :]"]
+ONE_AXIS = [
+    "[:, None]",
+    ".unsqueeze(1)",
+    "[None]",
+    "[None, None]",
+    ".unsqueeze(0)",
+    ".unsqueeze(0).unsqueeze(1)",
+    "[:, None, :]",
+]
+ONE_AXIS += [".unsqueeze(1).unsqueeze(2)", "[:, None, None, :]", "[:, None].expand(-1, 2, -1)"]
+FORMS = [
+    "scores.masked_fill(~mask{}, -torch.inf)",
+    "scores.masked_fill(mask{} == 0, -1e9)",
+    "torch.where(mask{}, scores, -torch.inf)",
+]
+
+
+def test_axes_put_before_a_mask_that_has_them_are_named_in_every_spelling():
+    spellings = [(n, s) for n in ("0.2", "0.3", "9.2") for s in ONE_AXIS] + [("D9.3", s) for s in TWO_AXES]
+    for (number, spelling), form in zip(spellings, itertools.cycle(FORMS), strict=False):
+        words = said(number, form.format(spelling))
+        assert "axes to the mask" in words or "gives the mask another shape" in words, (
+            number,
+            spelling,
+            words,
+        )
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        *(form.format("") for form in FORMS),
+        "scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)",
+        "scores - 1e9 * (1 - mask.float())",
+        "scores.masked_fill(mask.logical_not(), torch.finfo(scores.dtype).min)",
+        "scores.masked_fill(~mask.expand(scores.shape), -torch.inf)",
+        "scores.masked_fill(mask.expand_as(scores) < 1, -torch.inf)",
+    ],
+)
+def test_a_right_mask_is_right_in_any_style(hidden):
+    for number in ("0.2", "9.2"):
+        assert said(number, hidden) == CORRECT
+    in_cross = re.sub(r"\bmask\b", "mask[:, None]", hidden)
+    assert said("D9.3", in_cross) == CORRECT
+
+
+@pytest.mark.parametrize(
+    ("hidden", "words"),
+    [
+        ("scores.masked_fill(mask, -torch.inf)", "upside down"),
+        ("scores.masked_fill(mask == 1, -1e9)", "upside down"),
+        ("scores + mask * -1e9", "upside down"),
+        ("torch.where(mask, -1e9, scores)", "upside down"),
+        (
+            "scores.masked_fill(~mask.transpose(-2, -1), -1e9) if mask.shape[-2] == mask.shape[-1] else scores.masked_fill(~mask, -1e9)",
+            "transposed",
+        ),
+        ("scores.masked_fill(~mask, -10)", "becomes a small number"),
+        ("scores + mask", "by 1 alone"),
+        ("scores + (1 - mask.float()) * -10", "by 10 alone"),
+        ("scores * mask", "becomes 0"),
+        ("scores.masked_fill(~mask, 1e-9)", "becomes 0"),
+        ("scores + (1 - mask.float()) * -torch.inf", "0 · ∞ is NaN"),
+        ("scores.masked_fill(~mask, torch.inf)", "+∞"),
+        (
+            "scores if scores.masked_fill(~mask, -torch.inf) is None else scores",
+            "although your code reads it",
+        ),
+        ("scores", "no line of your code computes with it"),
+        ("scores.softmax(-1).masked_fill(~mask, -torch.inf)", "after softmax"),
+    ],
+)
+def test_what_is_wrong_with_a_mask_is_named(hidden, words):
+    for number in ("0.2", "9.2") if words != "transposed" else ("0.3",):
+        assert words in said(number, hidden), number
