@@ -107,7 +107,7 @@ def exercises_in(notebook: NotebookNode) -> list[tuple]:
 
 def page_folders() -> list[str]:
     """The packages of ``mha_course`` that belong to a page, named like its notebook: p07_…, d09_…"""
-    return sorted(path.name for path in (ROOT / "mha_course").glob("[pd][0-9][0-9]_*"))
+    return sorted(path.parent.name for path in (ROOT / "mha_course").glob("[pd][0-9][0-9]_*/__init__.py"))
 
 
 def all_pages() -> list[Path]:

@@ -172,12 +172,8 @@ class BugHunt(ModuleExercise):
         """
         words = super()._failure(answer, cases, outcomes, sentences)
         pairs = list(zip(cases, outcomes, strict=True))
-        changes = [
-            change
-            for change, _ in diagnoses.MISTAKES
-            if not {"mask", "inf"} & set(re.findall(r"\w+", " ".join(change)))
-        ]
-        explained = any(all(self._does_the_same(change, *pair) for pair in pairs) for change in changes)
+        plain = [change for change, _ in diagnoses.MISTAKES if not re.search("mask|inf", " ".join(change))]
+        explained = any(all(self._does_the_same(change, *pair) for pair in pairs) for change in plain)
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
         left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
         hidden = set() if explained else {index for index in isolated - left if sentences[index]}
