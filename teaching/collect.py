@@ -22,7 +22,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parent.parent / "dist" / "collect.html"
 # "### Exercise 3.1 ★ · 3 min · Title"; the pages of the folder deeper/ have D4.1
 HEADING = re.compile(r"^#+ Exercise (D?\d{1,2}\.\d{1,2})\b(.*)$", re.MULTILINE)
-SAID = re.compile(r"^Exercise (D?\d{1,2}\.\d{1,2}): (correct|not yet)\. (.*)$", re.MULTILINE)  # by `check`
+SAID = re.compile(r"Exercise (D?\d{1,2}\.\d{1,2}): (correct|not yet)\. (.*)$", re.MULTILINE)  # by `check`
+# also behind what the learner's own code has printed on the line
 # What Canvas ("doejane_LATE_7_81_03.ipynb", "anon_x9_81_03.ipynb") and Moodle put in front of a file's name.
 UPLOADED = re.compile(r"(?:LATE_)?(anon_[^_]+|.+?_(?:LATE_)?\d+)_(?:\d+|assignsubmission_file)_")
 MOST = 100_000_000  # bytes of a file: a small ZIP can hold far more

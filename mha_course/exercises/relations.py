@@ -153,6 +153,12 @@ class WrongNumbers:
             if short and self.off <= 0.51 * 10.0**-kept:
                 return f" {ROUNDED} {counted(kept, 'decimal')}: {self.keep_more}"
 
+    def cut(self):
+        size = 10.0 ** (self.decimals or 0)
+        cut = close(self.values, (self.expected * size).trunc() / size, 4)
+        if self.decimals and (cut | close(self.values, self.expected, self.decimals)).all():
+            return f" has {counted(self.decimals, 'decimal')}, but cut, not rounded: what comes behind them?"
+
     def rounded_on_the_way(self):
         counts = self.decimals is None and torch.equal(self.expected, self.expected.round())
         if not self._nearly_right() or self.asked.of_function or counts:
@@ -237,6 +243,7 @@ RULES = (
     WrongNumbers.no_numbers,
     WrongNumbers.in_per_cent,
     WrongNumbers.rounded,
+    WrongNumbers.cut,
     WrongNumbers.rounded_on_the_way,
     *map(_relation, (WrongNumbers.opposite, WrongNumbers.turned, WrongNumbers.a_multiple)),
     *map(_relation, (WrongNumbers.softmax_too_many, WrongNumbers.in_other_places, WrongNumbers.other_sums)),

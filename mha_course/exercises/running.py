@@ -54,7 +54,7 @@ _CAUSES = (
     ),
     ("values to unpack", "Both sides of = must have as many: .shape has a size for each axis."),
     (
-        "UnboundLocal|local variable",
+        "UnboundLocal|(local|free) variable",
         "A line uses the name before one gives it a value: is that one in an `if`?",
     ),
     (

@@ -110,6 +110,13 @@ class ModuleExercise(AttentionExercise):
                     return "a second call with another mask gives other numbers: what does your class keep?"
         return None
 
+    def _words(self, answer, cases, outcomes, first, difference):
+        words = super()._words(answer, cases, outcomes, first, difference)
+        named = random_weights(self.reference, cases[0].build)
+        built = answer(*cases[0].build).named_parameters() if not outcomes[0].error else ()
+        new = [name.partition(".")[0] for name, _ in built if name not in named]
+        return words + (f" Your class also has self.{new[0]}, which the task does not name." if new else "")
+
     def _built(self, answer, sizes):
         state = torch.get_rng_state()
         torch.default_generator.manual_seed(

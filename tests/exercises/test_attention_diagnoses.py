@@ -111,11 +111,14 @@ def my_cross_attention(target, source, is_pad, w_q, w_k, w_v):
 """
 
 
-def said(number, hidden):
-    code = {"0.2": FUNCTION, "D9.3": CROSS}.get(number, LAYER).replace("HIDDEN", hidden)
+def said(number, lines):
+    """Return what the check says of the code above with other lines."""
+    code = {"0.2": FUNCTION, "D9.3": CROSS}.get(number, LAYER)
     code = code.replace("RETURNED", "output, weights" if number == "9.2" else "output")
-    exercise = EXERCISES[number]
-    verdict = exercise.verdict(exercise.made_by(code))
+    for old, new in ({"HIDDEN": "scores.masked_fill(~mask, -torch.inf)"} | lines).items():
+        assert old in code
+        code = code.replace(old, new)
+    verdict = EXERCISES[number].verdict(EXERCISES[number].made_by(code))
     return verdict.sentence if verdict.status == NOT_YET else verdict.status
 
 
@@ -147,7 +150,7 @@ FORMS = [
 def test_axes_put_before_a_mask_that_has_them_are_named_in_every_spelling():
     spellings = [(n, s) for n in ("0.2", "0.3", "9.2") for s in ONE_AXIS] + [("D9.3", s) for s in TWO_AXES]
     for (number, spelling), form in zip(spellings, itertools.cycle(FORMS), strict=False):
-        words = said(number, form.format(spelling))
+        words = said(number, {"HIDDEN": form.format(spelling)})
         assert "axes to the mask" in words or "gives the mask another shape" in words, (
             number,
             spelling,
@@ -168,9 +171,9 @@ def test_axes_put_before_a_mask_that_has_them_are_named_in_every_spelling():
 )
 def test_a_right_mask_is_right_in_any_style(hidden):
     for number in ("0.2", "9.2"):
-        assert said(number, hidden) == CORRECT
+        assert said(number, {"HIDDEN": hidden}) == CORRECT
     in_cross = re.sub(r"\bmask\b", "mask[:, None]", hidden)
-    assert said("D9.3", in_cross) == CORRECT
+    assert said("D9.3", {"HIDDEN": in_cross}) == CORRECT
 
 
 @pytest.mark.parametrize(
@@ -201,4 +204,69 @@ def test_a_right_mask_is_right_in_any_style(hidden):
 )
 def test_what_is_wrong_with_a_mask_is_named(hidden, words):
     for number in ("0.2", "9.2") if words != "transposed" else ("0.3",):
-        assert words in said(number, hidden), number
+        assert words in said(number, {"HIDDEN": hidden}), number
+
+
+SOFTMAX = "torch.softmax(scores, dim=-1)"
+STEPWISE = {
+    "weights = torch.softmax(scores, dim=-1)": "weights = scores.exp()\n        weights /= weights.sum(-1, keepdim=True)"
+}
+KEPT_MASK = {
+    "self.num_heads, self.d_k =": "self.mask = None\n        self.num_heads, self.d_k =",
+    "if mask is not None:": "if self.mask is None:\n            self.mask = mask\n        mask = self.mask\n        if mask is not None:",
+}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "lines", "words"),
+    [
+        ("0.2 9.2", {SOFTMAX: "F.softmax(scores)"}, "told no axis"),
+        ("0.2 9.2", {SOFTMAX: "nn.Softmax()(scores)"}, "told no axis"),
+        ("0.2 0.3 9.2", {"if mask is not None:": "if True:"}, "Called without a mask"),
+        ("0.3 9.2", STEPWISE, "but backward raises RuntimeError"),
+        ("0.3 9.2", {SOFTMAX: f"{SOFTMAX}.nan_to_num_()"}, "line writes into it"),
+        ("0.3 9.2", {SOFTMAX: f"{SOFTMAX}\n        weights = weights if mask is None else weights.masked_fill_(~mask, 0)"}, "but backward"),
+        ("0.3 9.2", KEPT_MASK, "another mask gives other numbers"),
+        ("0.3 9.2", {"num_heads, d_model // num_heads\n": "num_heads, d_model // num_heads\n        self.fc = nn.Linear(d_model, d_model)\n", "self.w_o((": "self.fc(("}, "also has self.fc"),
+        ("0.3 9.2", {"view(b, n, h, -1).transpose": "view(b, h, n, -1).transpose"}, "scores compare heads"),
+        ("0.3 9.2", {"view(b, n, h, -1).transpose(1, 2)": "view(b, n, -1, h).permute(0, 3, 1, 2)"}, "every num_heads-th"),
+        ("0.3 9.2", {"(weights @ v)": "(weights.mean(1, keepdim=True) @ v)"}, "average the weights"),
+        ("0.3 9.2", {"view(b, n, h, -1).transpose(1, 2)": "view(b, h, n, -1)", "(weights @ v).transpose(1, 2)": "(weights @ v)"}, "Cut and merge match"),
+        ("0.3 9.2", {"self.d_k**0.5": "1", SOFTMAX: "torch.softmax(scores, dim=-2)"}, "too sharp"),
+        ("0.3 9.2", {"self.d_k**0.5": "d**0.5"}, "√d_model"),
+        ("0.2 0.3", {SOFTMAX: "(scores * 1.0).exp() / scores.exp().sum(-1, keepdim=True)"}, CORRECT),
+        ("0.3", {"b, n, d = x.shape": "b, n, d, _ = x.shape"}, "Both sides of ="),
+        ("0.3", {"reshape(b, n, d)": "reshape(b, n, d + 1)"}, "A view keeps all numbers"),
+        ("0.3", {"h = self.num_heads": "if d < 0:\n            h = self.num_heads"}, "before one gives it a value"),
+    ],
+)  # fmt: skip
+def test_what_is_seen_while_code_runs_is_said(numbers, lines, words):
+    for number in numbers.split():
+        assert words in said(number, lines), number
+
+
+RIGHT_LAYERS = {  # of the view, the scores, the mix, the merge
+    "einsum": {
+        "q @ k.transpose(-2, -1)": 'torch.einsum("bhid,bhjd->bhij", q, k)',
+        "(weights @ v).transpose(1, 2)": 'torch.einsum("bhij,bhjd->bihd", weights, v)',
+    },
+    "chunk": {"w(x).view(b, n, h, -1).transpose(1, 2)": "torch.stack(w(x).chunk(h, dim=-1), dim=1)"},
+    "keys turned at once": {
+        "q @ k.transpose(-2, -1)": "q @ k.permute(0, 1, 3, 2)",
+        "/ self.d_k**0.5": "* self.d_k**-0.5",
+    },
+    "one batch of heads": {
+        "(weights @ v)": "torch.bmm(weights.flatten(0, 1), v.flatten(0, 1)).unflatten(0, (b, h))"
+    },
+    "one fused matrix": {
+        "w(x).view(b, n, h, -1).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v)": "each.unflatten(-1, (h, -1)).transpose(1, 2) for each in F.linear(x, torch.cat([self.w_q.weight, self.w_k.weight, self.w_v.weight]), torch.cat([self.w_q.bias, self.w_k.bias, self.w_v.bias])).chunk(3, dim=-1)"
+    },
+    "baddbmm": {
+        "q @ k.transpose(-2, -1) / self.d_k**0.5": "torch.baddbmm(torch.zeros(b * h, n, n), q.flatten(0, 1), k.flatten(0, 1).mT, alpha=self.d_k**-0.5).view(b, h, n, n)"
+    },
+}
+
+
+@pytest.mark.parametrize("style", RIGHT_LAYERS)
+def test_a_right_layer_is_right_in_any_style(style):
+    assert [said(number, RIGHT_LAYERS[style]) for number in ("0.3", "9.2")] == [CORRECT] * 2

@@ -70,6 +70,8 @@ def test_any_way_to_write_what_is_asked_for_is_right_and_what_is_right_is_never_
 def test_a_number_is_right_that_rounds_to_the_decimals_asked_for_and_a_hair_of_float32_beside_them():
     two_decimals = value(0.5, decimals=2)
     assert [reply(two_decimals, 0.5 + off) for off in (-0.0052, 0.0052)] == [CORRECT] * 2
+    for cut in ((0.86, 1.29), (0.87, 1.29)):
+        assert "cut, not rounded" in reply(value([0.868, 1.296], decimals=2), cut)
     assert all(reply(two_decimals, 0.5 + off) != CORRECT for off in (-0.0055, 0.0055, 0.0058))
 
 
