@@ -15,8 +15,8 @@ def record_attention(model):
     It hands out a dict that each call of the model fills: name of the layer -> weights, ``(b, h, n_q, n_k)``,
     of its last call and before dropout; cross-attention, too. ``attention_view`` takes it as it is. The
     output stays the same, because each layer is asked a second time, for its weights alone. PyTorch's fast
-    path goes round the layers, so it is off until the end of the ``with``: only the zeros are missing that it writes to
-    padded places.
+    path goes round the layers, so it is off until the end of the ``with``: only the zeros are missing that
+    it writes to padded places.
 
     Raises ``ValueError`` if the model has no such layer. Used in notebook deeper/09_in_your_own_model.
 
