@@ -50,7 +50,7 @@ class WithoutCopies(FunctionExercise):
 
 
 without_copies = WithoutCopies(
-    "D9.2 ★★ · 8 min · Grouped heads without a copy",
+    "D9.2 ★★ · 12 min · Grouped heads without a copy",
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),

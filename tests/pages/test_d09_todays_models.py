@@ -1,0 +1,98 @@
+"""The turning pair of deeper/09_todays_models: its numbers by complex multiplication, its marks and words by them."""
+
+import cmath
+import re
+
+import pytest
+import torch
+
+from mha_course.d09_todays_models import rotary_explorer
+from mha_course.models import load_language_model
+from tests.pages.picture import drawn, px
+from tools.notebook import ROOT
+from tools.page import Page
+
+QUERY, KEY = 2 - 1j, 2 + 0j  # as complex numbers
+SETTINGS = [
+    {"pair": 1, "query": 1, "key": 0, "base": 10_000},
+    {"pair": 3, "query": 2, "key": 11, "base": 10},
+    {"pair": 8, "query": 11, "key": 0, "base": 1_000_000},
+]
+every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
+
+
+def turned(vector, pair, position, base):
+    return vector * cmath.exp(1j * position * base ** (-2 * (pair - 1) / 16))
+
+
+def score(pair, query, key, base):
+    return (turned(QUERY, pair, query, base) * turned(KEY, pair, key, base).conjugate()).real
+
+
+@every_setting
+def test_a_pair_is_turned_by_its_position_and_scores_are_products(setting):
+    pair, query, key, base = setting.values()
+    _, state = drawn("rotary_explorer", **setting)
+    expected = turned(QUERY, pair, query, base)
+    torch.testing.assert_close(state["q"][query].tolist(), [expected.real, expected.imag], atol=1e-5, rtol=0)
+    assert state["product"] == pytest.approx(score(**setting), abs=1e-5)
+    of_all = drawn("rotary_explorer", shown="all 8 pairs, added", **setting)[1]["scores"]
+    for i, j in ((query, key), (0, 0), (7, 4), (3, 11)):
+        assert state["scores"][i, j].item() == pytest.approx(score(pair, i, j, base), abs=1e-5)
+        added = sum(score(each, i, j, base) for each in range(1, 9))
+        assert of_all[i, j].item() == pytest.approx(added, abs=1e-4)
+
+
+@every_setting
+def test_arrows_point_where_query_and_key_do_and_the_dot_stands_at_their_product(setting):
+    pair, query, key, base = setting.values()
+    seen, _ = drawn("rotary_explorer", **setting)
+    plain, bold = (seen.shapes("line", **{"stroke-width": width}) for width in ("1.5", "4"))
+    for lines, (asks, offers) in ((plain, (0, 0)), (bold, (query, key))):
+        for line, vector, position in zip(lines, (QUERY, KEY), (asks, offers), strict=True):
+            x1, y1, x2, y2 = px(line, "x1", "y1", "x2", "y2")
+            end = turned(vector, pair, position, base)
+            assert (x2 - x1, y1 - y2) == pytest.approx((46 * end.real, 46 * end.imag), abs=0.11)
+    [(dot, said)] = seen.hits("circle", " apart")
+    assert int(said.split()[0].replace("−", "-")) == query - key
+    curve = [px(line, "x1", "y1") for line in seen.shapes("line", **{"stroke-width": "2"})]
+    x, y = px(dot, "cx", "cy")
+    assert (x - 410) / 10 == query - key
+    assert (176 - y) / 96 * abs(QUERY) * abs(KEY) == pytest.approx(score(**setting), abs=0.01)
+    assert min(abs(x - at) + abs(y - height) for at, height in curve) < 10  # the dot is on it
+
+
+def test_the_heatmap_is_that_of_the_scores_and_a_click_moves_both_words():
+    seen, state = drawn("rotary_explorer", pair=2, query=9, key=5)
+    [heatmap] = seen.heatmaps
+    assert heatmap.cells[9, 5].said == f"9 → 5: {state['product']:.2f}".replace("-", "−")
+    diagonals = {i - j: state["scores"][i, j].item() for i, j in heatmap.cells}
+    for i, j in heatmap.cells:
+        assert state["scores"][i, j].item() == pytest.approx(diagonals[i - j], abs=1e-5)
+
+
+def test_words_say_the_angles_and_after_how_many_words_the_pair_is_back():
+    panel = rotary_explorer()
+    panel.click(0, 9, 5)
+    panel.set(pair=4, base=100)
+    state, said = panel.state(), [number.replace(",", "") for number in numbers(panel.description())]
+    assert (state["query"], state["key"]) == (9, 5)
+    speed = 100 ** (-6 / 16)
+    shown = [speed, 9 * speed, 5 * speed, 4 * speed, score(4, 9, 5, 100), 4, 2 * cmath.pi / speed]
+    assert [float(number) for number in said] == pytest.approx(shown, abs=0.051)
+
+
+def numbers(text):
+    return re.findall(r"-?\d[\d,]*(?:\.\d+)?", text.replace("−", "-"))
+
+
+def test_the_class_of_the_page_gives_the_loss_of_the_language_model():
+    pytest.importorskip("gguf")
+    page = Page(ROOT / "notebooks" / "deeper" / "09_todays_models.ipynb")
+    [story] = [
+        re.search('STORY = """(.*?)"""', cell.source, re.DOTALL)
+        for cell in page.code
+        if "STORY =" in cell.source
+    ]
+    [shown] = [output.text for cell, output in page.outputs() if "held still" in output.get("text", "")]
+    assert f"held still:  0 pairs from  0, loss {load_language_model().loss(story[1]):.2f}\n" in shown
