@@ -44,7 +44,7 @@ class RotaryExplorer(Explorer):
 
     def controls(self):
         return {
-            "pair": widgets.IntSlider(1, 1, PAIRS),
+            "pair": widgets.IntSlider(2, 1, PAIRS),
             "query": widgets.IntSlider(4, 0, WORDS - 1, description="query at"),
             "base": widgets.SelectionSlider(options=BASES, value=10_000),
             "shown": widgets.Dropdown(options=list(SHOWN), description="scores of"),
