@@ -112,9 +112,11 @@ class ModuleExercise(AttentionExercise):
 
     def _words(self, answer, cases, outcomes, first, difference):
         words = super()._words(answer, cases, outcomes, first, difference)
-        named = random_weights(self.reference, cases[0].build)
-        built = answer(*cases[0].build).named_parameters() if not outcomes[0].error else ()
-        new = [name.partition(".")[0] for name, _ in built if name not in named]
+        if outcomes[first].error:
+            return words
+        parameters = dict(self._built(answer, cases[0].build).named_parameters(remove_duplicate=False))
+        named = [id(parameters[name]) for name in random_weights(self.reference, cases[0].build)]
+        new = [name.partition(".")[0] for name, each in parameters.items() if id(each) not in named]
         return words + (f" Your class also has self.{new[0]}, which the task does not name." if new else "")
 
     def _built(self, answer, sizes):

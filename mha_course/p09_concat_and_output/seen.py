@@ -72,9 +72,10 @@ class AttentionExercise(FunctionExercise):
         """Return the sentence of the mistake that does the same on most inputs, if one does.
 
         It does so on the first that fails, on all without a mask and all that come out right, on half of
-        those that fail, and finite numbers of one prove it.
+        the others that return something, and finite numbers of one prove it.
         """
         first, best = failing[0], (0, None)
+        valued = [i for i in failing if not outcomes[i].error]
         proofs = [i for i in failing if self._proves(cases[i], outcomes[i])]
         for change, sentence in mistakes if proofs and not outcomes[first].error else ():
             if not self._does_the_same(change, cases[first], outcomes[first]):
@@ -82,7 +83,7 @@ class AttentionExercise(FunctionExercise):
             same = [self._does_the_same(change, *each) for each in zip(cases, outcomes, strict=True)]
             right = [same[i] for i in range(len(cases)) if i not in failing]
             plain = [same[i] for i, case in enumerate(cases) if self._parts(case)["mask"] is None]
-            enough = all(right) and all(plain) and 2 * (sum(same) - len(right)) >= len(failing)
+            enough = all(right) and all(plain) and 2 * (sum(same) - len(right)) >= len(valued)
             if enough and any(same[i] for i in proofs) and sum(same) > best[0]:
                 best = sum(same), sentence
         return best[1]
