@@ -124,7 +124,7 @@ PANELS = [  # an explorer, what is set, and what its heatmaps have to show
     ("values_explorer", {"head": 1, "query": 2, "key": 0}, lambda state: [of_head(
         state["weights"], TOKENS, 1, title=head_label(1, NAMES), frame=(2, 0))]),
     ("trained_explorer", {"head": 5, "step": 225}, lambda state: [of_head(
-        state["weights"][5], state["tokens"], 5, title="head 2.2", mask=causal_mask(24))]),
+        state["weights"][5], state["tokens"], 5, title="head 1.1", mask=causal_mask(24))]),
     ("language_explorer", {"layer": 12, "head": 7, "sentence": "The cat eats"}, of_language),
 ]  # fmt: skip
 
