@@ -88,8 +88,9 @@ class Block(nn.Module):
 class LanguageModel(nn.Module):
     """A text in, and for each token the logits of the next: ``model(model.encode("Once upon a"))``.
 
-    ``last`` gives those after the last token alone; ``use`` puts attention of one's own into all layers;
-    ``write`` goes on with a text; ``sizes`` says how large it is. Page 11.
+    Takes several texts of one length, too. ``last`` gives those after the last token alone; ``use`` puts
+    attention of one's own into all layers; ``write`` goes on with a text; ``sizes`` says how large it is.
+    Page 11.
     """
 
     def __init__(self, tokenizer, sizes, attention=None):
@@ -113,25 +114,25 @@ class LanguageModel(nn.Module):
         return self.tokenizer.decode(list(map(int, ids)), skip_special_tokens=False)
 
     def forward(self, ids, caches=None):
-        """Return the logits of the token after each. Shape: ids ``(n)`` -> ``(n, vocabulary)``."""
-        return self.logits(self._stream(ids, caches))
+        """Return the logits of the token after each. Shape: ids ``(…, n)`` -> ``(…, n, vocabulary)``."""
+        return self.logits(self._stream(ids, caches)).view(*ids.shape, -1)
 
     def last(self, ids, caches=None):
-        """Return the logits of the token after the last. Shape: ids ``(n)`` -> ``(vocabulary)``."""
-        return self.logits(self._stream(ids, caches)[:, -1:])[0]
+        """Return the logits of the token after the last. Shape: ids ``(…, n)`` -> ``(…, vocabulary)``."""
+        return self.logits(self._stream(ids, caches)[:, -1]).view(*ids.shape[:-1], -1)
 
     def _stream(self, ids, caches):
         start = caches[0]["k"].shape[-2] if caches and caches[0] else 0
-        x = self.embedding(ids)[None]  # (n) -> (1, n, d_model)
-        mask = causal_mask(start + len(ids))[start:]  # the rows of the new tokens
+        x = self.embedding(torch.atleast_2d(ids))  # (n) -> (1, n, d_model)
+        mask = causal_mask(start + ids.shape[-1])[start:]  # the rows of the new tokens
         for i, block in enumerate(self.blocks):
             x = block(x, mask, *([caches[i]] if caches else []))
         return x
 
     def logits(self, x):
-        """Return the logits of what leaves the last layer: ``(1, n, d_model)`` -> ``(n, vocabulary)``."""
+        """Return the logits of what leaves the last layer. Shape: ``(…, d_model)`` -> ``(…, vocabulary)``."""
         table = self.embedding if self.unembedding is None else self.unembedding
-        return F.linear(self.norm(x)[0], table.weight)  # (n, d_model) @ (d_model, vocabulary)
+        return F.linear(self.norm(x), table.weight)  # (…, d_model) @ (d_model, vocabulary)
 
     @torch.no_grad()
     def write(self, text, tokens=12):
@@ -193,10 +194,10 @@ def _misfits(tensors, wanted):
 
 @torch.no_grad()
 def attention_inputs(model, ids):
-    """Return the input of each attention. Shape: ids ``(n)`` -> ``(layers, n, d_model)``. Page 11."""
-    x, mask, inputs = model.embedding(ids)[None], causal_mask(len(ids)), []
+    """Return the input of each attention: ids ``(n)`` or ``(b, n)`` -> ``(layers, …, d_model)``. Page 11."""
+    x, mask, inputs = model.embedding(torch.atleast_2d(ids)), causal_mask(ids.shape[-1]), []
     for block in model.blocks:
-        inputs.append(block.norm_1(x)[0])
+        inputs.append(block.norm_1(x).view(*ids.shape, -1))
         x = block(x, mask)
     return torch.stack(inputs)
 

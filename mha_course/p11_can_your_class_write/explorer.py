@@ -166,7 +166,7 @@ def run(sentence, name, off):  # no defaults: the cache would hold one run under
     return {
         "tokens": [_word(token) for token in ids], "inputs": inputs, "stream": x[0, -1],
         "weights": torch.stack(weights), "heads": torch.stack(heads),
-        "next": model.logits(x[:, -1:])[0].softmax(dim=-1),
+        "next": model.logits(x[0, -1]).softmax(dim=-1),
     }  # fmt: skip
 
 

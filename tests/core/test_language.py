@@ -13,7 +13,12 @@ from torch import nn
 
 import course
 from mha_course.models import weights
-from mha_course.models.language import ModelMissing, SharedKeyAttention, load_language_model
+from mha_course.models.language import (
+    ModelMissing,
+    SharedKeyAttention,
+    attention_inputs,
+    load_language_model,
+)
 from mha_course.p11_can_your_class_write import broken_attention
 from tools.notebook import ROOT
 
@@ -139,6 +144,9 @@ def test_another_model_of_this_kind_is_what_transformers_reads_in_its_file(tmp_p
         assert ids.tolist() == tokenizer(sentence)["input_ids"] and model.decode(ids) == sentence
         with torch.no_grad():
             torch.testing.assert_close(model(ids), theirs(ids[None]).logits[0], atol=1e-4, rtol=0)
+            both = torch.stack([ids, ids.flip(0)])  # as a batch
+            for ask in (model, model.last, lambda ids: attention_inputs(model, ids).movedim(0, -3)):
+                torch.testing.assert_close(ask(both), torch.stack([ask(each) for each in both]))
 
 
 @pytest.mark.parametrize(
