@@ -163,6 +163,10 @@ class Panel(widgets.VBox):
         """Bring all controls back to where they were at the start."""
         self.explorer.reset()
         self.set(**self._start)
+        self.set(**self._start)  # menus that follow from another have their names of the start only now
+        for control in self.controls.values():
+            if isinstance(control, IndexMenu):
+                control.remember()
 
     def click(self, heatmap, row, column):
         """Choose a cell, as a click on it does; heatmap (which of several), row and column count from 0."""
@@ -227,7 +231,7 @@ class IndexMenu(widgets.Dropdown):
     def __init__(self, description, start=0, names=()):
         super().__init__(options=[("", start)], description=description)
         self.start, self.chosen, self.chosen_name, self.names = start, start, None, []
-        self.observe(self._remember, names="value")
+        self.observe(self.remember, names="value")
         if names:
             self.offer(names)
 
@@ -250,7 +254,8 @@ class IndexMenu(widgets.Dropdown):
         self.names, self.options, self.value = list(names), options, kept
         self.chosen, self.chosen_name = before  # what the learner chose, not what there is of it now
 
-    def _remember(self, change):
+    def remember(self, change=None):
+        """Take what is shown for the choice."""
         self.chosen = self.value
         self.chosen_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
 

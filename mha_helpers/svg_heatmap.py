@@ -52,7 +52,8 @@ class LiveHeatmap:
         limit = self.limit or self.kind.scale(values[values.isfinite()].tolist())[1]
         deep = (values.double().abs() / limit).clamp(max=1.0)
         self.opacities = torch.where(values.isfinite() & (allowed != 0), deep, 0.0)
-        self.strongest = self.opacities.argmax(dim=-1).tolist()  # the column of the deepest cell of each row
+        deepest = self.opacities > self.opacities.amax(dim=-1, keepdim=True) - 1e-5  # alike up to rounding
+        self.strongest = deepest.int().argmax(dim=-1).tolist()  # the first of the deepest cells of each row
         self.hue = (
             (values < 0) & (self.opacities > 0)
         ).long() - 1  # the index of its hue: 0 below 0, else the last

@@ -39,10 +39,14 @@ class Kept {
   }
 }
 
-// Where what a picture shows comes from, by the figure's data-states: a class with all that `Kept` can do.
-const STATES = { kept: Kept };
+// The kinds of picture, by the figure's data-picture; each is made by its `in`.
+const PICTURES = {};
 
 class Picture {
+  static async in(panel, number) {
+    return new Picture(panel, number, await Kept.of(panel));
+  }
+
   constructor(panel, number, states) {
     Object.assign(this, { panel, states, name: `#picture-${number + 1}`, steps: [] });
     this.inputs = [...panel.querySelectorAll("[data-control]")];
@@ -78,13 +82,20 @@ class Picture {
   // Shows what was chosen, and lets the address of the page name it.
   choose(settings, click, said) {
     this.show(settings, click, said);
-    const clicked = this.click && `/${this.click.replace(" ", "+")}`;
-    history.replaceState(null, "", `${this.name}=${this.at}${clicked}`);
+    this.remember();
+  }
+
+  remember() {
+    history.replaceState(null, "", `${this.name}=${this.address}`);
+  }
+
+  get address() {
+    return this.at + (this.click && `/${this.click.replace(" ", "+")}`);
   }
 
   listen() {
     this.inputs.forEach((input, i) => input.addEventListener("input", () => {
-      this.move(i, Number(input.type === "checkbox" ? input.checked : input.value));
+      this.move(i, input.type === "text" ? input.value : Number(input.type === "checkbox" ? input.checked : input.value));
     }));
     this.reset.addEventListener("click", () => this.choose(this.states.start, ""));
     this.box.addEventListener("click", event => this.clicked(cellOf(event)));
@@ -154,27 +165,32 @@ class Picture {
   open() {
     const [, which, settings, clicked = ""] = LINK.exec(location.hash) || [];
     if (`#picture-${which}` !== this.name) return;
-    const linked = [settings.split(",").map(Number), decodeURIComponent(clicked).replace("+", " ")];
-    if (this.states.at(...linked)) this.show(...linked);
-    else this.say("What this link names is not kept here.");
+    this.link(settings.split(",").map(Number), clicked);
     for (let fold = this.panel.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     this.panel.scrollIntoView();
   }
+
+  link(settings, clicked) {
+    const linked = [settings, decodeURIComponent(clicked).replace("+", " ")];
+    if (this.states.at(...linked)) this.show(...linked);
+    else this.say("What this link names is not kept here.");
+  }
 }
+PICTURES.kept = Picture;
 
 const cellOf = event => event.target.closest("[data-cell]");
 const option = (input, i) => input.dataset.control.split("|")[i];
 function set(input, i) {
   if (input.type === "checkbox") input.checked = i === 1;
-  else input.value = i;
+  else if (input.value !== String(i)) input.value = i; // where one is typing, the cursor stays
   if (input.type !== "range") return;
   input.nextElementSibling.value = option(input, i);
   input.setAttribute("aria-valuetext", option(input, i));
 }
 
-// A file of its own that stands behind this one can put its states among STATES before they are asked for.
+// A file of its own that stands behind this one can put its kind of picture among PICTURES before it is asked for.
 addEventListener("DOMContentLoaded", () => document.querySelectorAll(".play").forEach(async (panel, number) => {
-  new Picture(panel, number, await STATES[panel.dataset.states ?? "kept"].of(panel));
+  panel.picture = await PICTURES[panel.dataset.picture ?? "kept"].in(panel, number);
 }));
 
 const reach = () => document.querySelectorAll(".scroll, .highlight").forEach(box => {

@@ -11,6 +11,7 @@ import argparse
 import ast
 import functools
 import html
+import json
 import multiprocessing
 import os
 import re
@@ -19,7 +20,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import ipywidgets as widgets
-import nbformat
 import torch
 from latex2mathml.converter import convert as mathml
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -28,10 +28,14 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 import mha_helpers
+from mha_course.p00_start_here.explorer import AttentionExplorer
+from mha_helpers.sentence import HAND_MADE_NAMES, TURNS
+from mha_helpers.style import COLOURS, HEAD_COLOURS
 from mha_helpers.svg_marks import STYLE
-from tools.notebook import ROOT, all_pages, is_setup_cell, lead_links, name_of
+from tools.notebook import ROOT, is_setup_cell, lead_links, name_of
 from tools.set_repository import BADGES
-from tools.states import States, combinations
+from tools.shipped import own_pages, shipped
+from tools.states import States, combinations, options_of
 
 TITLE = "Multi-head attention, step by step"
 # The roads through the course: title, what it is, and the names of its pages.
@@ -44,11 +48,13 @@ ROADS = (
 )
 OPENING = f"""<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, through every step of multi-head \
 attention. Here each picture can be moved and pointed at, and nothing has to be installed.</p>"""
+CHOSEN = "Click or tap a cell to choose it, or choose it under “more”."
 TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination of settings is kept here; a line says so where one is left out."
+LIVE = ("sentence.js", "live_sentence.js")  # what computes the explorer of page 00
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
@@ -107,6 +113,9 @@ def control_html(control, options, start):
     common = f'disabled data-name="{label}" data-control="{"|".join(names)}"'
     if isinstance(control, widgets.Checkbox):
         return f'<label><input type="checkbox" {common}{" checked" * start}> {label}</label>'
+    if isinstance(control, widgets.Text):
+        value = html.escape(control.value)
+        return f'<label class="typed">{label} <input type="text" {common} value="{value}"></label>'
     if isinstance(control, (widgets.Dropdown, widgets.Combobox)):
         choices = "".join(
             f"<option value={i}{' selected' * (i == start)}>{name}</option>" for i, name in enumerate(names)
@@ -119,16 +128,14 @@ def control_html(control, options, start):
 
 
 def panel_html(make):
-    """Return the Panel that ``make()`` returns as one that plays: with its controls and all its states."""
-    panel, states = make(), States(make)
-    seen, more = "", ""
-    for (name, options), start in zip(states.live.items(), states.start, strict=True):
-        written = control_html(panel.controls[name], options, start)
-        seen, more = (seen, more + written) if name in panel.more else (seen + written, more)
-    seen += '<button type="button" class="reset" disabled>reset</button>' * bool(states.live)
-    controls = f'<div class="controls">{seen}</div>'
-    if more:
-        controls += folded("more", f'<div class="controls">{more}</div>')
+    """Return the Panel that ``make()`` returns as one that plays."""
+    panel = make()
+    is_computed = isinstance(panel.explorer, AttentionExplorer)
+    return live_html(panel) if is_computed else kept_html(panel, States(make))
+
+
+def kept_html(panel, states):
+    """Return a Panel with its controls and all its states."""
     typed = {name for name, control in panel.controls.items() if isinstance(control, widgets.Text)}
     notes = [TYPED] * bool(typed)
     still = [f"“{name}”" for name in panel.controls if name not in {*panel.more, *typed, *states.live}]
@@ -136,14 +143,38 @@ def panel_html(make):
     notes += [CLICKED] * any(" " in name for name in states.shown)
     notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
     notes += [APART] * (sum(" " not in name for name in states.shown) < combinations(states.live))
+    return figure_html(panel, states.live, states.start, notes, states.packed(), "kept")
+
+
+def figure_html(panel, live, start, notes, carried, kind):
+    """Return a Panel with its ``live`` controls, a name -> options; what the browser needs is ``carried``."""
+    seen, more = "", ""
+    for (name, options), first in zip(live.items(), start, strict=True):
+        written = control_html(panel.controls[name], options, first)
+        seen, more = (seen, more + written) if name in panel.more else (seen + written, more)
+    seen += '<button type="button" class="reset" disabled>reset</button>' * bool(live)
+    controls = f'<div class="controls">{seen}</div>'
+    if more:
+        controls += folded("more", f'<div class="controls">{more}</div>')
     title = repr(panel).splitlines()[0].removeprefix("Panel: ")
     return (
-        f'<figure class="play"><figcaption>{html.escape(title)}</figcaption>{controls}'
+        f'<figure class="play" data-picture="{kind}"><figcaption>{html.escape(title)}</figcaption>{controls}'
         f'<div class="scroll picture">{panel.svg()}</div>{WAY * ("trail" in panel.state())}'
         f'<p role="status">{html.escape(panel.description()).replace(chr(10), "<br>")}</p>'
         f'<p class="note">{" ".join(notes)}</p>'
-        f'<script type="text/plain">{states.packed()}</script></figure>'
+        f'<script type="text/plain">{carried}</script></figure>'
     )
+
+
+def live_html(panel):
+    """Return the explorer of page 00 as one that the browser computes, with the numbers that it needs."""
+    options, start = {name: options_of(control) for name, control in panel.controls.items()}, []
+    for name, control in panel.controls.items():
+        values = [value for _, value in options[name]]
+        start.append(values.index(control.value) if values else control.value)
+    given = {"start": start, "turns": TURNS, "names": HAND_MADE_NAMES}
+    given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
+    return figure_html(panel, options, start, [CHOSEN], json.dumps(given), "live")
 
 
 def shows_panel(cell):
@@ -154,7 +185,7 @@ def shows_panel(cell):
 def all_played(paths):
     """Return a dict from each cell that shows a Panel to the HTML of one that plays, made on all cores."""
     # Page 11's takes longest, so it begins among the first; each process has a core, and one thread on it.
-    pages = [nbformat.read(path, as_version=4) for path in reversed(paths)]
+    pages = [shipped(path) for path in reversed(paths)]
     cells, panels = [cell for page in pages for cell in page.cells if shows_panel(cell)], {}
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with POOL() as pool:
@@ -200,12 +231,13 @@ def cell_html(cell, panels):
 
 
 def page_html(path, panels):
-    page = nbformat.read(path, as_version=4)
+    page = shipped(path)
     page.cells[0].source = BADGES.sub("", page.cells[0].source)
     lead_links(page, path, "{}.html")
     body = "\n".join(cell_html(cell, panels) for cell in page.cells)
-    script = f"<script>{part('play.js')}</script>"
-    note = NOTE.format(MOVES) + NO_SCRIPT if '<figure class="play"' in body else NOTE.format("")
+    live = LIVE * ('data-picture="live"' in body)
+    script = "".join(f"<script>{part(name)}</script>" for name in ("play.js", *live))
+    note = NOTE.format(MOVES) + NO_SCRIPT if '<figure class="play' in body else NOTE.format("")
     return f"{head(question(path))}{note}<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
 
 
@@ -221,7 +253,7 @@ def head(title):
 
 def question(path):
     """Return what a page asks: its title, without the minutes that the sitting's has."""
-    return nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ").split(" · ")[0]
+    return shipped(path).cells[0].source.splitlines()[0].lstrip("# ").split(" · ")[0]
 
 
 def index_html(paths):
@@ -246,12 +278,13 @@ def main(arguments=None):
     if not chosen:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    panels = all_played(chosen or all_pages())
-    for path in chosen or all_pages():
+    every = own_pages()
+    panels = all_played(chosen or every)
+    for path in chosen or every:
         text = page_html(path, panels)
         (folder / f"{name_of(path)}.html").write_text(text, encoding="utf-8")
         print(f"{name_of(path)}.html: {len(text.encode()) / 1e6:.2f} MB", flush=True)
-    (folder / "index.html").write_text(index_html(all_pages()), encoding="utf-8")
+    (folder / "index.html").write_text(index_html(every), encoding="utf-8")
     print(f"Open {folder / 'index.html'} in a browser.")
 
 

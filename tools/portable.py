@@ -4,7 +4,7 @@
     python -m tools.portable notebooks/03_qk_scores.ipynb --out /some/folder
 
 A copy needs what Colab has: torch, matplotlib, seaborn, ipywidgets. Hand it out by mail or a learning
-platform. Nothing is run to make it, and the same course gives the same bytes. The package goes in without
+platform. The same course gives the same bytes, whatever was saved in a page. The package goes in without
 comments, docstrings, the folders of other pages and models that it does not load.
 """
 
@@ -18,7 +18,8 @@ from pathlib import Path
 
 import nbformat
 
-from tools.notebook import ROOT, all_pages, name_of
+from tools.notebook import ROOT, name_of
+from tools.shipped import own_pages, shipped
 
 CARRIER = '''\
 # @title Set-up: run this cell first (Shift + Enter)
@@ -70,7 +71,7 @@ def carried_files(code):
 
 def portable(path):
     """Return the one-file copy of a page, as text."""
-    page = nbformat.read(path, as_version=4)
+    page = shipped(path)
     files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
     packed = bz2.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"))
     text = re.sub(".{2000}", r"\g<0>\n", base64.b85encode(packed).decode("ascii"))
@@ -90,7 +91,7 @@ def main(arguments=None):
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "portable", help="where the copies go")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    for path in options.pages or all_pages():
+    for path in options.pages or own_pages():
         text = portable(path)
         name = f"{name_of(path)}.ipynb"
         (options.out / name).write_text(text, encoding="utf-8", newline="\n")

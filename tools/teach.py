@@ -19,7 +19,8 @@ from nbconvert.filters import markdown2html
 
 from mha_course.p09_concat_and_output import machine_explorer
 from mha_helpers.svg_marks import STYLE
-from tools.notebook import EXERCISES, ROOT, all_pages, exercises_in, lead_links, name_of, remade
+from tools.notebook import EXERCISES, ROOT, exercises_in, lead_links, name_of, remade
+from tools.shipped import own_pages, shipped
 
 FOLDER, SOURCE = ROOT / "dist" / "teach", ROOT / "teaching"
 TIMED = re.compile(r"^#+ (.*?) · \d+ min\b", re.MULTILINE)  # the headings to which there is something to say
@@ -86,7 +87,7 @@ def add_notes(page, notes):
 
 def teacher_edition(path):
     """Write TEACHER_….ipynb of the page at ``path``; return what its checks say where it is not "correct"."""
-    page = nbformat.read(path, as_version=4)
+    page = shipped(path)
     solve(page)
     add_notes(page, spoken_notes(path))
     lead_links(page, path, "TEACHER_{}.ipynb")
@@ -109,7 +110,7 @@ def main(arguments=None):
         title, body = text.splitlines()[0].lstrip("# "), markdown2html(text).replace("{picture}", picture)
         page = PRINTED.format(title=html.escape(title), style=STYLE, body=body)
         (FOLDER / f"{name}.html").write_text(page, encoding="utf-8")
-    faults = [fault for path in all_pages() for fault in teacher_edition(path)]
+    faults = [fault for path in own_pages() for fault in teacher_edition(path)]
     return "Not solved:\n" + "\n".join(faults) if faults else 0
 
 

@@ -187,7 +187,7 @@ def test_the_sizes_of_a_page_that_had_no_set_up_cell_and_where_it_stands(path, t
 
 def test_the_teachers_folder_to_the_letter(path, tmp_path, monkeypatch):
     refresh.main([str(path)])
-    monkeypatch.setattr(teach, "all_pages", refresh.all_pages)
+    monkeypatch.setattr(teach, "own_pages", refresh.all_pages)
     monkeypatch.setattr(teach, "SOURCE", tmp_path)
     monkeypatch.setattr(teach, "FOLDER", tmp_path / "dist" / "teach")
     teach.FOLDER.mkdir(parents=True)
@@ -257,7 +257,7 @@ def test_pages_that_play_and_their_list_to_the_letter(path, tmp_path, monkeypatc
     paths = [tmp_path / f"{name}.ipynb" for name in ("00_a", "05_b", "11_c", "one_d", "deeper/04_e")]
     for copy in paths:
         nbformat.write(page, copy)
-    monkeypatch.setattr(play, "all_pages", lambda: paths)
+    monkeypatch.setattr(play, "own_pages", lambda: paths)
     monkeypatch.setattr(play, "POOL", functools.partial(ThreadPoolExecutor, 1))
     monkeypatch.setattr(play, "panel_html", lambda make: f"<figure>{make.args[0][:5]}</figure>")
     out = tmp_path / "out"

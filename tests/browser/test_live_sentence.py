@@ -1,0 +1,142 @@
+"""The explorer of page 00 as a page computes it without a kernel, held against the Panel at every step of a walk."""
+
+import base64
+import io
+import os
+import random
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mha_course.p00_start_here import attention_explorer
+from mha_helpers.sentence import fixed_matrix, tokenize
+from tools import play
+from tools.states import CELL, options_of
+
+STEPS = int(os.environ.get("COURSE_STEPS", "200"))  # continuous integration takes 2,000 once a week
+WORDS = ["the", "cat", "Cat", "eats", "fish", "it", "hungry", "WWWWWWWWWWWW", "internationalisation", "naïve"]
+WORDS += ["猫吃鱼", "カ", "<b>", "it's", "&amp;", "🐟", "\ufeffx\x1cy\u3000z", '"a,b"', "ÀÉ", "dog,", "2"]
+# A step is [i, what control i is set to], [a cell that is clicked], or [] for reset.
+WALK = """([steps, drawings]) => steps.map(([first, value], i) => {
+  const panel = document.querySelector(".play"), { picture } = panel, box = panel.querySelector(".picture");
+  if (value !== undefined) {
+    picture.inputs[first].value = value;
+    picture.inputs[first].dispatchEvent(new Event("input"));
+  } else if (first) box.querySelector(`[data-cell="${first}"]`).dispatchEvent(new Event("click", { bubbles: true }));
+  else panel.querySelector(".reset").click();
+  const wanted = document.createElement("div"), menus = picture.inputs.slice(5);
+  wanted.innerHTML = drawings[i];
+  return {
+    drawn: box.innerHTML, wanted: wanted.innerHTML, words: picture.status.innerText.replace("\\nIt is chosen already.", ""), weights: picture.state.weights,
+    menus: menus.map(menu => [...menu.options].map(option => option.text)), chosen: picture.inputs.map(input => input.value),
+  };
+})"""
+NUMBER = re.compile(r"([−-]?\d+(?:\.\d+)?)")
+UNSEEN = re.compile(r' fill="#\w{6}" fill-opacity="0.00"|data:image/png;base64,[\w+/=]+')
+IMAGE = re.compile(r"data:image/png;base64,([\w+/=]+)")
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    file = tmp_path_factory.mktemp("live") / "live.html"
+    scripts = "".join(f"<script>{play.part(name)}</script>" for name in ("play.js", *play.LIVE))
+    file.write_text(play.head("live") + play.panel_html(attention_explorer) + scripts, encoding="utf-8")
+    page = browser.new_page()
+    page.context.set_offline(True)
+    page.goto(file.as_uri())
+    page.wait_for_function("document.querySelector('.play').picture")
+    yield page
+    page.close()
+
+
+def sentence(draw):
+    return " ".join(draw.choices(WORDS, k=draw.choice([0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 26, 40, 80])))
+
+
+def step(panel, draw):
+    """Take a step in the Panel; return it as the page takes it, and what the Panel then shows."""
+    if draw.random() < 0.03:
+        panel.reset()
+        return [], seen(panel)
+    if draw.random() < 0.3:
+        cell = draw.choice(CELL.findall(panel.svg()))
+        panel.click(*map(int, cell.split(",")))
+        return [cell], seen(panel)
+    i, (name, control) = draw.choice(list(enumerate(panel.controls.items())))
+    options = options_of(control)
+    chosen = draw.randrange(len(options)) if options else sentence(draw)
+    panel.set(**{name: options[chosen][1] if options else chosen})
+    return [i, chosen], seen(panel)
+
+
+def seen(panel):
+    menus = [[label for label, _ in options_of(panel.controls[name])] for name in panel.more]
+    until = " Until then the picture stays as it was."
+    words = panel.message() + until if panel.message() else panel.description()
+    return panel.svg(), words, panel.state()["weights"].numpy(), menus, chosen(panel)
+
+
+def chosen(panel):
+    values = [[value for _, value in options_of(control)] for control in panel.controls.values()]
+    pairs = zip(values, panel.controls.values(), strict=True)
+    return [str(each.index(control.value)) if each else control.value for each, control in pairs]
+
+
+def pixels(png):
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")).astype(int)
+
+
+def same_but_for_rounding(ours, theirs):
+    """Two texts are alike where each number differs at most in its last place."""
+    ours, theirs = NUMBER.split(ours), NUMBER.split(theirs)
+    assert ours[::2] == theirs[::2]
+    for mine, other in zip(ours[1::2], theirs[1::2], strict=True):
+        places = max(len(text.partition(".")[2]) for text in (mine, other))
+        difference = abs(float(mine.replace("−", "-")) - float(other.replace("−", "-")))
+        assert difference < 1.01 * 10**-places * (places > 0) + 1e-9, (mine, other)
+    return ours == theirs
+
+
+def same_images(ours, theirs):
+    for one, other in zip(IMAGE.findall(ours), IMAGE.findall(theirs), strict=True):
+        mine, other = pixels(one), pixels(other)
+        assert abs(mine[..., 3] - other[..., 3]).max() <= 1
+        deep = other[..., 3] > 100  # in pale pixels a browser keeps less of the hue
+        assert (abs(mine - other)[deep] <= 3).all()
+
+
+def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows(page):
+    draw, panel, exact = random.Random(7), attention_explorer(), 0
+    for _ in range(0, STEPS, 20):
+        steps, wanted = zip(*(step(panel, draw) for _ in range(20)), strict=True)
+        got = page.evaluate(WALK, [steps, [drawing for drawing, *_ in wanted]])
+        for at, taken, (_, words, weights, menus, controls) in zip(steps, got, wanted, strict=True):
+            assert (at, taken["menus"], taken["chosen"]) == (at, menus, controls)
+            assert np.abs(np.array(taken["weights"]) - weights).max() <= 1e-5
+            same_but_for_rounding(taken["words"], words)
+            same_images(taken["drawn"], taken["wanted"])
+            both = [UNSEEN.sub(' fill-opacity="0.00"', taken[which]) for which in ("drawn", "wanted")]
+            exact += same_but_for_rounding(*both)
+    assert exact > 0.9 * STEPS
+
+
+def test_every_sign_is_cut_into_tokens_as_in_python(page):
+    signs = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x30000)]))
+    text = " a".join(signs)
+    assert page.evaluate("text => tokenize(text)", text) == tokenize(text)
+    signs = ["", "a", "é" * 68, "x" * 135, "x" * 136, "x" * 400]
+    for name in signs:
+        ours = page.evaluate("name => [...fixedMatrix(name, 3, 100)]", name)
+        assert ours == fixed_matrix(name, 3, 100).T.flatten().tolist()
+
+
+def test_a_link_brings_a_sentence_and_its_settings_back(page):
+    page.evaluate(WALK, [[[], [0, "one fish, two fish"], [2, 1], [3, 11], [7, 2], ["9,3,1"]], [""] * 6])
+    before, address = page.locator(".play").inner_html(), page.url
+    assert address.endswith("#picture-1=0,1,11,15,9,3,2/one%20fish%2C%20two%20fish")
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_function("document.querySelector('.play').picture")
+    assert page.locator(".play").inner_html() == before

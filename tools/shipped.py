@@ -1,0 +1,67 @@
+"""The course as it is handed out: its own pages, without what a learner has saved in them or put beside them.
+
+For what is made of all pages: `play.py`, `teach.py`, `portable.py`.
+"""
+
+import copy
+import functools
+import re
+import shutil
+import subprocess
+
+import nbformat
+
+from tools.notebook import ROOT, all_pages, as_text, exercises_in, normalise, remade, write_setup_cell
+from tools.refresh import write_exercises
+
+
+def own_pages():
+    """Return the pages that README lists; say in one line which other notebooks lie beside them."""
+    listed = re.findall(r"\]\((notebooks/[\w./]+\.ipynb)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    names = {path: path.relative_to(ROOT).as_posix() for path in all_pages()}
+    others = [name for name in names.values() if name not in listed]
+    if others:
+        print(f"Left out, because they are no pages of the course: {', '.join(others)}", flush=True)
+    return [path for path, name in names.items() if name in listed]
+
+
+def shipped(path):
+    """Return the page at ``path``, with open exercises and with all outputs."""
+    return nbformat.reads(_shipped_text(path, path.read_text(encoding="utf-8")), as_version=4)
+
+
+@functools.cache
+def _shipped_text(path, saved):
+    page = nbformat.reads(saved, as_version=4)
+    if is_as_stored(page, path):
+        return as_text(page)
+    committed = _committed(path)
+    if committed and is_as_stored(committed, path):
+        print(f"{path.name}: without what was saved since it was committed", flush=True)
+        return as_text(committed)
+    print(f"{path.name}: its exercises begin anew, and it is run", flush=True)
+    if page.cells[0].id.startswith(_prefix(path)):  # a cell of a learner's own has another kind of id
+        page.cells = [cell for cell in page.cells if cell.id.startswith(_prefix(path))]
+    write_setup_cell(page)
+    write_exercises(page)
+    return remade(page, path)
+
+
+def is_as_stored(page, path):
+    """Tell whether a page is as `refresh.py` writes it: exercises open, each cell run once, in order."""
+    stored = copy.deepcopy(page)
+    normalise(stored, path.stem)
+    sources = {cell.source for cell in page.cells}
+    return stored == page and all(sources.issuperset(cells) for _, cells in exercises_in(page))
+
+
+def _prefix(path):
+    return re.split(r"[^A-Za-z0-9]", path.stem)[0][:12] + "-"
+
+
+def _committed(path):
+    """Return the page as git has it, or None."""
+    if shutil.which("git") is None:
+        return None
+    shown = subprocess.run(["git", "show", f"HEAD:./{path.name}"], cwd=path.parent, capture_output=True)
+    return None if shown.returncode else nbformat.reads(shown.stdout.decode("utf-8"), as_version=4)
