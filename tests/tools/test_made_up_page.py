@@ -258,6 +258,7 @@ def test_pages_that_play_and_their_list_to_the_letter(path, tmp_path, monkeypatc
     for copy in paths:
         nbformat.write(page, copy)
     monkeypatch.setattr(play, "own_pages", lambda: paths)
+    monkeypatch.setattr(play, "shipped", functools.partial(nbformat.read, as_version=4))
     monkeypatch.setattr(play, "POOL", functools.partial(ThreadPoolExecutor, 1))
     monkeypatch.setattr(play, "panel_html", lambda make: f"<figure>{make.args[0][:5]}</figure>")
     out = tmp_path / "out"

@@ -171,7 +171,7 @@ def made_up_panel(start=2, refused=(1, 3)):
 
 
 PANEL = """\
-<figure class="play"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-name="mask" data-control="c|a &amp; b"><option value=0>c</option><option value=1 selected>a &amp; b</option></select></label>\
+<figure class="play" data-picture="kept"><figcaption>A &lt;made-up&gt;</figcaption><div class="controls"><label>mask <select disabled data-name="mask" data-control="c|a &amp; b"><option value=0>c</option><option value=1 selected>a &amp; b</option></select></label>\
 <label>d &lt;1&gt; <input type="range" min="0" max="2" value="1" disabled data-name="d &lt;1&gt;" data-control="1|2|3" aria-valuetext="2"><output>2</output></label><button type="button" class="reset" disabled>reset</button></div>\
 <details><summary>more</summary><div class="controls"><label><input type="checkbox" disabled data-name="off" data-control="no|yes" checked> off</label></div></details>\
 <div class="scroll picture"><svg><rect/><rect/><g class="hit" data-cell="0,0,9"><rect/></g><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div><div class="way" role="group" aria-label="the way here"></div>\
