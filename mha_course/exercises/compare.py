@@ -36,9 +36,8 @@ def sort_of(right, asked=AS_WRITTEN):
     for sort, types in ((Text, str), (Choices, set | frozenset), (Entries, dict)):
         if isinstance(right, types):
             return sort(right, asked)
-    several = isinstance(right, tuple | list) and (
-        any(map(torch.is_tensor, right)) or as_numbers(right) is None
-    )
+    of_tensors = isinstance(right, tuple | list) and any(map(torch.is_tensor, right))
+    several = of_tensors or (isinstance(right, tuple | list) and as_numbers(right) is None)
     return (Parts if several else Numbers)(right, asked)
 
 

@@ -35,7 +35,7 @@ _CAUSES = (
     (r"(positional|keyword\S*) arg", "Compare the arguments with those that the task, or PyTorch, names."),
     ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
     (
-        "(index|Dimension).* out of|many indices|desired ordering",
+        "(index|Dimension).* out of|many indices|desired",
         "Print the .shape: are there so many, counted from 0?",
     ),
     ("is ambiguous", "if, and, or, not take one True or False: &, |, ~ in brackets, .all(), `is not None`?"),
@@ -48,19 +48,13 @@ _CAUSES = (
     (r"'(My\w*|Suspect)' object has no attr", "Does __init__ make it? The page's functions need no self."),
     ("must be Tensor, not (int|float)", "A size is a plain number, whose root is ** 0.5."),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
-    (
-        "is invalid for input|view size is",
-        "A view keeps all numbers, in their order: print .shape before it.",
-    ),
+    ("is invalid for input|view size is", "A view keeps all numbers, in order: print .shape before it."),
     ("values to unpack", "Both sides of = must have as many: .shape has a size for each axis."),
     (
         "UnboundLocal|(local|free) variable",
-        "A line uses the name before one gives it a value: is that one in an `if`?",
+        "It is used before a line gives it a value: is that one in an if?",
     ),
-    (
-        "inplace operation",
-        "Backward needs a tensor as it was: which line writes into it (`/=`, `+=`, `…_()`)?",
-    ),
+    ("inplace operation", "Backward needs a tensor as it was: which line writes into it (/=, +=, …_())?"),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
 

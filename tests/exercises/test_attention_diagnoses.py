@@ -237,7 +237,7 @@ KEPT_MASK = {
         ("0.2 0.3", {SOFTMAX: "(scores * 1.0).exp() / scores.exp().sum(-1, keepdim=True)"}, CORRECT),
         ("0.3", {"b, n, d = x.shape": "b, n, d, _ = x.shape"}, "Both sides of ="),
         ("0.3", {"reshape(b, n, d)": "reshape(b, n, d + 1)"}, "A view keeps all numbers"),
-        ("0.3", {"h = self.num_heads": "if d < 0:\n            h = self.num_heads"}, "before one gives it a value"),
+        ("0.3", {"h = self.num_heads": "if d < 0:\n            h = self.num_heads"}, "used before a line gives it a value"),
     ],
 )  # fmt: skip
 def test_what_is_seen_while_code_runs_is_said(numbers, lines, words):
