@@ -124,7 +124,8 @@ class Answers(dict):
             question, said, others = map(html.escape, finding.columns())
             cells = f'<div style="line-height:11px" title="{finding.second_row()}">{finding.cells()}</div>'
             rows.append(f"<td>{question}</td><td><b>{said}</b></td><td>{cells}</td><td>{others}</td>")
-        return f'<table style="text-align:left">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
+        rows = [re.sub("<(t[hd])>", r'<\1 style="text-align:left">', row) for row in rows]
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def _ask_all(attend):

@@ -184,10 +184,14 @@ def read():
 
 def write(stored, now):
     """Put new entries in place of those of the same callables, one callable a line."""
-    names = [entry["callable"] for entry in now]
-    entries = [entry for entry in stored if entry["callable"] not in names] + now
-    entries.sort(key=lambda entry: (list(GROUPS).index(entry["group"]), entry["library"]))
-    lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries]
+
+    def place(entry):  # in the order of the groups, and of the packages in a group
+        packages = [package.split("==")[0].split("[")[0] for package in GROUPS[entry["group"]][1]]
+        return list(GROUPS).index(entry["group"]), packages.index(entry["library"])
+
+    entries = {entry["callable"]: entry for entry in (*stored, *now)}
+    in_order = sorted(entries.values(), key=place)
+    lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in in_order]
     STORED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 

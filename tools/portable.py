@@ -61,7 +61,7 @@ def carried_files(code):
         name = path.relative_to(ROOT).as_posix()
         room = re.fullmatch(r"mha_course/(models|[pd]\d\d_\w+)/\w+\.\w+", name)
         needed = f"mha_course.{room.group(1)}" in code if room else name not in PROBE or "probe" in code
-        if path.suffix in (".py", ".css", ".js") and needed:
+        if path.suffix in (".py", ".css", ".js", ".json") and needed:
             text = path.read_text(encoding="utf-8")
             files[name] = bare(text) if path.suffix == ".py" else text
         elif path.suffix == ".pt" and "trained_model" in code:

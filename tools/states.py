@@ -17,6 +17,7 @@ from unittest import mock
 import ipywidgets as widgets
 
 MOST_STATES = 240  # combinations of controls
+LONG_MENU = 20  # options
 MOST_CLICKS = 900  # after so many no further state is clicked through
 ENOUGH = 12  # cells of a heatmap without an answer, and it has none
 CELL = re.compile(r'data-cell="([\d,]+)"')
@@ -42,7 +43,7 @@ def options_of(control):
 
 
 def thinned(options, start):
-    """Return about half of the (label, value) of a slider, its ends and its start among them.
+    """Return about half of the (label, value) of a slider or a long menu, its ends and its start among them.
 
     Of many whole numbers the powers of two remain, of others every second.
     """
@@ -63,15 +64,23 @@ def combined(panel):
     apart = {name for name, control in panel.controls.items() if name in panel.more or control.disabled}
     live = {name: options for name, options in every.items() if name not in apart and len(options) > 1}
     while combinations(live) > MOST_STATES:
-        sliders = {name: len(live[name]) for name in live if is_slider(panel, name) and len(live[name]) > 3}
-        if not sliders:
-            raise ValueError(f"{panel!r} has {combinations(live)} states, and only sliders can be thinned.")
-        longest = max(sliders, key=sliders.get)
+        sizes = {
+            name: len(live[name]) for name in live if can_be_thinned(panel, name) and len(live[name]) > 3
+        }
+        if not sizes:
+            raise ValueError(
+                f"{panel!r} has {combinations(live)} states; sliders and long menus are thinned."
+            )
+        longest = max(sizes, key=sizes.get)
         live[longest] = thinned(live[longest], panel.controls[longest].value)
     for name in panel.more:
         if len(every[name]) > 1 and combinations(live) * len(every[name]) <= MOST_STATES:
             live[name] = every[name]
     return live
+
+
+def can_be_thinned(panel, name):
+    return is_slider(panel, name) or len(options_of(panel.controls[name])) > LONG_MENU
 
 
 def is_slider(panel, name):

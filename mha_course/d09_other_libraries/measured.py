@@ -1,0 +1,71 @@
+"""What ``tools/measure_libraries.py`` has seen of other libraries, and a table of it."""
+
+import functools
+import html
+import json
+import math
+from pathlib import Path
+
+import torch
+
+from mha_helpers.keyhole import QUESTIONS
+from mha_helpers.tables import Table
+
+FILE = Path(__file__).with_name("measured.json")
+REFUSALS = {"refused", "not asked"}
+LONG = 26  # letters of an answer in a table
+WELL_KNOWN = (  # for a table that fits a screen
+    "attention, math", "nn.MultiheadAttention, weights", "transformers, ", "x_transformers.Attend, flash",
+    "onnxruntime, Attention of opset 23", "openvino.opset13", "mlx.nn", "jax.nn",
+    "keras.layers.MultiHeadAttention on jax", "paddle.nn.functional",
+)  # fmt: skip
+
+
+@functools.cache
+def measured():
+    """Return what was measured: name of a callable -> its entry."""
+    return {entry["callable"]: entry for entry in json.loads(FILE.read_text(encoding="utf-8"))}
+
+
+def weights_of(callable_, question):
+    """Return the weights seen, ``(n_q, n_k)``, or None where the library refused."""
+    answer, seen = measured()[callable_]["answers"][question]
+    if answer in REFUSALS:
+        return None
+    return torch.tensor([[math.nan if weight is None else weight for weight in row] for row in seen])
+
+
+def answer_of(callable_, question):
+    """Return the answer in words; one that nobody has foreseen is numbers, so it is shortened."""
+    answer = measured()[callable_]["answers"][question][0]
+    return answer if len(answer) <= LONG or ":" not in answer else "something else"
+
+
+def libraries_table(questions=tuple(QUESTIONS), callables=None):
+    """Return a table of what libraries answer: a row for each callable, a column for each question.
+
+    ``questions`` are those of ``probe``, by name, ``callables`` parts of names; by default all.
+
+    >>> libraries_table(["empty row", "more keys"], ["F.scaled_dot_product_attention, math", "mlx.nn"])
+    callable                              version  empty row  more keys
+    F.scaled_dot_product_attention, math  2.13.0   zeros      top left
+    mlx.nn.MultiHeadAttention             0.32.4   the mean   bottom right
+    """
+    names = [name for name in measured() if callables is None or any(part in name for part in callables)]
+    unknown = [question for question in questions if question not in QUESTIONS]
+    if unknown or not names:
+        raise ValueError(f"there is no {unknown or callables}; the questions are {', '.join(QUESTIONS)}.")
+    heads = ["callable", "version", *questions]
+    rows = [
+        [name, measured()[name]["version"], *(answer_of(name, question) for question in questions)]
+        for name in names
+    ]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *rows)]
+    style = 'style="text-align:left;white-space:nowrap"'
+    written = [f"<tr>{''.join(f'<th {style}>{html.escape(head)}</th>' for head in heads)}</tr>"]
+    written += [
+        f"<tr>{''.join(f'<td {style}>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    ]
+    scrolled = f'<div style="overflow:auto;max-height:430px"><table>{"".join(written)}</table></div>'
+    return Table(scrolled, "\n".join(lines))

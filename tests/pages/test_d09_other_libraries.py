@@ -1,0 +1,66 @@
+"""The page on other libraries: its explorer shows what is stored, and the black boxes do what libraries do."""
+
+import pytest
+import torch
+
+from mha_course.d09_other_libraries import boxes, libraries_explorer, libraries_table
+from mha_course.d09_other_libraries.boxes import BEHAVIOUR
+from mha_course.d09_other_libraries.explorer import MET
+from mha_course.d09_other_libraries.measured import REFUSALS, measured
+from mha_helpers import probe
+from mha_helpers.keyhole import QUESTIONS
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return libraries_explorer()
+
+
+def test_two_callables_are_shown_as_they_were_measured(panel):
+    panel.set(situation="empty row", left="F.scaled_dot_product_attention", right="mlx.nn.MultiHeadAttention")
+    zeros, mean = panel.state()["weights"]
+    assert torch.equal(zeros[1], torch.zeros(5)) and torch.allclose(mean[1], torch.full((5,), 0.2))
+    assert "Left: zeros. Right: the mean." in panel.description()
+    assert panel.svg().count('data-cell="1,1,') >= 5
+    answers = [measured()[panel.state()[side]]["answers"] for side in ("left", "right")]
+    assert panel.state()["part"] == [name for name in QUESTIONS if answers[0][name][0] != answers[1][name][0]]
+
+
+def test_a_click_leads_through_the_situations_in_which_two_part(panel):
+    panel.set(situation="no mask", left="nn.MultiheadAttention, no weights", right="transformers, sdpa")
+    part, seen = panel.state()["part"], []
+    for _ in part:
+        panel.click(0, 0, 0)
+        seen.append(panel.state()["situation"])
+    assert seen == part and len(part) > 3
+    panel.click(0, 0, 0)
+    assert panel.state()["situation"] == part[0]
+    panel.set(right="nn.MultiheadAttention, no weights")
+    assert panel.state()["part"] == [] and "Both: " in panel.description()
+
+
+def test_a_refusal_is_drawn_in_the_librarys_words(panel):
+    panel.set(situation="integer mask", left="F.scaled_dot_product_attention", right="flex_attention")
+    assert (
+        panel.state()["weights"][0] is None and "Expected attn_mask dtype to be bool or float" in panel.svg()
+    )
+    assert set(MET) == set(QUESTIONS)
+
+
+@pytest.mark.parametrize("box", BEHAVIOUR)
+def test_a_black_box_answers_as_its_library_was_measured_to(box):
+    """In the five questions of the exercise, as far as the library could be asked."""
+    stored, said = measured()[BEHAVIOUR[box][0]]["answers"], probe(boxes()[box]).as_dict()
+    asked = ["bool mask", "empty row", "more keys", "mask and flag", "shared heads"]
+    compared = [name for name in asked if stored[name][0] not in REFUSALS]
+    assert len(compared) >= 3
+    assert {name: said[name]["answer"] for name in compared} == {name: stored[name][0] for name in compared}
+
+
+def test_the_table_names_what_it_does_not_have():
+    assert len(libraries_table(["bool mask"]).text.splitlines()) == len(measured()) + 1
+    for questions, callables in ((["bool masks"], None), (["bool mask"], ["pytorch"])):
+        with pytest.raises(
+            ValueError, match=r"there is no .*(bool masks|pytorch).*; the questions are no mask"
+        ):
+            libraries_table(questions, callables)
