@@ -188,6 +188,7 @@ def test_a_right_mask_is_right_in_any_style(hidden):
             "transposed",
         ),
         ("scores.masked_fill(~mask, -10)", "becomes a small number"),
+        ("scores.masked_fill(~mask.expand(scores.shape), -10)", "becomes a small number"),
         ("scores + mask", "by 1 alone"),
         ("scores + (1 - mask.float()) * -10", "by 10 alone"),
         ("scores * mask", "becomes 0"),
