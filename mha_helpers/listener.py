@@ -15,7 +15,7 @@ Listener = None  # what answers a click, where anything can
 if anywidget is not None:
 
     class Listener(anywidget.AnyWidget):
-        """Tells the kernel that it listens, then which ``data-cell`` is clicked."""
+        """Tells the kernel that it listens, then which ``data-cell`` is clicked; asks whether it is there."""
 
         _esm = Path(__file__).with_name("listener.js").read_text(encoding="utf-8")
 
@@ -25,7 +25,8 @@ if anywidget is not None:
             self.on_msg(self._receive)
 
         def _receive(self, _, cell, buffers):
+            self.send("heard")  # first: what a click starts may take its time
             if cell == "listening":
                 return self._begin()
-            with contextlib.suppress(ValueError, TraitError):  # a picture that has just been replaced
+            with contextlib.suppress(ValueError, TraitError):  # a picture just replaced, or a question
                 self._click(*map(int, cell.split(",")))

@@ -1,10 +1,12 @@
 """Panels in a real JupyterLab: the machine of page 09 in use, and a page that is opened on days without its kernel."""
 
+import nbformat
 import pytest
 
 from mha_course.p09_concat_and_output.machine import MATRICES
-from tools.lab import WIDGET, error_outputs, open_copy, open_notebook, run_all
-from tools.notebook import ROOT
+from tools.lab import KERNEL, WIDGET, error_outputs, open_copy, open_notebook, run_all
+from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
+from tools.stored_pictures import live_picture
 
 SOURCE = "from mha_course.p09_concat_and_output import machine_explorer\n\nmachine_explorer()"
 PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
@@ -78,3 +80,42 @@ def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(bro
         assert seen["icons"] == seen["errors"] == 0
     run_all(page)
     assert set(page.evaluate(SEEN)["lines"]) == {"none"}
+    page.evaluate(f"async () => await {KERNEL}.restart()")  # before what was just run is saved
+    page.evaluate(f"async () => await {WIDGET}.context.save()")
+    saved = nbformat.read(lab[1] / "course" / "notebooks" / PAGE.name, as_version=4)
+    widgets = saved.metadata.widgets[WIDGET_STATE].state
+    outputs = [output.get("data", {}) for cell in saved.cells for output in cell.get("outputs", [])]
+    views = [data[WIDGET_VIEW]["model_id"] for data in outputs if WIDGET_VIEW in data]
+    assert len(views) == len(left["pictures"]) and all(live_picture(view, widgets) for view in views)
+
+
+# A cell that lets nothing else in; while one only sleeps, JupyterLab 4.6 and ipykernel 7 answer beside it.
+BUSY = """import sys, time
+sys.setswitchinterval(60)
+end = time.time() + 8
+while time.time() < end:
+    pass
+sys.setswitchinterval(0.005)"""
+END_AS_A_CULLER = """id => fetch(`/api/kernels/${id}`, {
+    method: "DELETE", headers: { "X-XSRFToken": document.cookie.match(/_xsrf=([^;]+)/)[1] },
+})"""
+
+
+def test_a_panel_without_an_answer_says_so_until_the_answer_comes(browser, lab):
+    pytest.importorskip("anywidget")
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_notebook(page, *lab, [SOURCE])
+    run_all(page)
+
+    def moved():
+        """Whether the Panel says that no answer came, 4 seconds after its slider moved."""
+        page.get_by_role("slider", name="tour").press("ArrowRight")
+        page.wait_for_timeout(4000)
+        return "No answer from Python" in page.evaluate(SEEN)["lines"][0]
+
+    assert not moved()
+    page.evaluate(f"code => void {KERNEL}.requestExecute({{ code }})", BUSY)
+    assert moved()
+    page.wait_for_function(f"() => !({SEEN})().lines[0].includes('No answer')", timeout=PATIENCE)
+    page.evaluate(END_AS_A_CULLER, page.evaluate(f"() => {KERNEL}.id"))
+    assert moved()

@@ -64,7 +64,7 @@ def notebook(shown, stored):
     return page
 
 
-def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(tmp_path):
+def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew_and_one_replaced_is_not(tmp_path):
     def save(content, name="page", kind="notebook"):
         before_saving({"type": kind, "content": content}, f"{name}.ipynb", manager)
 
@@ -73,7 +73,7 @@ def test_a_panel_of_yesterday_is_kept_with_its_parts_beside_one_run_anew(tmp_pat
     kept = {"old": {"children": ["IPY_MODEL_part"]}, "part": {"“of”": ["IPY_MODEL_old", "IPY_MODEL_anew"]}}
     yesterday = {**kept, "anew": {"value": 1}, "gone": {}}
     nbformat.write(notebook(["old", "anew", "gone"], yesterday), tmp_path / "page.ipynb")
-    today = notebook(["old", "anew"], {"anew": {"value": 2}})
+    today = notebook(["old", "anew"], {"anew": {"value": 2}, "replaced": {}})
     save(today)
     stored = {"state": {**kept, "anew": {"value": 2}}, "version_major": 2, "version_minor": 0}
     assert today.metadata.widgets[WIDGET_STATE] == stored

@@ -23,7 +23,7 @@ def widgets_of(notebook):
 
 
 def keep_widgets(model, path, contents_manager, **_):
-    """Before a notebook is saved: give it back those of its widgets that the file has and it has not."""
+    """Before a notebook is saved: give it those of its widgets that the file has, and no others."""
     if model["type"] != "notebook" or model["content"].get("nbformat") != 4:
         return
     notebook = model["content"]
@@ -32,10 +32,10 @@ def keep_widgets(model, path, contents_manager, **_):
         saved = widgets_of(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError):  # a new notebook, or a file that was no notebook
         return
-    widgets, part = widgets_of(notebook), notebook["cells"]
+    known, widgets, part = saved | widgets_of(notebook), {}, notebook["cells"]
     while part:  # the ids of the widgets that cells or widgets show are words in them
         ids = set(re.findall(r"(?:IPY_MODEL_)?(\w+)", json.dumps(part)))
-        part = {model_id: saved[model_id] for model_id in ids & saved.keys() - widgets.keys()}
+        part = {model_id: known[model_id] for model_id in ids & known.keys() - widgets.keys()}
         widgets = widgets | part
     if widgets != widgets_of(notebook):
         stored = notebook["metadata"].setdefault("widgets", {}).setdefault(STATE, {})
