@@ -42,7 +42,9 @@ import mha_helpers
 mha_helpers.unpacked = folder  # the folder stays as long as the kernel
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
-PROBE = ("mha_helpers/probing.py", "mha_helpers/keyhole.py")  # loaded when somebody asks for them
+# Modules that are loaded late, when somebody asks for this name.
+LATE = {"mha_helpers/probing.py": "probe", "mha_helpers/keyhole.py": "probe"}
+LATE |= {"mha_helpers/weights_view.py": "attention_view"}
 
 
 def bare(source):
@@ -60,7 +62,7 @@ def carried_files(code):
     for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
         room = re.fullmatch(r"mha_course/(models|[pd]\d\d_\w+)/\w+\.\w+", name)
-        needed = f"mha_course.{room.group(1)}" in code if room else name not in PROBE or "probe" in code
+        needed = (f"mha_course.{room.group(1)}" if room else LATE.get(name, "")) in code
         if path.suffix in (".py", ".css", ".js", ".json") and needed:
             text = path.read_text(encoding="utf-8")
             files[name] = bare(text) if path.suffix == ".py" else text
