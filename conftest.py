@@ -18,6 +18,12 @@ MARKS = {
 }
 
 
+def pytest_configure():
+    from tools import forked_kernels  # here, because only now the number of threads is set
+
+    forked_kernels.install()
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         for pattern, mark in MARKS.items():
@@ -28,7 +34,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def torch_as_usual():
     """Whatever a page's cell, or the test before, has set."""
-    import torch  # here, because only now the number of its threads is set
+    import torch
 
     torch.set_printoptions(profile="default")
     torch.set_default_dtype(torch.float32)

@@ -52,6 +52,8 @@ def jupyterlab(folder, options=()):
     # Every cell stays in the page, also when it is not on the screen.
     path = "config/lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
     course.write(folder / path, '{"windowingMode": "none"}')
+    fork = "from tools import forked_kernels\n\nforked_kernels.install()\n"
+    course.write(folder / "config/jupyter_server_config.py", fork)
     environment = with_helpers() | {
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_CONFIG_PATH": str(folder / "environment/etc/jupyter"),

@@ -1,0 +1,74 @@
+"""Kernels that are forked from one process that has imported what is large: the tests start fifty of them.
+
+On Linux alone, where that is safe; elsewhere each kernel imports its own, as it does for a learner.
+"""
+
+import gc
+import multiprocessing
+import os
+import sys
+
+from jupyter_client.provisioning import local_provisioner
+
+LARGE = ["torch", "seaborn", "matplotlib.backends.backend_agg", "ipykernel.kernelapp", "ipywidgets"]
+BACKEND = "module://matplotlib_inline.backend_inline"  # which a kernel tells matplotlib before it is imported
+SILENT = os.devnull, os.O_WRONLY
+
+
+def install():
+    """Let this process, which starts kernels, fork them."""
+    if sys.platform == "linux":
+        FORKS.set_forkserver_preload(LARGE)
+        local_provisioner.launch_kernel = Forked
+
+
+class Forked:
+    """A kernel's process, which answers what is asked of a ``subprocess.Popen``."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, command, *, env, cwd=None, stderr=None, **_):
+        begun, begins = FORKS.Pipe(duplex=False)
+        arguments = command[2:], env, cwd, stderr is not None, begins  # without `python -m`
+        self._process = FORKS.Process(target=run, args=arguments, daemon=True)
+        self._process.start()
+        begins.close()
+        self.pid = self._process.pid
+        begun.recv()
+
+    def poll(self):
+        return self._process.exitcode
+
+    def wait(self):
+        self._process.join()
+        return self._process.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def kill(self):
+        self._process.kill()
+
+    def terminate(self):
+        self._process.terminate()
+
+
+def run(arguments, environment, folder, silent, begins):
+    """Run a kernel in the process that has been forked for it."""
+    os.setsid()  # signals go to all of its group, which must not be that of the tests
+    begins.send(None)
+    if silent:
+        os.dup2(os.open(*SILENT), sys.stderr.fileno())
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder or ".")
+    sys.argv = [*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"]  # with which it ends
+    gc.freeze()  # or the first collection would copy what is shared
+    import matplotlib
+    from ipykernel.kernelapp import launch_new_instance
+
+    matplotlib.rcParams["backend"] = BACKEND
+    launch_new_instance()
+
+
+FORKS = multiprocessing.get_context("forkserver" if sys.platform == "linux" else None)
