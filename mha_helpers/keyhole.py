@@ -55,11 +55,17 @@ class Keyhole:
             return torch.zeros(allowed.shape, dtype=dtype).masked_fill(~allowed, -math.inf)
         return allowed == self.true_attends
 
-    def shared_heads(self):
-        """Return which of 2 key heads each of 4 query heads reads; its values are its unit vector."""
-        q, k, v = (torch.zeros(1, heads, KEYS, D_K) for heads in (4, 2, 2))
+    def heads(self, of_queries):
+        """Return which of 2 key heads each query head reads; the values of a key head are its unit vector."""
+        q, k, v = (torch.zeros(1, heads, KEYS, D_K) for heads in (of_queries, 2, 2))
         v[0, [0, 1], :, [0, 1]] = 1
         return self.output(q, k, v)[0, :, 0, :2]
+
+    def two_heads(self):
+        return self.heads(2)
+
+    def shared_heads(self):
+        return self.heads(4)
 
     def four_times(self):
         """Return ones where four equal calls differ, as with dropout, else zeros."""
@@ -98,6 +104,19 @@ def _hidden(value):
     return torch.where(NO_KEY, value, 0.0)
 
 
+def empty_rows(ask):
+    """What a row without a key may become, beside this attention's own weights of the other rows."""
+    tilted, row = ask.weights(TILT), torch.arange(KEYS)[:, None] == 1
+    instead = {"zeros": torch.zeros(()), "NaN": torch.tensor(math.nan), "the mean": torch.tensor(1 / KEYS)}
+    meanings = {name: torch.where(row, value, tilted) for name, value in instead.items()}
+    meanings["as if unmasked"] = tilted
+    # Read upside down, the row is the only one that sees anything.
+    turned = {
+        f"upside down, others {name}": torch.where(row, tilted, value) for name, value in instead.items()
+    }
+    return meanings | turned
+
+
 def _late(value):
     """What 5 queries see of 2 keys, where the last query sees both and the first three see none."""
     return torch.where(torch.arange(KEYS)[:, None] < 3, value, _shares(torch.ones(KEYS, 2).tril(-3)))
@@ -119,13 +138,6 @@ NUMBERS["added"] = BOOL["added as 0 and 1"]
 ADDED = {"added": _shares(ONE), "read upside down": _shares(1 - ONE)} | IGNORED
 SCALES = {"1 / √d_k": 0.25, "1 / d_k": 1 / 16, "not at all": 1, "times √d_k": 4, "1 / √d_model": 32**-0.5}
 SCALES = {name: _rows(0, 0, 0, 0, 4 * factor) for name, factor in SCALES.items()}
-INSTEAD = {"zeros": torch.tensor(0.0), "NaN": torch.tensor(math.nan), "the mean": torch.tensor(1 / KEYS)}
-EMPTY = {name: torch.where(NO_KEY, row, _rows(*TILT)) for name, row in INSTEAD.items()}
-EMPTY["as if unmasked"] = _rows(*TILT)
-# Read upside down, the row is the only one that sees anything.
-TURNED = {
-    f"upside down, others {name}": torch.where(NO_KEY, _rows(*TILT), row) for name, row in INSTEAD.items()
-}
 CAUSAL = {"itself and before": _shares(BELOW)} | IGNORED
 MORE = {"top left": _shares(BELOW[:2]), "bottom right": _shares(BELOW[-2:]), "ignored": _shares(ALL[:2])}
 FEWER = {"top left": _shares(BELOW[:, :2]), "ignored": _shares(ALL[:, :2])}
@@ -135,6 +147,7 @@ FEWER |= {
     "bottom right, the mean": _late(0.5),
 }
 BOTH = {"both hold": _shares(SOME * BELOW), "flag ignored": _shares(SOME), "mask ignored": _shares(BELOW)}
+APART_HEADS = {"each its own": torch.eye(2), "all the mean of both": torch.full((2, 2), 0.5)}
 SHARED = {"1 1 2 2": torch.eye(2).repeat_interleave(2, dim=0), "1 2 1 2": torch.eye(2).repeat(2, 1)}
 LEAKS = {"stays hidden": _shares(SOME), "leaks: NaN": ALL * math.nan}
 APART = {"yes": _rows(0, 0, 0, 300, 301), "no": _rows(0, 0, 0, 300, 300)}
@@ -153,23 +166,24 @@ QUESTIONS = {
     "scale": ("How scores are scaled", {"q": [1], "k": [*LAST, [4]]}, SCALES),
     "empty row": (
         "A row without a key, by a bool mask, or by −∞ where a bool mask says nothing",
-        {"scores": TILT, "allowed": ~NO_KEY}, EMPTY,
+        {"scores": TILT, "allowed": ~NO_KEY}, empty_rows,
     ),
     "empty row, −∞": (
-        "A row of −∞ that is added", {"scores": TILT, "mask": _hidden(-math.inf)}, EMPTY | TURNED,
+        "A row of −∞ that is added", {"scores": TILT, "mask": _hidden(-math.inf)}, empty_rows,
     ),
     "empty row, lowest": (
         "A row of the lowest number of float32 that is added",
-        {"scores": TILT, "mask": _hidden(torch.finfo(torch.float32).min)}, EMPTY | TURNED,
+        {"scores": TILT, "mask": _hidden(torch.finfo(torch.float32).min)}, empty_rows,
     ),
     "empty row, float16": (
         "A row of the lowest number of float16 that is added, all in float16",
-        {"scores": TILT, "mask": _hidden(torch.finfo(torch.half).min).half(), **HALF}, EMPTY | TURNED,
+        {"scores": TILT, "mask": _hidden(torch.finfo(torch.half).min).half(), **HALF}, empty_rows,
     ),
     "causal": ("The causal flag with 5 queries and 5 keys", {"causal": True}, CAUSAL),
     "more keys": ("The causal flag with 2 queries and 5 keys", {"n_q": 2, "causal": True}, MORE),
     "fewer keys": ("The causal flag with 5 queries and 2 keys", {"n_k": 2, "causal": True}, FEWER),
     "mask and flag": ("The causal flag, and key 2 hidden by a mask", {"causal": True, "allowed": SOME}, BOTH),
+    "two heads": ("Which of 2 key heads each of 2 query heads reads", Keyhole.two_heads, APART_HEADS),
     "shared heads": ("Which of 2 key heads each of 4 query heads reads", Keyhole.shared_heads, SHARED),
     "NaN in a value": (
         "NaN in a value that the mask hides",

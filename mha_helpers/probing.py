@@ -133,6 +133,7 @@ def _ask_all(attend):
     for name, (words, call, meanings) in QUESTIONS.items():
         try:
             seen = call(ask) if callable(call) else ask.weights(**call)
+            meanings = meanings(ask) if callable(meanings) else meanings
         except Exception as error:  # a library may raise whatever it likes
             findings[name] = Finding(words, "refused", None, _shortened(error), {})
             continue

@@ -1,5 +1,7 @@
 """Two callables of other libraries side by side, for notebook deeper/09_other_libraries."""
 
+import textwrap
+
 import ipywidgets as widgets
 
 from mha_course.d09_other_libraries.measured import answer_of, measured, weights_of
@@ -23,6 +25,7 @@ MET = {  # who meets a situation
     "more keys": "whoever writes with a cache of earlier keys",
     "fewer keys": "cross-attention with the flag left on",
     "mask and flag": "a language model with padding in its batch",
+    "two heads": "everybody",
     "shared heads": "whoever loads a model with grouped queries, as nearly all of today’s are",
     "NaN in a value": "whoever leaves padding uninitialised, as with torch.empty",
     "NaN in a key": "whoever leaves padding uninitialised",
@@ -76,9 +79,10 @@ class LibrariesExplorer(Explorer):
             box = (x, 0, 410, drawing.height)
             if weights is None:
                 drawing.text(x, 22, short(name, 46), 14, bold=True)
-                words = measured()[name]["answers"][state["situation"]][1]
-                for line, start in enumerate(range(0, min(len(words), 240), 60)):
-                    drawing.text(x, 60 + 22 * line, words[start : start + 60], 13, colour="label")
+                answer, said = measured()[name]["answers"][state["situation"]]
+                words = f"{answer.capitalize()}: {said}"
+                for number, line in enumerate(textwrap.wrap(words, 54)):
+                    drawing.text(x, 60 + 22 * number, line, 13, colour="label")
                 continue
             n_q, n_k = weights.shape
             rows = [f"query {i}" for i in range(1, n_q + 1)]

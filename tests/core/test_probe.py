@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from mha_helpers import moves, probe
 
-QUESTIONS = 22
+QUESTIONS = 23
 
 
 def plain(q, k, v, mask=None, causal=False, hidden=-math.inf, divisor=None, reads=lambda mask: mask, late=0):
@@ -98,7 +98,7 @@ def test_a_plain_attention():
         "no mask": "a fifth each", "equal calls": "equal", "bool mask": "True means may attend",
         "integer mask": "as bool, True means may attend", "float mask": "as bool, True means may attend",
         "additive mask": "read upside down", "scale": "1 / √d_k", "empty row": "NaN", "causal": "itself and before",
-        "more keys": "top left", "fewer keys": "top left", "mask and flag": "both hold",
+        "more keys": "top left", "fewer keys": "top left", "mask and flag": "both hold", "two heads": "each its own",
         "NaN in a value": "leaks: NaN", "NaN in a key": "stays hidden", "large scores, bfloat16": "no",
         "large scores, float16": "NaN", "softmax, bfloat16": "yes", "hidden key, float16": "yes",
     }  # fmt: skip
@@ -162,7 +162,7 @@ class OnlyDlpack:
 RETURNED = {
     "numpy": lambda output: output.float().numpy(),
     "lists": lambda output: output.tolist(),
-    "an array": lambda output: OnlyNumpy(output.float().numpy()),
+    "an array of objects": lambda output: OnlyNumpy(output.float().numpy().astype(object)),
     "dlpack": lambda output: OnlyDlpack(output),
     "with gradients": lambda output: output.clone().requires_grad_(),
     "double": lambda output: output.double(),
