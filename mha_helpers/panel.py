@@ -220,6 +220,10 @@ class Panel(widgets.VBox):
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         return {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}, {}
 
+    def _mime_(self):
+        """Return the still picture, for marimo, which shows no widget that is a box of others."""
+        return "text/html", "".join(part.value for part in (self._title_box, self._picture, self._words_box))
+
 
 class IndexMenu(widgets.Dropdown):
     """A menu of tokens or heads; its values count from 0 and begin with the index ``start``.

@@ -1,14 +1,18 @@
 """What a learner sees of an exercise: the line that ``check`` prints, the hints one by one, the solution."""
 
-from collections import namedtuple
+from dataclasses import dataclass
 
 import __main__
 
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
 
 
-class Verdict(namedtuple("Verdict", "status sentence")):
+@dataclass(frozen=True)
+class Verdict:
     """What ``check`` prints after the number; it is true if the answer is correct."""
+
+    status: str
+    sentence: str
 
     def __bool__(self):
         return self.status == CORRECT
@@ -21,21 +25,26 @@ class Verdict(namedtuple("Verdict", "status sentence")):
     def _ipython_display_(self):
         """Show nothing where a cell ends in it, because ``check`` has printed the words."""
 
+    def _mime_(self):  # the same for marimo
+        return "text/html", ""
+
 
 class Shown:
     """The half of an exercise that prints; ``engine.py`` judges."""
 
-    _hints_shown = 0
+    _hints_shown, _checked = 0, ...
 
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet; return the ``Verdict``."""
-        verdict = self.verdict(answer)
+        self._checked, verdict = answer, self.verdict(answer)
         print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
         return verdict
 
     def or_ours(self):
-        """Return the answer of the page if it is right, else the solution; say with which it goes on."""
-        answer = getattr(__main__, self.variable, ...)  # none, where a slip of the pen stops its cell
+        """Return the learner's answer if it is right, else the solution; say with which the page goes on."""
+        answer = self._checked  # under its name there may be ours, of the last run; marimo renames it
+        if answer is ...:
+            answer = getattr(__main__, self.variable, ...)  # none, where a slip of the pen stops its cell
         status = self.verdict(answer).status
         if status == CORRECT:
             print("The page goes on with yours.")

@@ -85,6 +85,11 @@ def test_what_a_notebook_stores_is_words_and_a_view(panel):
     assert set(bundle) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
 
 
+def test_marimo_shows_the_title_the_picture_and_the_words(panel):
+    kind, shown = panel._mime_()
+    assert kind == "text/html" and "<b>A title</b>" in shown and panel.svg() in shown and "3 words" in shown
+
+
 def test_a_menu_keeps_its_word_while_a_sentence_is_typed():
     menu = IndexMenu("query", start=2)
     menu.offer(["cat", "eats", "fish"])

@@ -200,17 +200,32 @@ def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_o
         with pytest.raises(AssertionError, match=re.escape(words)):
             exercise.verdict(answer).require()
     assert DisplayFormatter().format(exercise.check(4)) == ({}, {})  # what a kernel sends of a last line
+    assert exercise.check(4)._mime_() == ("text/html", "")  # what marimo shows of it
 
 
-@pytest.mark.parametrize("cell", [{"answer": 4}, {"answer": 5}, {}], ids=str)
-def test_a_page_goes_on_with_a_right_answer_and_else_with_the_solution(monkeypatch, capsys, cell):
-    """Also where the learner's cell stopped at a slip, so that there is no answer."""
+@pytest.mark.parametrize(
+    ("checked", "cell"),
+    [
+        ((), {"answer": 4}),
+        ((), {"answer": 5}),
+        ((), {}),
+        ((4,), {}),
+        ((4,), {"answer": 5}),
+        ((5,), {"answer": 4}),
+    ],
+)
+def test_a_page_goes_on_with_a_right_answer_and_else_with_the_solution(monkeypatch, capsys, checked, cell):
+    """What was checked counts: there is no answer where the learner's cell stopped at a slip or marimo renamed
+    it, and once the page has gone on with ours, ours has its name.
+    """
     exercise = value(4)
     exercise.solution_code = "answer = 4"
+    for answer in checked:
+        exercise.check(answer)
     for name, answer in cell.items():
         monkeypatch.setattr(__main__, name, answer, raising=False)
     assert exercise.or_ours() == 4
-    assert ("goes on with yours" in capsys.readouterr().out) == (cell == {"answer": 4})
+    assert ("goes on with yours" in capsys.readouterr().out) == ([*checked, *cell.values()][:1] == [4])
 
 
 def test_the_learners_random_numbers_stay_as_they_were_and_do_not_change_a_verdict(find_the_doubler):

@@ -38,7 +38,7 @@ def today(file):
         title, _, code = name.partition("\n")
         exercise, lines = by_number[title.split()[0]], code.splitlines()
         answer = dict(line.split(" => ") for line in lines) if all(" => " in line for line in lines) else code
-        said[name] = "{}. {}".format(*exercise.verdict(exercise.made_by(answer)))
+        said[name] = "{0.status}. {0.sentence}".format(exercise.verdict(exercise.made_by(answer)))
     return said
 
 
