@@ -106,6 +106,13 @@ def panel_of(source):
     return eval(ast.unparse(last), namespace)
 
 
+def rehearsed(make):
+    """Return a new Panel; one that would have to train first has done so."""
+    panel = make()
+    getattr(panel.explorer, "rehearse", lambda panel: None)(panel)
+    return panel
+
+
 def control_html(control, options, start):
     """Return a control of the browser itself, switched off until its states are there."""
     label = html.escape(control.description)
@@ -129,6 +136,7 @@ def control_html(control, options, start):
 
 def panel_html(make):
     """Return the Panel that ``make()`` returns as one that plays."""
+    make = functools.partial(rehearsed, make)
     panel = make()
     is_computed = isinstance(panel.explorer, AttentionExplorer)
     return live_html(panel) if is_computed else kept_html(panel, States(make))

@@ -47,7 +47,7 @@ def as_an_answer(wrong, right):
     if isinstance(wrong, dict):
         return right | {name: as_an_answer(part, right[name]) for name, part in wrong.items()}
     if wrong is ...:  # anything else of its kind
-        return "no_mask" if isinstance(right, str) else (29, 1)
+        return ("no_mask" if right != "no_mask" else "right") if isinstance(right, str) else (29, 1)
     return right ^ {wrong} if isinstance(right, set) and not isinstance(wrong, set) else wrong
 
 

@@ -44,7 +44,7 @@ def other_values(control):
     """Two values of a control beside today's: near its end, and near its beginning."""
     if isinstance(control, widgets.Text):
         return ["the cat saw the dog", "cat eats"]
-    if isinstance(control, widgets.Checkbox):
+    if isinstance(control, widgets.Checkbox | widgets.ToggleButton):
         return [not control.value, control.value]
     values = [value for _, value in options_of(control)]
     return [values[-1], values[0]]

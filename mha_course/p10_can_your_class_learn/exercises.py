@@ -1,0 +1,203 @@
+"""The exercises of page 10: the loss, a test that no leak deceives, five curves and their broken lines."""
+
+import torch
+from torch.nn import functional as F
+
+from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
+from mha_course.p10_can_your_class_learn.stories import ASKED, LENGTH, WORDS
+
+
+def _ids(b, n, words, seed):
+    return torch.randint(words, (b, n), generator=torch.Generator().manual_seed(seed))
+
+
+the_loss = FunctionExercise(
+    "10.1 ★★ · 6 min · The loss, on the right words",
+    cases=lambda: [
+        case(numbers(2, 6, 5), _ids(2, 6, 5, 1), 4),
+        case(numbers(3, 7, 4, seed=2), _ids(3, 7, 4, 3), 2),
+        case(numbers(1, 24, 38, seed=4), _ids(1, 24, 38, 5), ASKED),
+    ],
+    task="""
+    `logits` is what the model says after each of the n words of `ids`, the last included. Return the mean
+    loss of the words from place `asked` on, each said after the words before it.
+    """,
+    mistakes=changes("""
+        logits[:, asked - 1 : -1] => logits[:, asked:]
+        Each word is compared with what is said once it has been read: which row has to say it?
+        logits[:, asked - 1 : -1] => logits[:, asked - 2 : -2]
+        Each word is compared with what is said two words before it: which row has to say it?
+        asked - 1 : -1 => : -1
+        ids[:, asked:] => ids[:, 1:]
+        You count all words: which can be known from the story so far?
+        asked - 1 : -1 => asked:-1
+        ids[:, asked:] => ids[:, asked + 1 :]
+        The first word that is asked is missing: what says it?
+        asked - 1 : -1 => asked - 1 : -2
+        ids[:, asked:] => ids[:, asked:-1]
+        The last word of the story is missing: which row says it?
+        right.flatten()) => right.flatten(), reduction="sum")
+        You add the losses up: with more stories in a batch the steps would grow.
+        said.flatten(0, 1), => said.flatten(0, 1).softmax(dim=-1),
+        cross_entropy takes logits: it makes shares of them itself.
+        right.flatten()) => right.flatten(), reduction="none")
+        That is a loss for each word: what single number is to be made smaller?
+    """),
+    praise="A row of logits speaks of the word after it, and only what can be known is asked.",
+    hints=[
+        "The row of place asked − 1 says the word at place asked; the last row says a word nobody knows.",
+        "logits[:, asked - 1 : -1] are the rows that count, ids[:, asked:] the words they have to say.",
+        "F.cross_entropy takes (rows, words) and (rows): flatten(0, 1) makes one axis of the first two.",
+    ],
+    solution="""
+def my_loss(logits, ids, asked):
+    # (b, n, words), (b, n), a place -> a number
+    said = logits[:, asked - 1 : -1]  # the row before a word says it
+    right = ids[:, asked:]
+    return F.cross_entropy(said.flatten(0, 1), right.flatten())
+""",
+)
+
+
+# --- what a test is handed: functions from words (b, n) to logits (b, n, words) ----------------------------
+
+
+def _ends(ids, own=True, given=True, colours=True):
+    """Return the stories (b, n) as they end, or as somebody would end them who takes the wrong owner's."""
+    told = F.pad(ids, (0, LENGTH))[:, :LENGTH].clone()
+    is_first = told[:, 1] == told[:, ASKED - 1]  # the asked child's things are told first
+    places = torch.where(is_first[:, None], torch.tensor([2, 3, 7, 8]), torch.tensor([7, 8, 2, 3]))
+    if not own:
+        places = torch.tensor([2, 3, 7, 8]).expand(len(ids), 4)  # whoever is asked
+    if not given:
+        places = torch.cat([places[:, :2]] * 2, dim=1)
+    things = told.gather(1, places)
+    if not colours:
+        things[:, ::2] = WORDS.index("red")
+    told[:, ASKED : ASKED + 2], told[:, ASKED + 3 : ASKED + 5] = things[:, :2], things[:, 2:]
+    told[:, ASKED + 2], told[:, -1] = WORDS.index("and"), WORDS.index(".")
+    return told
+
+
+def _says(**options):
+    """Return a model that says the next word of ``_ends``, by what it has read of the first 18 words."""
+
+    def model(ids):
+        n = ids.shape[1]
+        told = torch.cat([ids[:, :ASKED], _ends(ids, **options)[:, ASKED:]], dim=1)
+        return 9.0 * F.one_hot(told[:, 1 : n + 1], len(WORDS)) if n < LENGTH else _padded(told)
+
+    return model
+
+
+def _padded(told):
+    return 9.0 * F.one_hot(told.roll(-1, 1), len(WORDS))
+
+
+def _leak(ids):
+    """Every row sees the word after it; the last row has none to see, and says the first word again."""
+    return 9.0 * F.one_hot(ids.roll(-1, 1), len(WORDS))
+
+
+def _leak_of_one(ids):
+    """As long as there is a next word it is seen; the last row says it rightly only where it is no fact."""
+    told = _ends(ids, own=False)
+    return torch.cat([_leak(ids)[:, :-1], _padded(told)[:, ids.shape[1] - 1 :][:, :1]], dim=1)
+
+
+TRUE = {"finds by name": (_says(), "each story is ended without a wrong word.")}
+FALSE = {
+    "sees the next word": (_leak, "it is right where the text is given, and writes nothing true."),
+    "sees the next word, knows the grammar": (
+        _leak_of_one,
+        "given the text it is always right; writing, it takes the things told first, whoever is asked.",
+    ),
+    "things told first, whoever is asked": (_says(own=False), "half of its stories are true."),
+    "own things twice": (_says(given=False), "the given things are wrong in all stories."),
+    "always red": (_says(colours=False), "its grammar and its things are right, its colours are not."),
+}
+
+tells_the_truth = TestExercise(
+    "10.2 ★★ · 9 min · Does it tell the truth?",
+    times=2,
+    right=TRUE,
+    wrong=FALSE,
+    page_code="from mha_course.p10_can_your_class_learn import ASKED, new_stories",
+    mistakes=changes("""
+        model(text)[:, -1] => model(ids)[:, text.shape[1] - 1]
+        With the true text given, a model that sees the next word passes: what does it say by itself?
+        .all(dim=1).float().mean() > 0.9 => .float().mean() > 0.9
+        Liars pass: how many words of a story are given, and does a single wrong one count?
+    """),
+    task="""
+    Write a test that is handed `model`, a function from words (b, n) to logits (b, n, words). Return True
+    if it tells stories truly when it writes them by itself from “now see mia's” on. Use
+    `new_stories(count, seed)` and `ASKED`.
+    """,
+    praise="Only what it writes by itself counts, so no leak helps, and one wrong word makes a story untrue.",
+    hints=[
+        "ids[:, :ASKED] is what the model may read. What it says next is model(text)[:, -1].argmax(dim=-1).",
+        "Add the word that it says to the text, torch.cat([text, word[:, None]], dim=1), and ask again.",
+        "Compare whole stories: (text == ids).all(dim=1), and ask for more than 0.9 of them.",
+    ],
+    solution="""
+def tells_truly(model):
+    # True if it ends stories truly, by itself
+    ids = new_stories(20, seed=1)
+    text = ids[:, :ASKED]
+    while text.shape[1] < ids.shape[1]:
+        word = model(text)[:, -1].argmax(dim=-1)  # (b, n, words) -> (b)
+        text = torch.cat([text, word[:, None]], dim=1)
+    return (text == ids).all(dim=1).float().mean() > 0.9
+""",
+)
+
+five_curves = ValueExercise(
+    "10.3 ★★★ · 8 min · Which curve belongs to which line?",
+    decimals=2,
+    task="""
+    `FIVE_TRAININGS`, printed above, were measured. Which letter is which?
+    Choose from `"right"`, `"stuck"` (the right class, which has not found the name), `"no_attention"`,
+    `"no_mask"` and `"not_shifted"` (the loss compares each word with what is said
+    once it has been read). The reason for one of them is *guess*: the loss of
+    a model that is certain of five of six words, and guesses one of two colours.
+    """,
+    mistakes=[
+        (
+            {"A": ...},
+            "A: 4/6 · ln 8 is 1.39, four of six words guessed among eight. Who has to?",
+        ),
+        (
+            {"B": ...},
+            "B: certain while the text is given, and lost without it: what did it read?",
+        ),
+        ({"C": ...}, "C: loss and stories say the same, so what is broken here?"),
+        ({"D": ...}, "D: a loss of 0.00, and no fact right even with the text given: what was made smaller?"),
+        (
+            {"E": ...},
+            "E: its loss stands still at 0.12, and half of its stories are true: what is guessed?",
+        ),
+        (
+            {"guess": 0.69},
+            "That is the surprise at the word that is guessed: of how many words is the loss the mean?",
+        ),
+    ],
+    praise="A loss that stands still says how much is guessed: ln 2 / 6 is one toss of a coin in each story.",
+    hints=[
+        "The surprise at a guess among k is ln k; at a word that is certain it is 0.",
+        "Facts far above stories: what is there while the text is given, and is not while it writes?",
+        "Without attention a word is guessed from its place: a colour among eight, a thing among eight.",
+    ],
+    solution="""
+import math
+
+broken = {
+    "A": "no_attention",
+    "B": "no_mask",
+    "C": "right",
+    "D": "not_shifted",
+    "E": "stuck",
+    "guess": round(math.log(2) / 6, 2),
+}
+""",
+)

@@ -1,0 +1,189 @@
+"""Page 10: stories, the model and its training beside plain torch, and the explorer that trains it."""
+
+import asyncio
+import time
+
+import pytest
+import torch
+
+import __main__
+from mha_course.p10_can_your_class_learn import explorer, learning_explorer, training
+from mha_course.p10_can_your_class_learn.stories import ASKED, LENGTH, as_words, new_stories
+from mha_helpers.attention import MultiHeadAttention
+
+
+@pytest.fixture
+def panel():
+    return learning_explorer()
+
+
+def test_what_is_asked_follows_from_the_story_and_from_no_place():
+    ids = new_stories(400, seed=3)
+    for words in map(as_words, ids):
+        own = words.index(words[ASKED - 1])
+        other = 6 if own == 1 else 1
+        assert words[ASKED : ASKED + 2] == words[own + 1 : own + 3]
+        assert words[ASKED + 3 : ASKED + 5] == words[other + 1 : other + 3]
+        assert words[10] == words[other].removesuffix("'s") and words[12] == words[own].removesuffix("'s")
+    assert ids.shape == (400, LENGTH)
+    for word in (18, 19, 21, 22):
+        assert (ids[:, :ASKED] == ids[:, word, None]).float().mean(dim=0).max() < 0.6
+
+
+def test_the_model_is_made_of_steps_that_plain_torch_takes():
+    model, ids = training.new_model(training.broken_class(), seed=3), new_stories(2, seed=0)
+    x = model.embedding.weight[ids] + model.positions.weight
+    mask = torch.ones(LENGTH, LENGTH).tril().bool()
+    for block in model.blocks:
+        attention = MultiHeadAttention(64, num_heads=4)
+        attention.load_state_dict(block.attention.state_dict())
+        normed = torch.nn.functional.layer_norm(x, (64,), block.norm_1.weight, block.norm_1.bias)
+        x = x + attention(normed, mask)[0]
+        x = x + block.network(
+            torch.nn.functional.layer_norm(x, (64,), block.norm_2.weight, block.norm_2.bias)
+        )
+    logits = model.norm(x) @ model.embedding.weight.T
+    torch.testing.assert_close(model(ids), logits)
+    shares = logits.log_softmax(dim=-1)
+    right = [shares[i, at - 1, ids[i, at]] for i in range(2) for at in range(ASKED, LENGTH)]
+    torch.testing.assert_close(training.loss_of(model, ids), -torch.stack(right).mean())
+
+
+def test_training_learns_the_grammar_and_uses_no_story_that_is_kept_back(monkeypatch):
+    used, draw = [], training.new_stories
+    monkeypatch.setattr(
+        training, "loss_of", lambda model, ids, loss=training.loss_of: used.append(ids) or loss(model, ids)
+    )
+    monkeypatch.setattr(
+        training,
+        "new_stories",
+        lambda count, seed: torch.cat([draw(count - 1, seed), draw(1, training.KEPT_BACK)]),
+    )
+    losses = list(training.train(training.new_model(training.broken_class(), seed=1), seed=1, steps=30))
+    assert losses[0] > 3 and losses[-1] < 1.6
+    kept_back = {tuple(story) for story in draw(1, training.KEPT_BACK).tolist()}
+    assert not kept_back & {tuple(story) for ids in used for story in ids.tolist()}
+
+
+def test_without_muon_adamw_moves_every_weight(monkeypatch):
+    model = training.new_model(training.broken_class())
+    both = training.optimisers_of(model)
+    monkeypatch.delattr(torch.optim, "Muon")
+    [alone] = training.optimisers_of(model)
+    for optimisers in (both, [alone]):
+        held = [weight for each in optimisers for group in each.param_groups for weight in group["params"]]
+        assert sorted(map(id, held)) == sorted(map(id, model.parameters()))
+
+
+class Oracle(torch.nn.Module):
+    """Knows each story, or says one wrong word of it."""
+
+    def __init__(self, told):
+        super().__init__()
+        self.told = told
+
+    def forward(self, ids):
+        return torch.nn.functional.one_hot(self.told[:, 1 : ids.shape[1] + 1], 40).float()
+
+
+def test_a_story_is_true_if_no_word_of_its_end_is_wrong():
+    ids = new_stories(4, seed=5)
+    told = torch.cat([ids, ids[:, :1]], dim=1)
+    assert training.told_truly(Oracle(told), ids) == training.facts_right(Oracle(told), ids) == 1
+    told[1, ASKED] = told[1, ASKED + 3]
+    assert training.told_truly(Oracle(told), ids) == 0.75
+    assert training.facts_right(Oracle(told), ids) == pytest.approx(15 / 16)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in training.BREAKS if name not in ("nothing", "no positions")]
+)
+def test_each_break_changes_what_comes_out_and_the_mask_is_left_out_only_where_it_says_so(name):
+    right, broken = (training.new_model(training.broken_class(each), seed=2) for each in ("nothing", name))
+    ids = new_stories(1, seed=0)
+    assert not torch.allclose(right(ids), broken(ids), atol=1e-5)
+    other = ids.clone()
+    other[0, -1] = 0
+    moved = (broken(ids) - broken(other))[0, :-1].abs().max() > 1e-6
+    assert moved == (name in ("no mask", "softmax over the queries", "heads cut without transpose"))
+
+
+def test_it_trains_to_the_next_kept_step_and_leads_back(panel):
+    untrained = panel.svg()
+    panel.controls["train"].value = True
+    assert panel.controls["step"].options == (0, 25) and panel.controls["step"].value == 25
+    assert not panel.controls["train"].value and panel.controls["train"].description == "go on"
+    assert "Step 25" in panel.description() and panel.state()["loss"] == panel.state()["losses"][24]
+    panel.set(step=0)
+    assert "Step 0: 0 of 50" in panel.description() and panel.svg() != untrained  # the curve stays
+    panel.reset()
+    assert panel.svg() == untrained and panel.controls["step"].options == (0,)
+
+
+def test_it_learns_beside_the_kernels_work_is_stopped_and_goes_on(panel):
+    async def work():
+        panel.controls["train"].value = True
+        answered, start = 0, time.perf_counter()
+        while len(panel.explorer.run.losses) < 30 and time.perf_counter() - start < 100:
+            await asyncio.sleep(0.001)
+            answered += 1
+        assert panel.controls["train"].description == "stop" and panel.controls["train"].value
+        panel.controls["train"].value = False
+        await asyncio.sleep(1)
+        stopped = len(panel.explorer.run.losses)
+        await asyncio.sleep(0.2)
+        assert len(panel.explorer.run.losses) == stopped and panel.controls["train"].description == "go on"
+        panel.controls["train"].value = True
+        await asyncio.sleep(0.5)
+        assert len(panel.explorer.run.losses) > stopped
+        return answered
+
+    assert asyncio.run(work()) >= 5
+
+
+def test_heads_are_those_of_the_model_and_one_that_is_off_writes_nothing(panel):
+    model, _ = panel.explorer.run.kept[0]
+    text = training.written(model, training.test_stories(1))[:, :ASKED]
+    panel.set(head=6)
+    x = model.embedding(text) + model.positions.weight[:ASKED]
+    block = model.blocks[0]
+    _, weights = block.attention(block.norm_1(x), torch.ones(ASKED, ASKED).tril().bool())
+    torch.testing.assert_close(panel.state()["weights"][:4], weights[0, :, -1])
+    before = panel.state()["weights"]
+    panel.set(off=True, head=1)
+    assert "Head 0.1 is off" in panel.description()
+    assert torch.equal(panel.state()["weights"][:4], before[:4])
+    assert not torch.equal(panel.state()["weights"][4:], before[4:])
+    panel.click(0, 3, 5)
+    assert panel.controls["head"].value == 5
+
+
+def test_a_break_goes_on_with_the_numbers_learned_so_far(panel):
+    panel.controls["train"].value = True
+    before = {name: value.clone() for name, value in panel.explorer.run.model.state_dict().items()}
+    panel.set(**{"break": "no mask"})
+    for name, value in panel.explorer.run.model.state_dict().items():
+        assert torch.equal(value, before[name])
+    assert panel.explorer.run.changes == [(25, "no mask")] and "Step 25, no mask" in panel.description()
+    panel.set(**{"break": "no positions"})
+    assert not panel.explorer.run.model.positions.weight.any()
+
+
+class Foreign(torch.nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.query = torch.nn.Linear(d_model, d_model)
+
+
+def test_the_learners_class_is_taken_where_it_is_right_and_a_slip_is_told(panel, monkeypatch):
+    panel.set(**{"break": explorer.YOURS})
+    assert "Run the cell of `class MyAttention` first" in panel.message()
+    mine = type("MyAttention", (training.broken_class(),), {})
+    monkeypatch.setattr(__main__, "MyAttention", mine, raising=False)
+    assert learning_explorer().explorer.right is mine
+    monkeypatch.setattr(__main__, "MyAttention", training.broken_class("no mask"))
+    assert learning_explorer().explorer.right is training.broken_class()
+    monkeypatch.setattr(__main__, "MyAttention", Foreign)
+    other = learning_explorer()
+    other.set(**{"break": explorer.YOURS})
+    assert "needs an nn.Linear w_q" in other.message()
