@@ -92,9 +92,8 @@ def whole_class(pool, stack):
         waits = [60 * i / learners for i in range(learners)]
         times = sorted(pool.map(begin, [page] * learners, waits))
         half, last = times[learners // 2], times[-1]
-        print(
-            f"and {learners} × {page}: {memory():.1f} GB; its picture after {half:.0f} s, at most {last:.0f}"
-        )
+        shown = f"its picture after {half:.0f} s, at most {last:.0f}"
+        print(f"and {learners} × {page}: {memory():.1f} GB; {shown}")
     for child in psutil.Process().children(recursive=True):
         child.terminate()
 

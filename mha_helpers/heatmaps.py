@@ -73,9 +73,8 @@ def heatmap(
     >>> heatmap([[0.9, 0.1], [0.2, 0.8]], ["cat", "eats"], title="head 1")
     Heatmap of weights, 2 × 2, and its largest number: head 1, cat → cat (0.90).
     """
-    return HeatmapPicture(
-        [StaticHeatmap(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)]
-    )
+    chart = StaticHeatmap(matrix, rows, columns, kind, mask, title, chosen, head, colour, axes)
+    return HeatmapPicture([chart])
 
 
 def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None, keys=None):

@@ -141,11 +141,8 @@ SCALES = {name: _rows(0, 0, 0, 0, 4 * factor) for name, factor in SCALES.items()
 CAUSAL = {"itself and before": _shares(BELOW)} | IGNORED
 MORE = {"top left": _shares(BELOW[:2]), "bottom right": _shares(BELOW[-2:]), "ignored": _shares(ALL[:2])}
 FEWER = {"top left": _shares(BELOW[:, :2]), "ignored": _shares(ALL[:, :2])}
-FEWER |= {
-    "bottom right, zeros": _late(0),
-    "bottom right, NaN": _late(math.nan),
-    "bottom right, the mean": _late(0.5),
-}
+LATE = {"zeros": 0, "NaN": math.nan, "the mean": 0.5}
+FEWER |= {f"bottom right, {name}": _late(value) for name, value in LATE.items()}
 BOTH = {"both hold": _shares(SOME * BELOW), "flag ignored": _shares(SOME), "mask ignored": _shares(BELOW)}
 APART_HEADS = {"each its own": torch.eye(2), "all the mean of both": torch.full((2, 2), 0.5)}
 SHARED = {"1 1 2 2": torch.eye(2).repeat_interleave(2, dim=0), "1 2 1 2": torch.eye(2).repeat(2, 1)}

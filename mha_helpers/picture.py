@@ -96,10 +96,8 @@ def drawable(labels):
     >>> drawable(["cat", "ꙮ🐟"])
     ['cat', '2']
     """
-    return [
-        short(label).replace("$", r"\$") if can_draw(label) else str(position)
-        for position, label in enumerate(labels, start=1)
-    ]
+    numbered = enumerate(labels, start=1)
+    return [short(label).replace("$", r"\$") if can_draw(label) else str(i) for i, label in numbered]
 
 
 # --- what a page's own picture is made of: boxes, arrows and words, placed in pixels ------------------------

@@ -62,9 +62,8 @@ def ink_on(colour):
     >>> ink_on((1, 1, 1)), ink_on(tint("query", 1)), ink_on(tint("query", 0.8))
     ('black', 'white', 'black')
     """
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour
-    )
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour)
+    red, green, blue = linear
     return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"
 
 

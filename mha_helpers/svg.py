@@ -131,9 +131,8 @@ class Drawing:
         first = head // MOST_SMALL * MOST_SMALL
         beside = range(len(weights))[first : first + MOST_SMALL] if len(weights) > 1 else ()
         options = large or {}
-        large, small = lay_out_heads(
-            box, len(beside), 0.6 if "stretch" in options and len(beside) <= 12 else 0.52
-        )
+        share = 0.6 if "stretch" in options and len(beside) <= 12 else 0.52
+        large, small = lay_out_heads(box, len(beside), share)
         shared = {"rows": tokens, "columns": keys or tokens, "mask": mask, "limit": limit}
         options |= {"chosen": cell, "title": head_label(head, names), "index": head}
         self.heatmap(large, weights[head], **options, **shared)

@@ -54,16 +54,13 @@ class LiveHeatmap:
         self.opacities = torch.where(values.isfinite() & (allowed != 0), deep, 0.0)
         deepest = self.opacities > self.opacities.amax(dim=-1, keepdim=True) - 1e-5  # alike up to rounding
         self.strongest = deepest.int().argmax(dim=-1).tolist()  # the first of the deepest cells of each row
-        self.hue = (
-            (values < 0) & (self.opacities > 0)
-        ).long() - 1  # the index of its hue: 0 below 0, else the last
+        is_negative = (values < 0) & (self.opacities > 0)
+        self.hue = is_negative.long() - 1  # the index of its hue: 0 below 0, else the last
         self.is_image = values.numel() > self.most_cells
         cell_words, row_words = map(len, self.kind.longest)
         said = (cell_words + len(" → : ") + len(_MOST) * self.is_image, row_words)
-        title, across = max(len(self.title), self.title_letters), self.drawing.width
-        self.layout = lay_out(
-            self.box, self.rows, self.columns, said, title, self.small, across, self.stretch
-        )
+        title, width = max(len(self.title), self.title_letters), self.drawing.width
+        self.layout = lay_out(self.box, self.rows, self.columns, said, title, self.small, width, self.stretch)
 
     def __str__(self):
         """Write the marks; where the words of its cells stand is said once for all."""
@@ -86,9 +83,8 @@ class LiveHeatmap:
         return f"<rect {area(*self.layout.at(row, column))} {style}/>{words}"
 
     def _axes(self):
-        for place, axis, turned in zip(
-            self.layout.axes, self.axes or self.kind.axes, (True, False), strict=True
-        ):
+        axes = self.axes or self.kind.axes
+        for place, axis, turned in zip(self.layout.axes, axes, (True, False), strict=True):
             yield text_mark(place, axis, colour=axis if axis in COLOURS else "ink", bold=True, turned=turned)
 
     def _row_names(self):

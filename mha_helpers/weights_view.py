@@ -10,11 +10,14 @@ from mha_helpers.sentence import tokenize
 from mha_helpers.style import head_label, number, short
 from mha_helpers.svg import MOST_SMALL
 
-MOST_TOKENS = (
-    65  # queries or keys, eight times eight patches and [CLS]: cells of more are too small to point at
-)
+MOST_TOKENS = 65  # queries or keys, as of 8 × 8 patches and [CLS]: cells of more are too small to point at
 MANY = 25  # from here on cells are wider than high
 NEAR = 0.02  # half precision rounds a row by so much
+ONE_SENTENCE = {  # of several, whatever holds the layers
+    torch.Tensor: "weights[:, :1]",
+    list: "[layer[:1] for layer in weights]",
+    dict: "{name: layer[:1] for name, layer in weights.items()}",
+}
 EAGER = 'Load the model with attn_implementation="eager", call it with output_attentions=True.'
 
 
@@ -102,9 +105,8 @@ class AttentionView(Explorer):
             drawing.head_heatmaps(box, state["weights"], **tokens, **options)
 
     def words(self, state):
-        colour = (
-            f" The deepest colour is {number(state['limit'], 3, trim=False)}." if state["limit"] < 1 else ""
-        )
+        deepest = f" The deepest colour is {number(state['limit'], 3, trim=False)}."
+        colour = deepest if state["limit"] < 1 else ""
         if state.get("layer") == 0:
             return self._words_of_the_overview(state, colour)
         head, query, key = state["chosen"]
@@ -138,9 +140,8 @@ def _strongest(row):
 def _layers_of(weights):
     """Return weights as a dict or list of tensors, one a layer, or as one tensor; and how they were read."""
     weights = getattr(weights, "attentions", weights)  # all that a model of Hugging Face returns
-    if weights is None or (
-        isinstance(weights, (tuple, list, Mapping)) and {*map(type, weights)} <= {type(None)}
-    ):
+    is_empty = isinstance(weights, (tuple, list, Mapping)) and all(part is None for part in weights)
+    if weights is None or is_empty:
         raise ValueError(f"There are no weights: the model did not keep them. {EAGER}")
     if isinstance(weights, Mapping):
         return dict(weights), ""
@@ -153,12 +154,8 @@ def _layers_of(weights):
         weights = weights.to_dense() if isinstance(weights, torch.Tensor) else torch.as_tensor(weights)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"weights must be numbers, as many in every row, head and layer: {error}") from None
-    if weights.dim() == 4 and len(weights) > 1:
-        return (
-            weights,
-            "The first of four axes is read as layers. Of a batch, show one sentence: weights[:1].",
-        )
-    return weights, ""
+    note = "The first of four axes is read as layers. Of a batch, show one sentence: weights[:1]."
+    return weights, note if weights.dim() == 4 and len(weights) > 1 else ""
 
 
 def _stacked(layers):
@@ -191,21 +188,16 @@ def _checked(layers):
     if weights.dim() != 4 or not weights.numel():
         advice = ""
         if len(shape) == 5 and weights.numel():
-            part = "weights[:, :1]"
-            if not isinstance(layers, torch.Tensor):
-                part = "{name: layer[:1] for name, layer in weights.items()}"
-                part = part if isinstance(layers, dict) else "[layer[:1] for layer in weights]"
+            part = next(part for kind, part in ONE_SENTENCE.items() if isinstance(layers, kind))
             advice = f" These are {shape[1]} sentences: show one, {part}."
         fitting = "(h, n_q, n_k) or (layers, h, n_q, n_k)"
         raise ValueError(f"weights must have shape {fitting}, of one sentence; got {shape}.{advice}")
     if max(shape[-2:]) > MOST_TOKENS:
-        part = f"weights[..., :{MOST_TOKENS}, :{MOST_TOKENS}]"
+        part = f"Show a part: weights[..., :{MOST_TOKENS}, :{MOST_TOKENS}]"
         side = int((shape[-1] - 1) ** 0.5)
         if side**2 == shape[-1] - 1:  # an image's
             part += f", or what [CLS] sees of the patches: heatmap(weights[0, 0, 0, 1:].view({side}, {side}))"
-        raise ValueError(
-            f"{MOST_TOKENS} queries and keys fit in the picture; got {shape}. Show a part: {part}."
-        )
+        raise ValueError(f"{MOST_TOKENS} queries and keys fit in the picture; got {shape}. {part}.")
     if weights.min() < 0:
         advice = "Scores become weights by torch.softmax(scores, dim=-1)."
         raise ValueError(f"weights are never negative, and one of these is {number(weights.min())}. {advice}")
@@ -249,9 +241,8 @@ def _oddities(weights, queries):
         return ["The columns add up to 1, not the rows. Was softmax taken over the queries?"]
     least, most = float(sums.min()), float(sums.max())
     if most - least < NEAR * most:
-        cause = (
-            "If they are percent, divide by 100." if abs(most - 100) < 2 else "Were they scaled or added up?"
-        )
+        is_percent = abs(most - 100) < 2
+        cause = "If they are percent, divide by 100." if is_percent else "Were they scaled or added up?"
         return [f"Every row adds up to {number(most)}, where softmax gives 1. {cause}"]
     head, row = divmod(int((sums - 1).abs().argmax()), len(queries))
     worst = f"“{short(queries[row], 20)}” in head {head + 1} to {number(sums[head, row])}"

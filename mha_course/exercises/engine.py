@@ -81,16 +81,11 @@ class Exercise(Shown):
     ):
         self.heading, (self.number, stars) = f"Exercise {heading}", heading.split()[:2]
         self.stars = len(stars)
-        self.task, self.stub, self.page_code, self.solution_code = (
-            textwrap.dedent(text).strip() for text in (task, stub, page_code, solution)
-        )
+        texts = (textwrap.dedent(text).strip() for text in (task, stub, page_code, solution))
+        self.task, self.stub, self.page_code, self.solution_code = texts
         self.stub = self.stub or self._stub_of_solution()
-        self.praise, self.hints, self.mistakes, self.describe = (
-            praise,
-            tuple(hints),
-            tuple(mistakes),
-            describe,
-        )
+        self.praise, self.describe = praise, describe
+        self.hints, self.mistakes = tuple(hints), tuple(mistakes)
         self.stub_words = "Write yours in place of the `...`, then run the cell again."
 
     def _stub_of_solution(self):

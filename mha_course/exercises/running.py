@@ -34,10 +34,7 @@ _CAUSES = (
     ("'Linear'|not Linear", "A layer is no matrix: what do you do with a layer to apply it to x?"),
     (r"(positional|keyword\S*) arg", "Compare the arguments with those that the task, or PyTorch, names."),
     ("shape of the mask", "A mask must be as long as what it picks from: compare the two shapes."),
-    (
-        "(index|Dimension).* out of|many indices|desired",
-        "Print the .shape: are there so many, counted from 0?",
-    ),
+    ("(index|Dim).* out of|many indices|desired", "Print the .shape: are there so many, counted from 0?"),
     ("is ambiguous", "if, and, or, not take one True or False: &, |, ~ in brackets, .all(), `is not None`?"),
     ("Module.__init__", "super().__init__() must come first in __init__."),
     ("not callable", "A value is called like a function: brackets too many, no self., or a name used twice?"),
@@ -50,10 +47,7 @@ _CAUSES = (
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     ("is invalid for input|view size is", "A view keeps all numbers, in order: print .shape before it."),
     ("values to unpack", "Both sides of = must have as many: .shape has a size for each axis."),
-    (
-        "UnboundLocal|(local|free) variable",
-        "It is used before a line gives it a value: is that one in an if?",
-    ),
+    ("(local|free) variable", "It is used before a line gives it a value: is that one in an if?"),
     ("inplace operation", "Backward needs a tensor as it was: which line writes into it (/=, +=, …_())?"),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )

@@ -158,10 +158,8 @@ class LanguageModel(nn.Module):
         ``TypeError`` or ``ValueError`` for a class that cannot be used; then the model stays as it was.
         """
         if not (isinstance(attention, type) and issubclass(attention, nn.Module)):
-            got = f"this {type(attention).__name__}"
-            raise TypeError(
-                f"`use` takes a class made from nn.Module, as in model.use(Attention), not {got}."
-            )
+            wanted, got = "a class made from nn.Module, as in model.use(Attention)", type(attention).__name__
+            raise TypeError(f"`use` takes {wanted}, not this {got}.")
         name, d_model = attention.__name__, self.sizes.d_model
         try:
             inspect.signature(attention).bind(*self.attention_sizes)

@@ -128,10 +128,7 @@ three_bugs = BugHunt(
     "9.3 ★★ · 10 min · Three bugs in a colleague's class",
     axes=_AXES,
     cases=lambda: [
-        batch(
-            (6, 1),
-            bug="One head, no mask: the weights are too sharp. What happens to the scores first?",
-        ),
+        batch((6, 1), bug="One head, no mask: the weights are too sharp. What happens to the scores first?"),
         batch((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         batch(
             (1, 1),

@@ -121,9 +121,7 @@ class ModuleExercise(AttentionExercise):
 
     def _built(self, answer, sizes):
         state = torch.get_rng_state()
-        torch.default_generator.manual_seed(
-            0
-        )  # a layer that the task does not name is the same in every call
+        torch.default_generator.manual_seed(0)  # what the task does not name is the same in every call
         module = answer(*sizes)
         torch.set_rng_state(state)
         mine = dict(module.named_parameters(remove_duplicate=False))
@@ -157,9 +155,8 @@ class BugHunt(ModuleExercise):
 
     def _untouched(self, answer):
         cases = self.cases() if callable(answer) else ()
-        as_planted = cases and all(
-            map(same_outcome, self._runs(answer, cases), self._runs(self.planted, cases))
-        )
+        pairs = zip(self._runs(answer, cases), self._runs(self.planted, cases), strict=True)
+        as_planted = cases and all(same_outcome(*pair) for pair in pairs)
         return as_planted or super()._untouched(answer)
 
     def _as_planted(self, outcome, case):

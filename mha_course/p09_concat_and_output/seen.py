@@ -194,9 +194,8 @@ def _fits(mask, right, shape):
 def backward_error(call, args):
     """Return the error that backward raises, if it raises one."""
     try:
-        output = call(
-            *[each.clone().requires_grad_() * 1 if each.is_floating_point() else each for each in args]
-        )
+        inputs = (each.clone().requires_grad_() * 1 if each.is_floating_point() else each for each in args)
+        output = call(*inputs)
         output = output[0] if isinstance(output, tuple | list) else output
         if output.requires_grad:
             output.sum().backward()

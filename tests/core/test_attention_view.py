@@ -92,45 +92,21 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         (random_weights(2, 3, 3), [ASKS], r"weights have 3 queries, and you named 2.*\[CLS\]"),
         (random_weights(2, 2, 3), [ASKS, ASKS], "weights have 3 keys, and you named 2"),
         (random_weights(2, 66, 66), [numbered(66)], r"Show a part: weights\[\.\.\., :65, :65\]\.$"),
-        (
-            random_weights(2, 197, 197),
-            [],
-            r"or what \[CLS\] sees of the patches: heatmap\(weights\[0, 0, 0, 1:\]\.view\(14, 14\)\)",
-        ),
+        (random_weights(2, 197, 197), [], r"or what \[CLS\] sees of the patches: heatmap\(weights\[0, 0, 0, 1:\]\.view\(14, 14\)\)"),
         ((), [], 'the model did not keep them. Load the model with attn_implementation="eager"'),
         (None, [], "There are no weights"),
         ((None, None), [], r"There are no weights.*eager"),
         ({}, [], "There are no weights"),
-        (
-            (torch.rand(1, 3, 8), random_weights(1, 3, 3)),
-            [],
-            r"a pair, of output \(1, 3, 8\) and weights \(1, 3, 3\): take the second",
-        ),
+        ((torch.rand(1, 3, 8), random_weights(1, 3, 3)), [], r"a pair, of output \(1, 3, 8\) and weights \(1, 3, 3\): take the second"),
         ((torch.rand(2, 3, 8), random_weights(2, 4, 3, 3)), [], "This is a pair"),
         ((random_weights(1, 4, 3, 3), None), [], r"a tensor for each layer, and weights\[1\] is none"),
-        (
-            (random_weights(2, 4, 3, 3),) * 2,
-            [],
-            r"These are 2 sentences: show one, \[layer\[:1\] for layer in weights\]",
-        ),
-        (
-            {"a": random_weights(2, 4, 3, 3)},
-            [],
-            r"2 sentences: show one, \{name: layer\[:1\] for name, layer in weights\.items\(\)\}",
-        ),
-        (
-            {"a": random_weights(1, 4, 3, 3), "b": random_weights(1, 4, 3, 5)},
-            [],
-            r"b \(1, 4, 3, 5\)\. Choose layers that look at the same tokens",
-        ),
-        (
-            torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged),
-            [],
-            r"Show one sentence, weights\.unbind\(\)\[0\]",
-        ),
+        ((random_weights(2, 4, 3, 3),) * 2, [], r"These are 2 sentences: show one, \[layer\[:1\] for layer in weights\]"),
+        ({"a": random_weights(2, 4, 3, 3)}, [], r"2 sentences: show one, \{name: layer\[:1\] for name, layer in weights\.items\(\)\}"),
+        ({"a": random_weights(1, 4, 3, 3), "b": random_weights(1, 4, 3, 5)}, [], r"b \(1, 4, 3, 5\)\. Choose layers that look at the same tokens"),
+        (torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged), [], r"Show one sentence, weights\.unbind\(\)\[0\]"),
         (torch.tensor([[[0.5, -2.0]] * 2]), [ASKS], "one of these is −2. Scores become weights"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_said_in_words(weights, words, message):
     with pytest.raises(ValueError, match=message):
         attention_view(weights, *words)
@@ -206,9 +182,8 @@ def test_tokens_may_be_numbers_or_left_out():
     panel = attention_view(random_weights(2, 3, 3), torch.tensor([101, 4, 102]))
     assert "“102” looks most at" in panel.description()
     assert "“2” asks" in attention_view(random_weights(2, 2, 3)).description()
-    assert (
-        "“le” asks, “3” answers" in attention_view(torch.eye(3)[None, 2:], ["le"], range(1, 4)).description()
-    )
+    named = attention_view(torch.eye(3)[None, 2:], ["le"], range(1, 4))
+    assert "“le” asks, “3” answers" in named.description()
     assert torch.equal(attention_view(torch.eye(3).to_sparse()).state()["weights"], torch.eye(3)[None])
 
 
@@ -234,9 +209,8 @@ def test_a_sentence_may_stand_for_its_tokens_and_markup_is_text():
 def test_it_plays_without_a_kernel():
     states = States(lambda: attention_view(random_weights(2, 2, 1, 2), ["le"], ASKS))
     assert list(states.live) == ["layer", "head", "key", "colour"]
-    assert (
-        len([name for name in states.shown if " " not in name]) == 3 * 2 * 3 * 2
-    )  # with the overview, and two ways of colouring
+    shown = [name for name in states.shown if " " not in name]
+    assert len(shown) == 3 * 2 * 3 * 2, "with the overview, and two ways of colouring"
 
 
 def test_the_static_heatmaps_of_cross_attention_have_the_words_of_both():

@@ -24,21 +24,15 @@ def encoder(**options):
 def without_history(model):
     """What a ``with`` could leave behind."""
     hooks = [len(part._forward_hooks) + len(part._forward_pre_hooks) for part in model.modules()]
-    return (
-        hooks,
-        [vars(part).get("dropout") for part in model.modules()],
-        torch.backends.mha.get_fastpath_enabled(),
-    )
+    dropouts = [vars(part).get("dropout") for part in model.modules()]
+    return hooks, dropouts, torch.backends.mha.get_fastpath_enabled()
 
 
 def test_a_transformer_gives_its_six_maps_and_the_same_output():
     torch.manual_seed(0)
     model = nn.Transformer(8, 2, 2, 2, 16, batch_first=True).eval()
-    causal = {
-        "tgt_mask": ~causal_mask(3),
-        "src_key_padding_mask": PADDING,
-        "memory_key_padding_mask": PADDING,
-    }
+    causal = {"tgt_mask": ~causal_mask(3)}
+    causal |= {"src_key_padding_mask": PADDING, "memory_key_padding_mask": PADDING}
     before, expected = without_history(model), model(X, TARGET, **causal)
     with record_attention(model) as recorded:
         output = model(X, TARGET, **causal)
@@ -116,8 +110,6 @@ def test_after_an_error_nothing_is_left_behind():
 
 
 def test_a_model_without_such_a_layer():
-    with (
-        pytest.raises(ValueError, match=r"no nn\.MultiheadAttention.*eager.*output_attentions=True\."),
-        record_attention(nn.Linear(2, 2)),
-    ):
+    words = r"no nn\.MultiheadAttention.*eager.*output_attentions=True\."
+    with pytest.raises(ValueError, match=words), record_attention(nn.Linear(2, 2)):
         pass
