@@ -79,9 +79,8 @@ class Library:
         def call(q, k, v, mask=None, causal=False):
             dtype = str(q.dtype).removeprefix("torch.")
             inputs = [packed(part.float().numpy()) for part in (q, k, v)]
-            kind, *answer = self.ask(
-                (name, dtype, inputs, None if mask is None else packed(mask.numpy()), causal)
-            )
+            mask = None if mask is None else packed(mask.numpy())
+            kind, *answer = self.ask((name, dtype, inputs, mask, causal))
             if kind == "refused":
                 raise type(answer[0], (Exception,), {})(answer[1])
             return unpacked(*answer[0])
@@ -139,13 +138,8 @@ def measured(name, keep):
             library = Library(python, module)
             for callable_, (package, version) in library.versions.items():
                 print(f"    {package} {version}: {callable_}", flush=True)
-                entry = {
-                    "group": name,
-                    "library": package,
-                    "version": version.split("+")[0],
-                    "callable": callable_,
-                }
-                entry["date"] = datetime.date.today().isoformat()
+                entry = {"group": name, "library": package, "version": version.split("+")[0]}
+                entry |= {"callable": callable_, "date": datetime.date.today().isoformat()}
                 found = probe(library.attend(callable_)).as_dict()
                 entry["answers"] = {question: _stored(**finding) for question, finding in found.items()}
                 entries.append(entry)

@@ -1,8 +1,9 @@
 """Calls a library's attention in that library's own environment, for tools/measure_libraries.py.
 
 ``python child.py with_jax`` reads calls from standard input and writes what they returned to standard output,
-both as pickles of (type, shape, bytes) for an array. A module ``with_….py`` holds ``CALLABLES``, name ->
-``attend(q, k, v, mask, causal)`` on the library's own arrays, ``convert(array, dtype)`` and ``back(output)``.
+both as pickles of (type, shape, bytes) for an array. A module ``with_….py`` holds ``CALLABLES``, by package
+and name, each an ``attend(q, k, v, mask, causal)`` on the library's own arrays; ``convert(array, dtype)``
+makes those, and ``back(output)`` makes them NumPy's.
 """
 
 import importlib
@@ -11,6 +12,7 @@ import os
 import pickle
 import sys
 import warnings
+from collections import ChainMap
 
 import numpy
 
@@ -29,6 +31,11 @@ def no_flag(causal):
         raise NotAsked("it has no causal flag")
 
 
+def wide(mask):
+    """Give a mask axes for sentences and heads: (n_q, n_k) -> (1, 1, n_q, n_k)."""
+    return None if mask is None else mask[None, None]
+
+
 def packed(array):
     return (str(array.dtype), array.shape, array.tobytes())
 
@@ -44,7 +51,7 @@ def called(library, name, dtype, inputs, mask, causal):
         if mask is not None:
             mask = unpacked(*mask)
             mask = library.convert(mask, str(mask.dtype))
-        output = library.CALLABLES[name](q, k, v, mask, causal)
+        output = ChainMap(*library.CALLABLES.values())[name](q, k, v, mask, causal)
         return "output", packed(numpy.ascontiguousarray(library.back(output), numpy.float32))
     except Exception as error:
         return "refused", type(error).__name__, str(error)
@@ -55,8 +62,9 @@ def main():
     os.dup2(2, 1)  # what a library prints must not come between
     warnings.simplefilter("ignore")
     library = importlib.import_module(sys.argv[1])
-    packages = {name: library.PACKAGES[name] for name in library.CALLABLES}
-    reply = {name: (package, importlib.metadata.version(package)) for name, package in packages.items()}
+    reply = {}
+    for package, callables in library.CALLABLES.items():
+        reply |= dict.fromkeys(callables, (package, importlib.metadata.version(package)))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what came before, an import that fails, is to be read
     while True:
         pickle.dump(reply, channel)

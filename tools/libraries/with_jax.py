@@ -4,7 +4,7 @@ import equinox
 import haiku
 import jax
 import numpy
-from child import no_flag, one_number_of_heads
+from child import no_flag, one_number_of_heads, wide
 from flax import linen, nnx
 from jax import numpy as jnp
 
@@ -21,26 +21,14 @@ def turned(x):
     return x.transpose(0, 2, 1, 3)  # (b, h, n, d) <-> (b, n, h, d)
 
 
-def wide(mask):
-    return None if mask is None else mask[None, None]
+def function_of(call, name_of_mask="mask", **options):
+    """Return the adapter of a function that takes (b, n, h, d)."""
 
+    def attend(q, k, v, mask, causal):
+        given = {name_of_mask: wide(mask), "is_causal": causal, **options}
+        return turned(call(*map(turned, (q, k, v)), **given))
 
-def by_mask(q, k, v, mask, causal):
-    return turned(jax.nn.dot_product_attention(*map(turned, (q, k, v)), mask=wide(mask), is_causal=causal))
-
-
-def by_bias(q, k, v, mask, causal):
-    return turned(jax.nn.dot_product_attention(*map(turned, (q, k, v)), wide(mask), is_causal=causal))
-
-
-def flax_nnx(q, k, v, mask, causal):
-    return turned(nnx.dot_product_attention(*map(turned, (q, k, v)), mask=wide(mask), is_causal=causal))
-
-
-def flax_nnx_seen(q, k, v, mask, causal):
-    """The layer lets its weights be seen by handing itself to the function."""
-    seen = {"mask": wide(mask), "is_causal": causal, "module": nnx.Module()}
-    return turned(nnx.dot_product_attention(*map(turned, (q, k, v)), **seen))
+    return attend
 
 
 def flax_linen(q, k, v, mask, causal):
@@ -82,26 +70,22 @@ def haiku_layer(q, k, v, mask, causal):
     return split(forward.apply(forward.init(jax.random.key(0), q, k, v, mask), q, k, v, mask), q)
 
 
-def jitted(attend):
-    """As a model is run: the same, compiled."""
-
-    def compiled(q, k, v, mask, causal):
-        return jax.jit(attend, static_argnums=4)(q, k, v, mask, causal)
-
-    return compiled
-
+by_mask = function_of(jax.nn.dot_product_attention)
+by_bias = function_of(jax.nn.dot_product_attention, "bias")
+# Its layer lets the weights be seen by handing itself to the function.
+seen = function_of(nnx.dot_product_attention, module=nnx.Module())
 
 CALLABLES = {
-    "jax.nn.dot_product_attention": by_mask,
-    "jax.nn.dot_product_attention, under jit": jitted(by_mask),
-    "jax.nn.dot_product_attention, the mask as bias": by_bias,
-    "flax.nnx.dot_product_attention": flax_nnx,
-    "flax.nnx.dot_product_attention, weights kept": flax_nnx_seen,
-    "flax.linen.dot_product_attention": flax_linen,
-    "equinox.nn.MultiheadAttention": equinox_layer,
-    "haiku.MultiHeadAttention": haiku_layer,
-}
-PACKAGES = {
-    name: {"equinox": "equinox", "haiku": "dm-haiku"}.get(name.split(".")[0], name.split(".")[0])
-    for name in CALLABLES
+    "jax": {
+        "jax.nn.dot_product_attention": by_mask,
+        "jax.nn.dot_product_attention, under jit": jax.jit(by_mask, static_argnums=4),  # as models are run
+        "jax.nn.dot_product_attention, the mask as bias": by_bias,
+    },
+    "flax": {
+        "flax.nnx.dot_product_attention": function_of(nnx.dot_product_attention),
+        "flax.nnx.dot_product_attention, weights kept": seen,
+        "flax.linen.dot_product_attention": flax_linen,
+    },
+    "equinox": {"equinox.nn.MultiheadAttention": equinox_layer},
+    "dm-haiku": {"haiku.MultiHeadAttention": haiku_layer},
 }

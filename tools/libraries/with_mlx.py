@@ -37,5 +37,4 @@ def layer(q, k, v, mask, causal):
     return mx.unflatten(output, -1, (q.shape[1], -1)).transpose(0, 2, 1, 3)
 
 
-CALLABLES = {"mlx.core.fast.scaled_dot_product_attention": fast, "mlx.nn.MultiHeadAttention": layer}
-PACKAGES = dict.fromkeys(CALLABLES, "mlx")
+CALLABLES = {"mlx": {"mlx.core.fast.scaled_dot_product_attention": fast, "mlx.nn.MultiHeadAttention": layer}}

@@ -2,7 +2,7 @@
 
 import numpy
 import onnxruntime
-from child import one_number_of_heads
+from child import one_number_of_heads, wide
 from ml_dtypes import bfloat16
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
@@ -38,23 +38,22 @@ def attention_model(given, kinds, causal, opset):
 def run(model, given):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    return session.run(None, given)[0]
+    model, providers = model.SerializeToString(), ["CPUExecutionProvider"]
+    return onnxruntime.InferenceSession(model, options, providers=providers).run(None, given)[0]
 
 
 def named(q, k, v, mask):
     return {"q": q, "k": k, "v": v} | ({} if mask is None else {"mask": mask})
 
 
+def kinds_of(given):
+    return {name: KINDS[str(x.dtype)] for name, x in given.items()}
+
+
 def standard(opset, evaluate):
     def attend(q, k, v, mask, causal):
         given = named(q, k, v, mask)
-        return evaluate(
-            attention_model(given, {name: KINDS[str(x.dtype)] for name, x in given.items()}, causal, opset),
-            given,
-        )
+        return evaluate(attention_model(given, kinds_of(given), causal, opset), given)
 
     return attend
 
@@ -74,21 +73,15 @@ def split(output, like):
 def microsoft_attention(q, k, v, mask, causal):
     """A mask that is added has its own input, attention_bias; bool masks are for padding alone."""
     one_number_of_heads(q, k)
-    given = {"q": merged(q), "k": merged(k), "v": merged(v)} | (
-        {} if mask is None else {"mask": mask[None, None]}
-    )
+    given = named(merged(q), merged(k), merged(v), wide(mask))
     names = ["q", "k", "v", "", "", "mask" if mask is not None else ""]
     options = {"num_heads": q.shape[1], "unidirectional": int(causal)}
     node = helper.make_node("MultiHeadAttention", names, ["output"], domain="com.microsoft", **options)
-    kinds = {name: KINDS[str(x.dtype)] for name, x in given.items()}
-    return split(run(model_of(given, kinds, node, 21), given), q)
+    return split(run(model_of(given, kinds_of(given), node, 21), given), q)
 
 
 CALLABLES = {
-    "onnx's reference, Attention of opset 23": standard(23, reference),
-    "onnx's reference, Attention of opset 24": standard(24, reference),
-    "onnxruntime, Attention of opset 23": standard(23, run),
-    "onnxruntime, Attention of opset 24": standard(24, run),
-    "onnxruntime, com.microsoft.MultiHeadAttention": microsoft_attention,
+    "onnx": {f"onnx's reference, Attention of opset {n}": standard(n, reference) for n in (23, 24)},
+    "onnxruntime": {f"onnxruntime, Attention of opset {n}": standard(n, run) for n in (23, 24)}
+    | {"onnxruntime, com.microsoft.MultiHeadAttention": microsoft_attention},
 }
-PACKAGES = {name: "onnxruntime" if name.startswith("onnxruntime") else "onnx" for name in CALLABLES}

@@ -33,15 +33,15 @@ def own(q, k, v, mask, causal):
 def from_file(opset):
     def attend(q, k, v, mask, causal):
         given = named(q, k, v, mask)
-        kinds = {name: with_onnx.KINDS[str(x.dtype)] for name, x in given.items()}
-        model = with_onnx.attention_model(given, kinds, causal, opset).SerializeToString()
+        model = with_onnx.attention_model(given, with_onnx.kinds_of(given), causal, opset).SerializeToString()
         return run(openvino.Core().read_model(model), given)
 
     return attend
 
 
 CALLABLES = {
-    "openvino.opset13.scaled_dot_product_attention": own,
-    "openvino, Attention of opset 23 from a file": from_file(23),
+    "openvino": {
+        "openvino.opset13.scaled_dot_product_attention": own,
+        "openvino, Attention of opset 23 from a file": from_file(23),
+    }
 }
-PACKAGES = dict.fromkeys(CALLABLES, "openvino")

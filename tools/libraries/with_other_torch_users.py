@@ -1,7 +1,7 @@
 """torchtune, curated-transformers and labml."""
 
 import torch
-from child import no_flag, one_number_of_heads
+from child import no_flag, one_number_of_heads, wide
 from curated_transformers.layers import attention as curated
 from labml import tracker
 from labml_nn.transformers import mha
@@ -35,8 +35,8 @@ def torchtune(q, k, v, mask, causal):
 
 def curated_transformers(q, k, v, mask, causal):
     scorer = curated.ScaledDotProductAttention(dropout_prob=0.1, linear_biases=None).eval()
-    mask = torch.ones(1, 1, 1, k.shape[-2]).bool() if mask is None else mask[None, None]
-    mask = curated.AttentionMask(mask)
+    nothing_hidden = torch.ones(1, 1, 1, k.shape[-2]).bool()
+    mask = curated.AttentionMask(nothing_hidden if mask is None else wide(mask))
     return scorer(query=q, key=k, value=v, attention_mask=mask, use_causal_mask=causal)
 
 
@@ -50,8 +50,7 @@ def labml(q, k, v, mask, causal):
 
 
 CALLABLES = {
-    "torchtune.modules.MultiHeadAttention": torchtune,
-    "curated_transformers ScaledDotProductAttention": curated_transformers,
-    "labml_nn.transformers.MultiHeadAttention": labml,
+    "torchtune": {"torchtune.modules.MultiHeadAttention": torchtune},
+    "curated-transformers": {"curated_transformers ScaledDotProductAttention": curated_transformers},
+    "labml-nn": {"labml_nn.transformers.MultiHeadAttention": labml},
 }
-PACKAGES = dict(zip(CALLABLES, ("torchtune", "curated-transformers", "labml-nn"), strict=True))

@@ -2,7 +2,7 @@
 
 import numpy
 import paddle
-from child import no_flag, one_number_of_heads
+from child import no_flag, one_number_of_heads, wide
 from paddle.nn import functional as F
 
 
@@ -18,14 +18,9 @@ def turned(x):
     return x.transpose([0, 2, 1, 3])  # (b, h, n, d) <-> (b, n, h, d)
 
 
-def wide(mask):
-    return None if mask is None else mask[None, None]
-
-
 def function(q, k, v, mask, causal):
-    return turned(
-        F.scaled_dot_product_attention(*map(turned, (q, k, v)), attn_mask=wide(mask), is_causal=causal)
-    )
+    given = {"attn_mask": wide(mask), "is_causal": causal}
+    return turned(F.scaled_dot_product_attention(*map(turned, (q, k, v)), **given))
 
 
 def layer(q, k, v, mask, causal):
@@ -41,7 +36,8 @@ def layer(q, k, v, mask, causal):
 
 
 CALLABLES = {
-    "paddle.nn.functional.scaled_dot_product_attention": function,
-    "paddle.nn.MultiHeadAttention": layer,
+    "paddlepaddle": {
+        "paddle.nn.functional.scaled_dot_product_attention": function,
+        "paddle.nn.MultiHeadAttention": layer,
+    }
 }
-PACKAGES = dict.fromkeys(CALLABLES, "paddlepaddle")

@@ -22,7 +22,7 @@ def function(q, k, v, mask, causal):
 
 
 def reading(q, k, v, mask, causal):
-    given = {"q": q, "k": k, "v": v} | ({} if mask is None else {"mask": mask})
+    given = with_onnx.named(q, k, v, mask)
     kinds = {name: with_onnx.KINDS[str(x.dtype).removeprefix("dtypes.")] for name, x in given.items()}
     model = with_onnx.attention_model(given, kinds, causal, 23)
     with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
@@ -31,7 +31,8 @@ def reading(q, k, v, mask, causal):
 
 
 CALLABLES = {
-    "tinygrad Tensor.scaled_dot_product_attention": function,
-    "tinygrad, Attention of opset 23 from a file": reading,
+    "tinygrad": {
+        "tinygrad Tensor.scaled_dot_product_attention": function,
+        "tinygrad, Attention of opset 23 from a file": reading,
+    }
 }
-PACKAGES = dict.fromkeys(CALLABLES, "tinygrad")

@@ -16,9 +16,8 @@ def back(output):
 
 
 def fused(q, k, v, mask, causal):
-    return F.scaled_dot_product_attention(
-        q, k, v, mask, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1]
-    )
+    shared = q.shape[1] != k.shape[1]
+    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, enable_gqa=shared)
 
 
 def by(backend):
@@ -97,9 +96,7 @@ def encoder_layer(training):
         known = torch.zeros(*x.shape[:-1], more, dtype=x.dtype)
         known[..., 0], known[..., 1] = 4, -4
         x = torch.cat([x, known], dim=-1)
-        layer = nn.TransformerEncoderLayer(width + more, 2 * heads, 1, dropout=0.0, batch_first=True).to(
-            q.dtype
-        )
+        layer = nn.TransformerEncoderLayer(width + more, 2 * heads, 1, dropout=0.0, batch_first=True)
         with torch.no_grad():
             transparent(layer.self_attn).in_proj_weight.zero_()
             for part in range(3):
@@ -118,14 +115,15 @@ def encoder_layer(training):
 
 
 CALLABLES = {
-    "F.scaled_dot_product_attention": fused,
-    "F.scaled_dot_product_attention, math": by(SDPBackend.MATH),
-    "F.scaled_dot_product_attention, flash": by(SDPBackend.FLASH_ATTENTION),
-    "F.scaled_dot_product_attention, causal_lower_right": lower_right,
-    "nn.MultiheadAttention, weights asked for": layer_of(True),
-    "nn.MultiheadAttention, no weights": layer_of(False),
-    "nn.MultiheadAttention, in eval and no_grad": fast_path,
-    "nn.TransformerEncoderLayer, in training": encoder_layer(True),
-    "nn.TransformerEncoderLayer, in eval and no_grad": encoder_layer(False),
+    "torch": {
+        "F.scaled_dot_product_attention": fused,
+        "F.scaled_dot_product_attention, math": by(SDPBackend.MATH),
+        "F.scaled_dot_product_attention, flash": by(SDPBackend.FLASH_ATTENTION),
+        "F.scaled_dot_product_attention, causal_lower_right": lower_right,
+        "nn.MultiheadAttention, weights asked for": layer_of(True),
+        "nn.MultiheadAttention, no weights": layer_of(False),
+        "nn.MultiheadAttention, in eval and no_grad": fast_path,
+        "nn.TransformerEncoderLayer, in training": encoder_layer(True),
+        "nn.TransformerEncoderLayer, in eval and no_grad": encoder_layer(False),
+    }
 }
-PACKAGES = dict.fromkeys(CALLABLES, "torch")

@@ -8,6 +8,7 @@ if torch.version.cuda is None:  # torchvision's wheel needs another build of tor
 
 import timm.layers
 import x_transformers.attend
+from child import wide
 from transformers import LlamaConfig
 from transformers.models.llama import modeling_llama
 from with_torch import back, convert, one_text, split, transparent  # noqa: F401
@@ -18,19 +19,15 @@ def transformers_by(implementation):
 
     def attend(q, k, v, mask, causal):
         heads, key_heads = q.shape[1], k.shape[1]
-        sizes = {
-            "hidden_size": heads * q.shape[-1],
-            "num_attention_heads": heads,
-            "num_key_value_heads": key_heads,
-        }
-        layer = modeling_llama.LlamaAttention(
-            LlamaConfig(**sizes, attn_implementation=implementation), 0
-        ).eval()
+        sizes = {"num_attention_heads": heads, "num_key_value_heads": key_heads}
+        sizes |= {"hidden_size": heads * q.shape[-1]}
+        config = LlamaConfig(**sizes, attn_implementation=implementation)
+        layer = modeling_llama.LlamaAttention(config, 0).eval()
         function = modeling_llama.eager_attention_forward
         if implementation != "eager":
             function = modeling_llama.ALL_ATTENTION_FUNCTIONS[implementation]
-        mask = None if mask is None else mask[None, None]
-        return function(layer, q, k, v, mask, scaling=layer.scaling, is_causal=causal)[0].transpose(1, 2)
+        options = {"scaling": layer.scaling, "is_causal": causal}
+        return function(layer, q, k, v, wide(mask), **options)[0].transpose(1, 2)
 
     return attend
 
@@ -51,18 +48,19 @@ def timm_attention(fused):
 def x_transformers_by(flash):
     def attend(q, k, v, mask, causal):
         layer = x_transformers.attend.Attend(causal=causal, flash=flash, heads=q.shape[1]).eval()
-        mask = None if mask is None else mask[None, None]
-        return layer(q, k, v, mask=mask)[0]
+        return layer(q, k, v, mask=wide(mask))[0]
 
     return attend
 
 
 CALLABLES = {
-    "transformers, eager": transformers_by("eager"),
-    "transformers, sdpa": transformers_by("sdpa"),
-    "timm.layers.Attention, fused": timm_attention(True),
-    "timm.layers.Attention, not fused": timm_attention(False),
-    "x_transformers.Attend, flash": x_transformers_by(True),
-    "x_transformers.Attend": x_transformers_by(False),
+    "transformers": {f"transformers, {name}": transformers_by(name) for name in ("eager", "sdpa")},
+    "timm": {
+        "timm.layers.Attention, fused": timm_attention(True),
+        "timm.layers.Attention, not fused": timm_attention(False),
+    },
+    "x-transformers": {
+        "x_transformers.Attend, flash": x_transformers_by(True),
+        "x_transformers.Attend": x_transformers_by(False),
+    },
 }
-PACKAGES = {name: name.split(".")[0].split(",")[0].replace("_", "-") for name in CALLABLES}
