@@ -110,11 +110,9 @@ def empty_rows(ask):
     instead = {"zeros": torch.zeros(()), "NaN": torch.tensor(math.nan), "the mean": torch.tensor(1 / KEYS)}
     meanings = {name: torch.where(row, value, tilted) for name, value in instead.items()}
     meanings["as if unmasked"] = tilted
-    # Read upside down, the row is the only one that sees anything.
-    turned = {
-        f"upside down, others {name}": torch.where(row, tilted, value) for name, value in instead.items()
-    }
-    return meanings | turned
+    for name, value in instead.items():  # read upside down, the row is the only one that sees anything
+        meanings[f"upside down, others {name}"] = torch.where(row, tilted, value)
+    return meanings
 
 
 def _late(value):

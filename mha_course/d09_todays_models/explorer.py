@@ -16,12 +16,7 @@ LONGEST = float(QUERY.norm() * KEY.norm())  # no angle gives a larger product
 BASES = [(f"{base:,}", base) for base in (10, 100, 1_000, 10_000, 100_000, 1_000_000)]
 SHOWN = {"this pair": 1, "all 8 pairs, added": PAIRS}  # how many pairs a score adds up
 CENTRE, UNIT = (132, 176), 46  # pixels: of the arrows' plane
-LEFT, MIDDLE, STEP, TALL = (
-    290,
-    410,
-    10,
-    96,
-)  # pixels: of the curve, its distance 0, a word, its highest number
+LEFT, MIDDLE, STEP, TALL = 290, 410, 10, 96  # pixels: of the curve, its distance 0, a word, its top
 
 
 def rotary_explorer():
@@ -101,9 +96,8 @@ def _draw_arrows(drawing, state):
 def _draw_curve(drawing, state):
     """Draw the score at each distance, and a dot at that of the two arrows."""
     pairs = slice(None) if SHOWN[state["shown"]] > 1 else slice(state["pair"] - 1, state["pair"])
-    angles = (
-        torch.arange(1 - WORDS, WORDS - 0.9, 0.25)[:, None] * state["speeds"][pairs]
-    )  # (distances, pairs)
+    distances = torch.arange(1 - WORDS, WORDS - 0.9, 0.25)
+    angles = distances[:, None] * state["speeds"][pairs]  # (distances, pairs)
     across = QUERY[0] * KEY[1] - QUERY[1] * KEY[0]
     scores = (angles.cos() * (QUERY @ KEY) + angles.sin() * across).mean(dim=-1)
     y, left, step = CENTRE[1], MIDDLE - STEP * (WORDS - 1), STEP / 4

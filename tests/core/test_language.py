@@ -1,5 +1,6 @@
 """The language model of page 11: it computes what transformers computes, and is read once for all processes."""
 
+import copy
 import hashlib
 import subprocess
 import sys
@@ -253,8 +254,7 @@ def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
     assert kept.is_file() and not (tmp_path / "second").exists() and len(list(kept.parent.iterdir())) == 1
     monkeypatch.setattr(weights, "read", lambda path: pytest.fail("the GGUF file was read again"))
     second = load_language_model.__wrapped__()
-    for name, numbers in first.state_dict().items():
-        assert torch.equal(numbers, second.state_dict()[name]), name
+    torch.testing.assert_close(second.state_dict(), first.state_dict(), rtol=0, atol=0)
     assert second.encode("<|im_start|>a cat").tolist() == first.encode("<|im_start|>a cat").tolist()
     with torch.no_grad():
         second.norm.weight.zero_()  # a learner's own change stays in the learner's process
@@ -289,14 +289,12 @@ def change(path, share):
     ],
 )
 def test_a_kept_file_that_is_spoilt_is_made_anew(carried, tmp_path, spoil):
-    right = {
-        name: numbers.clone() for name, numbers in load_language_model.__wrapped__().state_dict().items()
-    }
+    right = copy.deepcopy(load_language_model.__wrapped__().state_dict())
     kept = tmp_path / "first" / weights.KEPT  # which nothing maps any more
     whole = kept.read_bytes()
     spoil(kept)
-    for name, numbers in load_language_model.__wrapped__().state_dict().items():
-        assert torch.equal(numbers, right[name]), name
+    again = load_language_model.__wrapped__().state_dict()
+    torch.testing.assert_close(again, right, rtol=0, atol=0)
     assert kept.read_bytes() == whole
 
 

@@ -46,19 +46,16 @@ def answer_doing(change, exercise):
 def test_each_mistake_is_named_where_it_shows_and_never_by_a_sentence_on_another(number):
     exercise = EXERCISES[number]
     all_parts = [exercise._parts(case) for case in exercise.cases()]
-    does = [
-        ([diagnoses.outcome_of(change, each) for each in all_parts], words)
-        for change, words in diagnoses.MISTAKES
-    ]
+    does = []
+    for change, words in diagnoses.MISTAKES:
+        does.append(([diagnoses.outcome_of(change, each) for each in all_parts], words))
     for (outcomes, _), (change, _) in zip(does, diagnoses.MISTAKES, strict=True):
         if not any(outcome.error for outcome in outcomes):
             verdict = exercise.verdict(answer_doing(change, exercise))
             true = {words for others, words in does if all(map(same_outcome, outcomes, others))}
             shows = verdict.status == NOT_YET and "returns None" not in verdict.sentence
-            assert not shows or any(words in verdict.sentence for words in (*true, *SIGHTS)), (
-                change,
-                verdict,
-            )
+            is_true = any(words in verdict.sentence for words in (*true, *SIGHTS))
+            assert not shows or is_true, (change, verdict)
 
 
 @pytest.mark.parametrize("number", ["0.2", "9.2"])
@@ -70,9 +67,8 @@ def test_of_two_mistakes_at_once_a_true_one_is_named(number):
         outcomes = [diagnoses.outcome_of(change, exercise._parts(case)) for case in exercise.cases()]
         if pair and not any(outcome.error for outcome in outcomes):
             verdict = exercise.verdict(answer_doing(change, exercise))
-            named.append(
-                verdict.status == NOT_YET and (one[1] in verdict.sentence or other[1] in verdict.sentence)
-            )
+            has_one = one[1] in verdict.sentence or other[1] in verdict.sentence
+            named.append(verdict.status == NOT_YET and has_one)
     assert len(named) > 10 and sum(named) > 0.7 * len(named), (sum(named), len(named))
 
 
@@ -122,23 +118,11 @@ def said(number, lines):
     return verdict.sentence if verdict.status == NOT_YET else verdict.status
 
 
-TWO_AXES = [
-    "[:, None, None]",
-    "[:, None, None, :]",
-    "[:, :, None, None]",
-    ".unsqueeze(1).unsqueeze(2)",
-    ".unsqueeze(1).unsqueeze(1)",
-]
+TWO_AXES = ["[:, None, None]", "[:, None, None, :]", "[:, :, None, None]"]
+TWO_AXES += [".unsqueeze(1).unsqueeze(2)", ".unsqueeze(1).unsqueeze(1)"]
 TWO_AXES += [".view(b, 1, 1, n)", ".reshape(b, 1, 1, n)", "[:, None].unsqueeze(1)", "[..., None, None, :]"]
-ONE_AXIS = [
-    "[:, None]",
-    ".unsqueeze(1)",
-    "[None]",
-    "[None, None]",
-    ".unsqueeze(0)",
-    ".unsqueeze(0).unsqueeze(1)",
-    "[:, None, :]",
-]
+ONE_AXIS = ["[:, None]", "[None]", "[None, None]", "[:, None, :]"]
+ONE_AXIS += [".unsqueeze(1)", ".unsqueeze(0)", ".unsqueeze(0).unsqueeze(1)"]
 ONE_AXIS += [".unsqueeze(1).unsqueeze(2)", "[:, None, None, :]", "[:, None].expand(-1, 2, -1)"]
 FORMS = [
     "scores.masked_fill(~mask{}, -torch.inf)",
@@ -151,11 +135,8 @@ def test_axes_put_before_a_mask_that_has_them_are_named_in_every_spelling():
     spellings = [(n, s) for n in ("0.2", "0.3", "9.2") for s in ONE_AXIS] + [("D9.3", s) for s in TWO_AXES]
     for (number, spelling), form in zip(spellings, itertools.cycle(FORMS), strict=False):
         words = said(number, {"HIDDEN": form.format(spelling)})
-        assert "axes to the mask" in words or "gives the mask another shape" in words, (
-            number,
-            spelling,
-            words,
-        )
+        seen = "axes to the mask" in words or "gives the mask another shape" in words
+        assert seen, (number, spelling, words)
 
 
 @pytest.mark.parametrize(

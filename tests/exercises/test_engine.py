@@ -76,26 +76,9 @@ def test_a_number_is_right_that_rounds_to_the_decimals_asked_for_and_a_hair_of_f
 
 
 def test_the_quick_comparison_of_two_results_is_that_of_the_sentences():
-    results = [
-        BATCH,
-        BATCH.double(),
-        BATCH.mT,
-        BATCH[0],
-        BATCH > 0,
-        (BATCH > 0).float(),
-        BATCH + 1e-7,
-        1,
-        "a",
-    ]
-    results += [
-        (BATCH, BATCH[0]),
-        [BATCH, BATCH[0]],
-        (BATCH, BATCH[1]),
-        (BATCH,),
-        BATCH / 0,
-        torch.tensor(1.0),
-        None,
-    ]
+    results = [BATCH, BATCH.double(), BATCH.mT, BATCH[0], BATCH > 0, (BATCH > 0).float(), BATCH + 1e-7]
+    results += [(BATCH, BATCH[0]), [BATCH, BATCH[0]], (BATCH, BATCH[1]), (BATCH,), BATCH / 0]
+    results += [torch.tensor(1.0), 1, "a", None]
     for got, right in itertools.product(results, repeat=2):
         assert same(got, right) == (difference(got, right, Asked(of_function=True)) is None), (got, right)
 
