@@ -50,8 +50,10 @@ class Picture:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         image = self.png()
-        width, height = (side // 2 for side in struct.unpack(">II", image[16:24]))  # as a PNG tells its size
-        metadata = {"image/png": {"width": width, "height": height, "alt": self.words}}
+        width = (
+            struct.unpack(">I", image[16:20])[0] // 2
+        )  # as a PNG tells it; the height follows where it is less
+        metadata = {"image/png": {"width": width, "alt": self.words}}
         encoded = base64.b64encode(image).decode("ascii")
         return {"image/png": encoded, "text/plain": self.words}, metadata
 

@@ -3,13 +3,16 @@
 Each notebook runs alone, in its own folder, with one thread. Stored are:
 
 * the set-up cell as it stands below, folded (a repository written into it by `set_repository.py` is kept);
-* cell ids made of page, section and position in the section, `03-by-hand-02`; execution counts 1, 2, 3 …;
+* cell ids made of page, section and position in the section, `03-by-hand-02`: no two pages have the same,
+  because MyST makes them labels of the whole; execution counts 1, 2, 3 …;
+* at each heading the beginning of a slide, so that nbconvert can make slides of a page;
 * pictures as PNG without the chunks that name versions. The picture of a Panel lives in a widget, which
   GitHub and an untrusted JupyterLab do not show: it is drawn as a PNG, and the widget is left out;
 * of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths;
 * the code cells of an exercise with the tags of `EXERCISE_TAGS`, so that a learner's slip there does not stop
   *Run All*, which would empty the cells below. Stored themselves they raise nothing;
-* the output of a cell with the tag `answer` folded until it is run, because a question stands above it.
+* the output of a cell with the tag `answer` folded until it is run, because a question stands above it; the
+  tags `hide-output` and, of the set-up, `hide-input` say the same to Jupyter Book.
 """
 
 import importlib.util
@@ -31,9 +34,10 @@ ROOT = Path(__file__).resolve().parent.parent
 CELL_TIMEOUT = 120  # seconds
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-SETUP_METADATA = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["set-up"]}  # folded
+SETUP_METADATA = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["set-up", "hide-input"]}
 EXERCISE_TAGS = ["exercise", "raises-exception"]
 FOLDED_OUTPUT = {"collapsed": True, "jupyter": {"outputs_hidden": True}}  # JupyterLab writes both
+SLIDES = {"# ": "slide", "## ": "slide", "### ": "subslide"}
 KEPT_METADATA = ("cellView", "jupyter", "tags")
 # What JupyterLab writes when it opens a page, so that the page does not show as changed. Kernels of the
 # environment that course.py makes all say that they are version 3.
@@ -196,33 +200,42 @@ def sections(cells: list) -> list[tuple[str, list]]:
     return parts
 
 
-def cell_ids(cells: list, name: str) -> list[str]:
+def id_prefix(path: Path) -> str:
+    """How the ids of a page's cells begin: 09-, one- of one_sitting; in `deeper/` d09-block-, d09-other- …"""
+    number, word, *_ = [*re.split(r"[^A-Za-z0-9]", path.stem), ""]
+    return f"d{number}-{word[:12]}-" if path.parent.name == "deeper" else f"{number[:12]}-"
+
+
+def cell_ids(cells: list, prefix: str) -> list[str]:
     """Ids that a change elsewhere in the notebook leaves alone: page, section, position in the section."""
-    page = re.sub(r"[^A-Za-z0-9]+", "-", name.split("_")[0])[:12]
     ids = []
     for heading, part in sections(cells):
         section = re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")[:40] or "part"
-        ids += [f"{page}-{section}-{position:02d}" for position, _ in enumerate(part, start=1)]
+        ids += [f"{prefix}{section}-{position:02d}" for position, _ in enumerate(part, start=1)]
     # There may be two sections of one name.
     return [f"{cell_id}-{i}" if ids.count(cell_id) > 1 else cell_id for i, cell_id in enumerate(ids)]
 
 
-def normalise(notebook: NotebookNode, name: str) -> None:
-    """Bring an executed notebook into the stored form, in place; also one that Colab has saved."""
+def normalise(notebook: NotebookNode, path: Path) -> None:
+    """Bring the executed notebook of a path into the stored form, in place; also one that Colab has saved."""
     widgets = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {})
     widgets = widgets.get("state", widgets)  # Colab writes them one level higher than JupyterLab
     of_exercises = {source for _, sources in exercises_in(notebook) for source in sources[1:]}
     count = 0
-    for cell, cell_id in zip(notebook.cells, cell_ids(notebook.cells, name), strict=True):
+    for cell, cell_id in zip(notebook.cells, cell_ids(notebook.cells, id_prefix(path)), strict=True):
         cell.id = cell_id
         kept = {key: cell.metadata[key] for key in KEPT_METADATA if cell.metadata.get(key)}
         cell.metadata = NotebookNode(kept)
         cell.source = cell.source.rstrip("\n")
+        slide = SLIDES.get(re.match("#* ?", cell.source)[0])
+        if cell.cell_type == "markdown" and slide:
+            cell.metadata.slideshow = NotebookNode(slide_type=slide)
         if cell.cell_type == "code":
             if cell.source in of_exercises:
                 cell.metadata.tags = [*EXERCISE_TAGS]
             if "answer" in cell.metadata.get("tags", []):
                 cell.metadata.update(nbformat.from_dict(FOLDED_OUTPUT))
+                cell.metadata.tags = ["answer", "hide-output"]
             elif "outputs_hidden" in cell.metadata.get("jupyter", {}):  # folded by hand
                 cell.metadata.pop("jupyter")
             count += 1
@@ -254,6 +267,6 @@ def as_text(notebook: NotebookNode) -> str:
 def remade(notebook: NotebookNode, path: Path) -> str:
     """Run a changed notebook as the page at ``path``, and return it in its stored form."""
     execute(notebook, path.parent)
-    normalise(notebook, path.stem)
+    normalise(notebook, path)
     nbformat.validate(notebook)
     return as_text(notebook)

@@ -11,7 +11,16 @@ import subprocess
 
 import nbformat
 
-from tools.notebook import ROOT, all_pages, as_text, exercises_in, normalise, remade, write_setup_cell
+from tools.notebook import (
+    ROOT,
+    all_pages,
+    as_text,
+    exercises_in,
+    id_prefix,
+    normalise,
+    remade,
+    write_setup_cell,
+)
 from tools.refresh import write_exercises
 
 
@@ -40,8 +49,8 @@ def _shipped_text(path, saved):
         print(f"{path.name}: without what was saved since it was committed", flush=True)
         return as_text(committed)
     print(f"{path.name}: its exercises begin anew, and it is run", flush=True)
-    if page.cells[0].id.startswith(_prefix(path)):  # a cell of a learner's own has another kind of id
-        page.cells = [cell for cell in page.cells if cell.id.startswith(_prefix(path))]
+    if page.cells[0].id.startswith(id_prefix(path)):  # a cell of a learner's own has another kind of id
+        page.cells = [cell for cell in page.cells if cell.id.startswith(id_prefix(path))]
     write_setup_cell(page)
     write_exercises(page)
     return remade(page, path)
@@ -50,13 +59,9 @@ def _shipped_text(path, saved):
 def is_as_stored(page, path):
     """Tell whether a page is as `refresh.py` writes it: exercises open, each cell run once, in order."""
     stored = copy.deepcopy(page)
-    normalise(stored, path.stem)
+    normalise(stored, path)
     sources = {cell.source for cell in page.cells}
     return stored == page and all(sources.issuperset(cells) for _, cells in exercises_in(page))
-
-
-def _prefix(path):
-    return re.split(r"[^A-Za-z0-9]", path.stem)[0][:12] + "-"
 
 
 def _committed(path):

@@ -54,10 +54,10 @@ def pixels(svg, zoom=1):
 
 
 def stored_picture(svg):
-    """A live picture as PNG, twice its size for sharpness, and the metadata to show it at its own size."""
+    """A live picture as PNG, twice its size for sharpness, and the metadata of its words and width."""
     root = ElementTree.fromstring(svg)
     width, height = (int(float(root.get(side))) for side in ("width", "height"))
     whole = WHOLE.format(width=width, height=height + BELOW, svg=svg, line=height + 17)
     # 256 colours show all of a drawing, in half the bytes.
     few = pixels(whole, zoom=2).quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    return as_stored(few), {"alt": root.get("aria-label", ""), "width": width, "height": height + BELOW}
+    return as_stored(few), {"alt": root.get("aria-label", ""), "width": width}

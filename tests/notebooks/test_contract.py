@@ -55,11 +55,16 @@ def test_a_page_opens_with_its_question_and_folded_set_up(page):
         assert -1 not in starts and starts == sorted(starts)
 
 
+def test_no_two_cells_of_the_course_have_one_id():
+    ids = [cell.id for page in PAGES for cell in page.cells]
+    assert len(ids) == len(set(ids))
+
+
 @of(PAGES)
 def test_a_page_is_in_the_stored_form(page):
     """Ids, counts, metadata, bare pictures, no widget: bringing it into that form again changes nothing."""
     again = copy.deepcopy(page.notebook)
-    notebook.normalise(again, page.name)
+    notebook.normalise(again, page.path)
     assert notebook.as_text(again) == page.path.read_text(encoding="utf-8"), "run python -m tools.refresh"
 
 

@@ -86,6 +86,7 @@ def test_settings_stand_where_jupyter_reads_them(tmp_path):
     assert sorted(path.as_posix() for path in files) == [
         "environment/etc/ipython/ipython_kernel_config.py",
         "environment/etc/jupyter/custom/custom.css",
+        "environment/etc/jupyter/jupyter_nbconvert_config.py",
         "environment/etc/jupyter/jupyter_server_config.py",
         "environment/etc/jupyter/labconfig/page_config.json",
         "environment/share/jupyter/lab/settings/overrides.json",

@@ -9,6 +9,7 @@ import nbconvert
 import nbformat
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
@@ -116,6 +117,19 @@ def test_a_saved_panel_is_exported_in_its_words():
     for config, words in ((Config(), False), (LAB, True)):
         exported, _ = nbconvert.HTMLExporter(config=config).from_notebook_node(page)
         assert ("“eats” looks at “cat”" in exported.split("<main>")[1]) == words
+
+
+def test_an_exported_page_has_its_pictures_words_and_slides_begin_at_headings():
+    page = nbformat.read(ROOT / "notebooks" / "one_sitting.ipynb", as_version=4)
+    outputs = [output for cell in page.cells for output in cell.get("outputs", [])]
+    words = [output.metadata["image/png"].alt for output in outputs if "image/png" in output.get("data", {})]
+    for exporter in (nbconvert.HTMLExporter, nbconvert.SlidesExporter):
+        exported = BeautifulSoup(exporter(config=LAB).from_notebook_node(page)[0], "html.parser")
+        images = exported.select("img[src^='data:']")
+        assert [image["alt"] for image in images] == words
+    headings = [cell for cell in page.cells if cell.source.startswith("#") and cell.cell_type == "markdown"]
+    slides = [part for part in exported.select(".slides section") if not part.select("section")]
+    assert len(slides) == len(headings) > 12
 
 
 def test_each_push_runs_the_parts_of_ci_run():

@@ -36,29 +36,29 @@ IMPORT = "from mha_course.p99_made_up import an, explorer, exercises as exercise
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
 REFRESHED = [
-    r"""99-top-01  {} '# Why is $1 + 1$ two & not three? · 5 min\n\nAfter [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a\npaper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.\n\n| `a` | b |\n|---|---|'""",
-    r"""99-top-02 1 {'cellView': 'form', 'jupyter': {'source_hidden': True}, 'tags': ['set-up']} '# @title Set-up: run this cell first (Shift + Enter)\nimport importlib.util, sys, torch\n\nsys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above\nif "google.colab" in sys.modules:  # Colab brings this page alone\n    get_ipython().system("pip install -q --no-deps git+https://github.com/oc-to/course.js")\nassert importlib.util.find_spec("mha_helpers"), (\n    "The helpers of this page are not here. Open it in the course\'s folder, by a Colab badge, or as one file."\n)\nimport mha_helpers\n\ntorch.set_printoptions(precision=3, sci_mode=False)\nprint("✓ ready")'""",
-    r"""99-top-03 2 {} 'from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two'""",
-    r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>'""",
-    r"""99-exercises-01  {} '## Exercises '""",
-    r"""99-exercises-02  {} '### Exercise D99.10 ★'""",
-    r"""99-exercises-03  {} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
-    r"""99-exercises-04 3 {'tags': ['exercise', 'raises-exception']} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
-    r"""99-exercises-05 4 {'tags': ['exercise', 'raises-exception']} '# exercises_99.two.hint()\n# exercises_99.two.solution()'""",
-    r"""99-say-2-min-01-9  {} '## Say · 2 min'""",
-    r"""99-say-2-min-02 5 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'data': {'text/html': '<i>as it is</i>', 'text/plain': 'not this'}, 'metadata': {}, 'output_type': 'display_data'} {'data': {'text/plain': 'a < b'}, 'metadata': {}, 'output_type': 'display_data'} {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=='}, 'metadata': {'image/png': {'alt': 'a "b"', 'width': 60}}, 'output_type': 'display_data'} {'ename': 'ZeroDivisionError', 'evalue': 'by <0>', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by <0>']}""",
-    r"""99-say-2-min-03 6 {} 'p = picture_explorer()\n \nx' {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==', 'text/plain': 'Panel: <b>'}, 'execution_count': 6, 'metadata': {}, 'output_type': 'execute_result'}""",
+    r"""d99-made-top-01  {'slideshow': {'slide_type': 'slide'}} '# Why is $1 + 1$ two & not three? · 5 min\n\nAfter [page 00](../00_start_here.ipynb#Play) and [*scaling*](04_scaling.ipynb), see [below](#Say), [a\npaper](https://a.org), ![two](two.png). **Time** 3 minutes, and 4 for the exercise.\n\n| `a` | b |\n|---|---|'""",
+    r"""d99-made-top-02 1 {'cellView': 'form', 'jupyter': {'source_hidden': True}, 'tags': ['set-up', 'hide-input']} '# @title Set-up: run this cell first (Shift + Enter)\nimport importlib.util, sys, torch\n\nsys.path += ["..", "../.."]  # where the helpers are not installed, they are in a folder above\nif "google.colab" in sys.modules:  # Colab brings this page alone\n    get_ipython().system("pip install -q --no-deps git+https://github.com/oc-to/course.js")\nassert importlib.util.find_spec("mha_helpers"), (\n    "The helpers of this page are not here. Open it in the course\'s folder, by a Colab badge, or as one file."\n)\nimport mha_helpers\n\ntorch.set_printoptions(precision=3, sci_mode=False)\nprint("✓ ready")'""",
+    r"""d99-made-top-03 2 {} 'from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two'""",
+    r"""d99-made-say-2-min-01-3  {'slideshow': {'slide_type': 'slide'}} '## Say · 2 min\n\nYou [**say**](04_scaling.ipynb) `it`.\n<details>\n<summary>Open</summary>\n\nTwo.\n\nNot 3.\n\n</details>'""",
+    r"""d99-made-exercises-01  {'slideshow': {'slide_type': 'slide'}} '## Exercises '""",
+    r"""d99-made-exercises-02  {'slideshow': {'slide_type': 'subslide'}} '### Exercise D99.10 ★'""",
+    r"""d99-made-exercises-03  {'slideshow': {'slide_type': 'subslide'}} '### Exercise D99.1 ★★★ · 4 min · Two\n\n*For the evening.* Which?'""",
+    r"""d99-made-exercises-04 3 {'tags': ['exercise', 'raises-exception']} 'two = ...\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
+    r"""d99-made-exercises-05 4 {'tags': ['exercise', 'raises-exception']} '# exercises_99.two.hint()\n# exercises_99.two.solution()'""",
+    r"""d99-made-say-2-min-01-9  {'slideshow': {'slide_type': 'slide'}} '## Say · 2 min'""",
+    r"""d99-made-say-2-min-02 5 {'tags': ['raises-exception']} '1 / 0  # [x](04_scaling.ipynb)' {'data': {'text/html': '<i>as it is</i>', 'text/plain': 'not this'}, 'metadata': {}, 'output_type': 'display_data'} {'data': {'text/plain': 'a < b'}, 'metadata': {}, 'output_type': 'display_data'} {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=='}, 'metadata': {'image/png': {'alt': 'a "b"', 'width': 60}}, 'output_type': 'display_data'} {'ename': 'ZeroDivisionError', 'evalue': 'by <0>', 'output_type': 'error', 'traceback': ['ZeroDivisionError: by <0>']}""",
+    r"""d99-made-say-2-min-03 6 {} 'p = picture_explorer()\n \nx' {'data': {'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==', 'text/plain': 'Panel: <b>'}, 'execution_count': 6, 'metadata': {}, 'output_type': 'execute_result'}""",
 ]
 # What is other in the edition: from the third cell to the one that raises.
 TAUGHT = [
-    r"""99-top-03 2 {} 'from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
-    r"""99-say-2-min-01-3  {} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
-    r"""99-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
+    r"""d99-made-top-03 2 {} 'from mha_course.p99_made_up import an, explorer, exercises as exercises_99, two\n\nimport math\n\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom mha_helpers import *'""",
+    r"""d99-made-say-2-min-01-3  {'slideshow': {'slide_type': 'slide'}} '## Say · 2 min\n\nYou [**say**](TEACHER_deeper_04_scaling.ipynb) `it`.\n> **Answer.** Two.\n>\n> Not 3.'""",
+    r"""d99-made-say-2-min-02-4  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
     *REFRESHED[4:7],
-    r"""99-exercises-04 3 {} 'two = math.sqrt(4)\n\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
-    r"""99-exercises-05  {} '> **For the teacher.** Exercise D99.1. Hints, one by one:\n>\n> 1. It is even.\n> 2. And <3.\n>\n> What the check says of the usual mistakes:\n>\n> - Odd.\n> - Even.'""",
-    r"""99-say-2-min-01-10  {} '## Say · 2 min'""",
-    r"""99-say-2-min-02-11  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
+    r"""d99-made-exercises-04 3 {} 'two = math.sqrt(4)\n\n\nexercises_99.two.check(two)' {'name': 'stdout', 'output_type': 'stream', 'text': '<a>\nExercise D99.1: correct. Two it is.\n'} {'name': 'stderr', 'output_type': 'stream', 'text': 'a warning\n'}""",
+    r"""d99-made-exercises-05  {} '> **For the teacher.** Exercise D99.1. Hints, one by one:\n>\n> 1. It is even.\n> 2. And <3.\n>\n> What the check says of the usual mistakes:\n>\n> - Odd.\n> - Even.'""",
+    r"""d99-made-say-2-min-01-10  {'slideshow': {'slide_type': 'slide'}} '## Say · 2 min'""",
+    r"""d99-made-say-2-min-02-11  {} '> **Say.** Slowly.\n>\n> Then wait.'""",
     REFRESHED[-2].replace("02 5", "03 4"),
 ]
 # What a page that plays shows below the heading of the exercise, without headings and the bytes of its picture.

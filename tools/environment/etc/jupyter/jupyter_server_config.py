@@ -5,6 +5,7 @@ A page that is opened again shows its Panels from what the page itself stored. J
 that have a kernel, so saving such a page, as it does by itself after two minutes, would lose the others.
 """
 
+import html
 import json
 import re
 import warnings
@@ -42,6 +43,18 @@ def keep_widgets(model, path, contents_manager, **_):
         stored.update(version_major=2, version_minor=0, state=widgets)
 
 
+def with_words(notebook, resources):
+    """Before a notebook is exported: write its pictures with their words, which nbconvert leaves out."""
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
+        about = output.get("metadata", {}).get("image/png", {})
+        if about.get("alt") and "image/png" in output.data:
+            width = f' width="{about["width"]}"' if "width" in about else ""
+            words, picture = html.escape(about["alt"]), output.data["image/png"].strip()
+            output.data["text/html"] = f'<img alt="{words}"{width} src="data:image/png;base64,{picture}">'
+    return notebook, resources
+
+
+c.HTMLExporter.preprocessors = [with_words]  # slides, too
 warnings.filterwarnings("ignore", "Overriding existing pre_save_hook")  # by itself: it is set more than once
 c.FileContentsManager.pre_save_hook = keep_widgets
 c.LabApp.custom_css = True
