@@ -309,7 +309,7 @@ class LiveSentence extends Picture {
       this.status.innerText = `${error.message} Until then the picture stays as it was.`;
       return this.setControls();
     }
-    this.box.innerHTML = drawn(this.state);
+    this.draw(drawn(this.state));
     this.say("");
     this.setControls();
   }

@@ -3,8 +3,9 @@ const LINK = /^#picture-(\d+)=([\d,]+)(?:\/(.+))?$/; // which picture of the pag
 
 // The states of one Panel. Settings are a list: which option each control shows; a click is the name of a cell.
 class Kept {
-  constructor({ start, marks, states }) {
-    Object.assign(this, { start, marks, states });
+  constructor({ start, marks, states, drawn, leads }) {
+    Object.assign(this, { start, marks, states, drawn, leading: {} });
+    for (const [name, i] of leads ? Object.entries(states) : []) if (name.includes(" ")) this.leading[drawn[i][2]] ??= name.split(/ (.*)/);
   }
 
   static async of(panel) {
@@ -15,14 +16,20 @@ class Kept {
 
   // What is shown at these settings after this click, and which settings follow; nothing if it is not kept.
   at(settings, click = "") {
-    const state = this.states[`${settings} ${click}`.trim()];
-    if (!state) return undefined;
-    const [runs, words, follow] = state;
+    const [runs, words, follow] = this.drawn[this.states[`${settings} ${click}`.trim()]] ?? [];
+    if (!runs) return undefined;
     return { runs, words, settings: follow, get picture() { return String(runs); } };
   }
 
   svg({ runs }) {
-    return runs.map((n, i) => i % 2 ? "" : this.marks.slice(n, n + runs[i + 1]).join("")).join("");
+    let end = 0; // each run begins so many marks behind the end of the one before
+    return runs.map((n, i) => (end += n) && i % 2 ? this.marks.slice(end - n, end).join("") : "").join("");
+  }
+
+  // From where a click leads to these settings, which are not kept themselves, and its name.
+  wayTo(settings) {
+    const [from, click] = this.leading[settings] ?? [];
+    return from && [from.split(",").map(Number), click];
   }
 
   answersClicks(settings) {
@@ -65,10 +72,21 @@ class Picture {
     // A click that moves a control leads on from there, if the same is shown there.
     const isSame = this.states.at(state.settings, click)?.picture === state.picture;
     Object.assign(this, { at: isSame ? state.settings : settings, click, now: state.settings });
-    this.box.innerHTML = this.states.svg(state);
+    this.draw(this.states.svg(state));
     this.say(said);
     this.inputs.forEach((input, i) => set(input, this.now[i]));
     this.walk();
+  }
+
+  // Draws; where not all of it is seen, the smallest frame comes into view, which is round what was chosen.
+  draw(svg) {
+    const { box } = this;
+    box.innerHTML = svg;
+    if (box.scrollWidth <= box.clientWidth) return;
+    const places = [...box.querySelectorAll("rect[stroke='#E8A200']")].map(frame => frame.getBoundingClientRect());
+    const framed = places.reduce((least, place) => !least || place.width < least.width ? place : least, undefined);
+    const { left, right } = box.getBoundingClientRect();
+    if (framed && (framed.left < left || framed.right > right)) box.scrollLeft += (framed.left + framed.right - left - right) / 2;
   }
 
   say(said) {
@@ -117,6 +135,8 @@ class Picture {
       const moved = from === at && !clicked ? this.others(asked, settings, i) : "";
       return this.choose(settings, clicked, isHeld && !clicked ? "What you clicked is not kept for this setting." : moved);
     }
+    const way = states.wayTo(asked);
+    if (way) return this.choose(...way);
     const settings = states.nearest(now, i, to, this.inputs[i].type === "range");
     this.choose(settings, "", this.others(asked, settings, i));
   }

@@ -28,11 +28,14 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 import mha_helpers
-from mha_course.p00_start_here.explorer import AttentionExplorer
+from mha_course.p00_start_here.exercises import fish_gets
+from mha_course.p00_start_here.explorer import AttentionExplorer, attention_explorer
 from mha_helpers.sentence import HAND_MADE_NAMES, TURNS
 from mha_helpers.style import COLOURS, HEAD_COLOURS
 from mha_helpers.svg_marks import STYLE
-from tools.notebook import ROOT, is_setup_cell, lead_links, name_of
+from tools.judged import OPENING as JUDGED
+from tools.judged import judged_html
+from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
 from tools.set_repository import BADGES
 from tools.shipped import own_pages, shipped
 from tools.states import States, combinations, options_of
@@ -47,7 +50,8 @@ ROADS = (
     ("Deeper", "For those who want more.", r"deeper"),
 )
 OPENING = f"""<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, through every step of multi-head \
-attention. Here each picture can be moved and pointed at, and nothing has to be installed.</p>"""
+attention. Each picture can be moved and pointed at, and nothing has to be installed. Here is one, with four \
+heads made by hand: type a sentence of your own, and click a cell.</p>"""
 CHOSEN = "Click or tap a cell to choose it, or choose it under “more”."
 TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
@@ -224,7 +228,9 @@ def output_html(output):
 def cell_html(cell, panels):
     """Return a cell; ``panels`` has what ``all_played`` made of those that show a Panel."""
     if cell.cell_type == "markdown":
-        return markdown_html(cell.source)
+        return markdown_html(for_all(cell.source))
+    if cell.source == exercise_cells(fish_gets, "fish_gets")[1]:
+        return judged_html()
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
     if is_setup_cell(cell.source):
         return folded("The cell that sets this page up in JupyterLab", code)
@@ -238,15 +244,31 @@ def cell_html(cell, panels):
     return folded("The code of this picture", code) + (folded(SAY_YOURS, panel) if is_answer else panel)
 
 
+def for_all(text):
+    """Return what a page says, but for what it says to somebody who has a kernel."""
+    for said, instead in said_otherwise():
+        text = re.sub(r"\s".join(map(re.escape, said.split())), instead.replace("\\", r"\\"), text)
+    return text
+
+
+def said_otherwise():
+    return [re.split(" =>(?: |$)", line) for line in part("said_otherwise.txt").splitlines()]
+
+
+def scripts(body):
+    """Return the scripts that a page with this body needs."""
+    needed = {'class="judged"': ["judged.js"], 'data-picture="live"': LIVE}
+    names = ["play.js", *(name for sign, files in needed.items() if sign in body for name in files)]
+    return "".join(f"<script>{part(name)}</script>" for name in names)
+
+
 def page_html(path, panels):
     page = shipped(path)
     page.cells[0].source = BADGES.sub("", page.cells[0].source)
     lead_links(page, path, "{}.html")
     body = "\n".join(cell_html(cell, panels) for cell in page.cells)
-    live = LIVE * ('data-picture="live"' in body)
-    script = "".join(f"<script>{part(name)}</script>" for name in ("play.js", *live))
     note = NOTE.format(MOVES) + NO_SCRIPT if '<figure class="play' in body else NOTE.format("")
-    return f"{head(question(path))}{note}<main>\n{body}\n</main>\n{script}\n</body>\n</html>\n"
+    return f"{head(question(path))}{note}<main>\n{body}\n</main>\n{scripts(body)}\n</body>\n</html>\n"
 
 
 def part(name):
@@ -265,8 +287,8 @@ def question(path):
 
 
 def index_html(paths):
-    """Return the list of all pages, by the roads through them."""
-    body = OPENING
+    """Return what opens the course: a picture, an exercise, and all pages by the roads through them."""
+    body = f"{OPENING}{panel_html(attention_explorer)}{judged_html(JUDGED)}"
     for title, sentence, names in ROADS:
         body += f"<h2>{title}</h2><p>{sentence}</p><ul>"
         for path in paths:
@@ -274,7 +296,7 @@ def index_html(paths):
                 link = f'<a href="{name_of(path)}.html">{html.escape(question(path))}</a>'
                 body += f"<li>{path.stem[:2] * path.stem[0].isdigit()} {link}</li>"
         body += "</ul>"
-    return f"{head(TITLE)}<main>{body}</main></body></html>\n"
+    return f"{head(TITLE)}<main>{body}</main>{scripts(body)}</body></html>\n"
 
 
 def main(arguments=None):

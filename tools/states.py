@@ -6,6 +6,7 @@ numbers and marks are the Panel's own: ``set``, ``click``, ``svg`` and ``descrip
 """
 
 import base64
+import functools
 import itertools
 import json
 import math
@@ -16,9 +17,10 @@ from unittest import mock
 
 import ipywidgets as widgets
 
-MOST_STATES = 240  # combinations of controls
+MOST_STATES = 2000  # combinations of the controls that are always seen
+MOST_WITH_MORE = 240  # up to so many, those under "more" combine with them
 LONG_MENU = 20  # options
-MOST_CLICKS = 900  # after so many no further state is clicked through
+MOST_CLICKS = 4_000  # after so many no further state is clicked through
 ENOUGH = 12  # cells of a heatmap without an answer, and it has none
 CELL = re.compile(r'data-cell="([\d,]+)"')
 # What states share is stored once: a cell with its words, a text, any other mark.
@@ -74,7 +76,7 @@ def combined(panel):
         longest = max(sizes, key=sizes.get)
         live[longest] = thinned(live[longest], panel.controls[longest].value)
     for name in panel.more:
-        if len(every[name]) > 1 and combinations(live) * len(every[name]) <= MOST_STATES:
+        if len(every[name]) > 1 and combinations(live) * len(every[name]) <= MOST_WITH_MORE:
             live[name] = every[name]
     return live
 
@@ -104,15 +106,21 @@ class States:
         self.make, self.panel = make, make()
         self.live = self._playing()
         self._go(())
+        kept = combined(self.panel)  # a slider stops where every combination is kept
+        self.live |= {name: kept[name] for name in kept.keys() & self.live if is_slider(self.panel, name)}
         self.start = self._settings()
-        self.marks, self.shown, self._clicks = {}, {}, 0
+        self.marks, self.shown, self._drawn, self._clicks = {}, {}, {}, 0
         for settings in [settings for settings in self._grid() if self._reach(settings)]:
             if settings == self.start or self._clicks < MOST_CLICKS:
                 self._click_each(settings)
 
     def packed(self):
         """Return all states as text: JSON, deflate, base64."""
-        content = {"start": self.start, "marks": list(self.marks), "states": self.shown}
+        drawn, states = {}, {}  # what several names show is packed once
+        for name, (runs, words, settings) in self.shown.items():
+            states[name] = drawn.setdefault((_relative(runs), words, settings), len(drawn))
+        content = {"start": self.start, "marks": list(self.marks), "states": states, "drawn": list(drawn)}
+        content["leads"] = not vars(self.panel.explorer)  # then settings alone say what is shown
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
@@ -178,26 +186,50 @@ class States:
     def _click_each(self, settings):
         silent = Counter()  # of each heatmap, how many cells did not answer before one did
         self._go(settings)
-        at_rest = self._values(), self.panel.svg()
-        cells = dict.fromkeys(CELL.findall(at_rest[1]))
+        at_rest = self._values(), vars(self.panel.explorer).copy()
+        cells = dict.fromkeys(CELL.findall(self.panel.svg()))
         for cell in cells:
-            where = [int(number) for number in cell.split(",")]
+            where = tuple(map(int, cell.split(",")))
             heatmap = where[0]
             if silent[heatmap] == ENOUGH:
                 continue
             self._clicks += 1
-            if self._values() != at_rest[0]:
-                self.panel.set(**at_rest[0])  # faster than a new Panel, which remembers nothing
-            if (self._values(), self.panel.svg()) != at_rest:
-                self._go(settings)
+            self._bring_back(*at_rest)
             for name in (cell, f"{cell} again"):
-                before = self._values()
-                self.panel.click(*where)
-                if self._values() == before:
+                if not self._click(where, key(settings, name)):
                     silent[heatmap] += name == cell
                     break
                 silent[heatmap] = -len(cells)
-                self._store(key(settings, name))
+
+    def _bring_back(self, values, memory):
+        """Bring the controls and what the explorer remembers back, without a picture."""
+        explorer = self.panel.explorer
+        vars(explorer).clear()
+        vars(explorer).update(memory)
+        adjust = functools.partial(explorer.adjust, self.panel.controls, values)
+        with mock.patch.object(self.panel, "_refresh", adjust):
+            self.panel.set(**values)
+
+    def _click(self, where, name):
+        """Click, and store what is then shown, unless nothing has changed; return whether something has."""
+        before, explorer = self._values(), self.panel.explorer
+        if vars(explorer):  # what it remembers counts, too
+            self.panel.click(*where)
+            if self._values() != before:
+                self._store(name)
+            return self._values() != before
+        after = before | explorer.click(before, *where)
+        if after == before:
+            return False
+        shown = self._drawn.get(tuple(after.values()))
+        if shown is None:
+            self.panel.set(**after)
+            self._store(name)
+            self._drawn[tuple(after.values())] = name, self._values()
+        else:
+            self.shown[name], values = self.shown[shown[0]], shown[1]
+            self._bring_back(values, {})
+        return True
 
     def _store(self, name):
         runs = []
@@ -208,6 +240,13 @@ class States:
             else:
                 runs += [i, 1]
         self.shown[name] = runs, self.panel.description(), self._settings()
+
+
+def _relative(runs):
+    """Return runs whose beginnings count from the end of the one before: alike where pictures are."""
+    ends = [0, *(first + count for first, count in zip(runs[::2], runs[1::2], strict=True))]
+    gaps = (first - end for first, end in zip(runs[::2], ends[:-1], strict=True))
+    return tuple(itertools.chain.from_iterable(zip(gaps, runs[1::2], strict=True)))
 
 
 def key(settings, click=""):

@@ -12,7 +12,8 @@ from PIL import Image
 
 from mha_course.p00_start_here import attention_explorer
 from mha_helpers.sentence import fixed_matrix, tokenize
-from tools import play
+from tools import judged, play
+from tools.shipped import own_pages
 from tools.states import CELL, options_of
 
 STEPS = int(os.environ.get("COURSE_STEPS", "200"))  # continuous integration takes 2,000 once a week
@@ -140,3 +141,28 @@ def test_a_link_brings_a_sentence_and_its_settings_back(page):
     page.goto(address)
     page.wait_for_function("document.querySelector('.play').picture")
     assert page.locator(".play").inner_html() == before
+
+
+def test_the_list_of_pages_opens_with_it_and_an_exercise_that_is_judged_as_the_check_does(browser, tmp_path):
+    (tmp_path / "index.html").write_text(play.index_html(own_pages()), encoding="utf-8")
+    page, draw = browser.new_page(viewport={"width": 390, "height": 844}), random.Random(3)
+    page.context.set_offline(True)
+    page.goto((tmp_path / "index.html").as_uri())
+    page.wait_for_function("document.querySelector('.play').picture")
+    page.locator(".play svg [data-cell='0,8,9']").last.dispatch_event("click")
+    framed, seen = page.locator(".picture rect[stroke='#E8A200']").first, page.locator(".picture")
+    boxes = [one.bounding_box() for one in (framed, seen)]
+    assert boxes[1]["x"] <= boxes[0]["x"] and boxes[0]["width"] >= 24
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + boxes[1]["width"]
+    wrong = [pair[:2] for pair in judged.given()["said"][:20]]
+    pairs = [[round(draw.uniform(-4, 4), 2) for _ in "12"] for _ in range(60)] + wrong
+    pairs += [[0.868, 1.296], [0.87, 1.3], [1.736, 2.592], [0.434, 0.648], [0, 0], [0.868, 7], [-1, 1.3]]
+    for pair in pairs:
+        for field, value in zip(page.locator(".judged input").all(), pair, strict=True):
+            field.fill(str(value))
+        page.locator(".judged button").click()
+        assert page.locator(".judged [role=status]").inner_text() == judged.said(pair), pair
+    page.locator(".judged input").first.fill("many")
+    page.locator(".judged button").click()
+    assert "Write one number" in page.locator(".judged [role=status]").inner_text()
+    page.close()
