@@ -17,7 +17,7 @@ from unittest import mock
 
 import ipywidgets as widgets
 
-MOST_STATES = 2000  # combinations of the controls that are always seen
+MOST_STATES = 2400  # combinations of the controls that are always seen
 MOST_WITH_MORE = 240  # up to so many, those under "more" combine with them
 LONG_MENU = 20  # options
 MOST_CLICKS = 4_000  # after so many no further state is clicked through
@@ -73,7 +73,7 @@ def combined(panel):
             raise ValueError(
                 f"{panel!r} has {combinations(live)} states; sliders and long menus are thinned."
             )
-        longest = max(sizes, key=sizes.get)
+        longest = max(sizes, key=lambda name: len(every[name]))  # one is thinned far, not all a little
         live[longest] = thinned(live[longest], panel.controls[longest].value)
     for name in panel.more:
         if len(every[name]) > 1 and combinations(live) * len(every[name]) <= MOST_WITH_MORE:
