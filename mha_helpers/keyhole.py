@@ -61,12 +61,6 @@ class Keyhole:
         v[0, [0, 1], :, [0, 1]] = 1
         return self.output(q, k, v)[0, :, 0, :2]
 
-    def two_heads(self):
-        return self.heads(2)
-
-    def shared_heads(self):
-        return self.heads(4)
-
     def four_times(self):
         """Return ones where four equal calls differ, as with dropout, else zeros."""
         calls = torch.stack([self.weights() for _ in range(4)])
@@ -115,15 +109,11 @@ def empty_rows(ask):
     return meanings
 
 
-def _late(value):
-    """What 5 queries see of 2 keys, where the last query sees both and the first three see none."""
-    return torch.where(torch.arange(KEYS)[:, None] < 3, value, _shares(torch.ones(KEYS, 2).tril(-3)))
-
-
 ALL, ONE, BELOW = torch.ones(KEYS, KEYS), torch.eye(KEYS), torch.ones(KEYS, KEYS).tril()
 NO_KEY = (torch.arange(KEYS) == 1)[:, None].expand(KEYS, KEYS)  # for query 2
 SOME = ~NO_KEY.T  # all but key 2
 TILT = (0, 0.5, 1, 1.5, 2)  # scores that tell the mean of all values from weights without a mask
+LOWEST, LOWEST_HALF = torch.finfo(torch.float32).min, torch.finfo(torch.half).min
 HALF, BFLOAT = {"dtype": torch.half}, {"dtype": torch.bfloat16}
 LAST = [[], [], [], []]  # the features of the first four keys: none
 
@@ -139,8 +129,9 @@ SCALES = {name: _rows(0, 0, 0, 0, 4 * factor) for name, factor in SCALES.items()
 CAUSAL = {"itself and before": _shares(BELOW)} | IGNORED
 MORE = {"top left": _shares(BELOW[:2]), "bottom right": _shares(BELOW[-2:]), "ignored": _shares(ALL[:2])}
 FEWER = {"top left": _shares(BELOW[:, :2]), "ignored": _shares(ALL[:, :2])}
-LATE = {"zeros": 0, "NaN": math.nan, "the mean": 0.5}
-FEWER |= {f"bottom right, {name}": _late(value) for name, value in LATE.items()}
+LATE = _shares(torch.ones(KEYS, 2).tril(-3))  # the last query sees both keys, the first three see none: NaN
+INSTEAD = {"zeros": 0.0, "NaN": math.nan, "the mean": 0.5}
+FEWER |= {f"bottom right, {name}": torch.where(LATE.isnan(), value, LATE) for name, value in INSTEAD.items()}
 BOTH = {"both hold": _shares(SOME * BELOW), "flag ignored": _shares(SOME), "mask ignored": _shares(BELOW)}
 APART_HEADS = {"each its own": torch.eye(2), "all the mean of both": torch.full((2, 2), 0.5)}
 SHARED = {"1 1 2 2": torch.eye(2).repeat_interleave(2, dim=0), "1 2 1 2": torch.eye(2).repeat(2, 1)}
@@ -159,45 +150,29 @@ QUESTIONS = {
     "float mask": ("The same mask as floats, 0.0 and 1.0", {"mask": ONE}, NUMBERS),
     "additive mask": ("A mask that is added: 0 for one key in each row, else −∞", {"mask": ONE.log()}, ADDED),
     "scale": ("How scores are scaled", {"q": [1], "k": [*LAST, [4]]}, SCALES),
-    "empty row": (
-        "A row without a key, by a bool mask, or by −∞ where a bool mask says nothing",
-        {"scores": TILT, "allowed": ~NO_KEY}, empty_rows,
-    ),
-    "empty row, −∞": (
-        "A row of −∞ that is added", {"scores": TILT, "mask": _hidden(-math.inf)}, empty_rows,
-    ),
-    "empty row, lowest": (
-        "A row of the lowest number of float32 that is added",
-        {"scores": TILT, "mask": _hidden(torch.finfo(torch.float32).min)}, empty_rows,
-    ),
-    "empty row, float16": (
-        "A row of the lowest number of float16 that is added, all in float16",
-        {"scores": TILT, "mask": _hidden(torch.finfo(torch.half).min).half(), **HALF}, empty_rows,
-    ),
+    "empty row": ("A row without a key, by a bool mask, or by −∞ where a bool mask says nothing",
+                  {"scores": TILT, "allowed": ~NO_KEY}, empty_rows),
+    "empty row, −∞": ("A row of −∞ that is added", {"scores": TILT, "mask": _hidden(-math.inf)}, empty_rows),
+    "empty row, lowest": ("A row of the lowest number of float32 that is added",
+                          {"scores": TILT, "mask": _hidden(LOWEST)}, empty_rows),
+    "empty row, float16": ("A row of the lowest number of float16 that is added, all in float16",
+                           {"scores": TILT, "mask": _hidden(LOWEST_HALF).half(), **HALF}, empty_rows),
     "causal": ("The causal flag with 5 queries and 5 keys", {"causal": True}, CAUSAL),
     "more keys": ("The causal flag with 2 queries and 5 keys", {"n_q": 2, "causal": True}, MORE),
     "fewer keys": ("The causal flag with 5 queries and 2 keys", {"n_k": 2, "causal": True}, FEWER),
     "mask and flag": ("The causal flag, and key 2 hidden by a mask", {"causal": True, "allowed": SOME}, BOTH),
-    "two heads": ("Which of 2 key heads each of 2 query heads reads", Keyhole.two_heads, APART_HEADS),
-    "shared heads": ("Which of 2 key heads each of 4 query heads reads", Keyhole.shared_heads, SHARED),
-    "NaN in a value": (
-        "NaN in a value that the mask hides",
-        {"v": torch.where(NO_KEY[:, :1], math.nan, 1), "allowed": SOME}, LEAKS,
-    ),
+    "two heads": ("Which of 2 key heads each of 2 query heads reads", lambda ask: ask.heads(2), APART_HEADS),
+    "shared heads": ("Which of 2 key heads each of 4 query heads reads", lambda ask: ask.heads(4), SHARED),
+    "NaN in a value": ("NaN in a value that the mask hides",
+                       {"v": torch.where(NO_KEY[:, :1], math.nan, 1), "allowed": SOME}, LEAKS),
     "NaN in a key": ("NaN in a key that the mask hides", {"k": [[], [math.nan]], "allowed": SOME}, LEAKS),
-    "large scores, bfloat16": (
-        "bfloat16: are scores of 300 and 301 told apart",
-        {"q": [16, 1], "k": [[], [], [], [75], [75, 4]], **BFLOAT}, APART,
-    ),
-    "large scores, float16": (
-        "float16: a score of 180,000 before it is scaled", {"q": [424], "k": [*LAST, [424.5]], **HALF}, LARGE,
-    ),
-    "softmax, bfloat16": (
-        "bfloat16: does softmax add up in float32", {"scores": [0, 0, 0, 0, 7], **BFLOAT}, SUM,
-    ),
-    "hidden key, float16": (
-        "float16: is a hidden key hidden where the other scores are −15,000",
-        {"q": [-200], "k": [[300], [], [300], [300], [300]], "allowed": SOME, **HALF},
-        {"yes": _shares(SOME), "no": (~SOME).double()},
-    ),
+    "large scores, bfloat16": ("bfloat16: are scores of 300 and 301 told apart",
+                               {"q": [16, 1], "k": [[], [], [], [75], [75, 4]], **BFLOAT}, APART),
+    "large scores, float16": ("float16: a score of 180,000 before it is scaled",
+                              {"q": [424], "k": [*LAST, [424.5]], **HALF}, LARGE),
+    "softmax, bfloat16": ("bfloat16: does softmax add up in float32",
+                          {"scores": [0, 0, 0, 0, 7], **BFLOAT}, SUM),
+    "hidden key, float16": ("float16: is a hidden key hidden where the other scores are −15,000",
+                            {"q": [-200], "k": [[300], [], [300], [300], [300]], "allowed": SOME, **HALF},
+                            {"yes": _shares(SOME), "no": (~SOME).double()}),
 }  # fmt: skip

@@ -36,24 +36,18 @@ QUICK = "quick"  # the group that continuous integration measures again
 
 # Name: Python, packages, and the modules of tools/libraries that call them, with their settings.
 GROUPS = {
-    QUICK: (
-        ANY,
+    QUICK: (ANY,
         [TORCH, "onnx==1.23.2", "onnxruntime==1.31.1", "openvino==2026.4.1", "mlx[cpu]==0.32.4",
          "tinygrad==0.14.0", "timm==1.0.31", "x-transformers==2.31.10", "transformers==5.24.0"],
-        ["with_torch", "with_torch_users", "with_onnx", "with_openvino", "with_mlx", "with_tinygrad"],
-    ),
+        ["with_torch", "with_torch_users", "with_onnx", "with_openvino", "with_mlx", "with_tinygrad"]),
     "compiled": (ANY, [TORCH, "numpy"], ["with_torch_compiled"]),
-    "others": (
-        ANY,
+    "others": (ANY,
         [TORCH, "torchtune==0.6.1", "torchao==0.10.0", "curated-transformers==2.0.1", "labml-nn==0.5.1"],
-        ["with_other_torch_users"],
-    ),
+        ["with_other_torch_users"]),
     "paddle": (ANY, ["paddlepaddle==3.3.1"], ["with_paddle"]),
-    "jax": (
-        "3.12",
+    "jax": ("3.12",
         ["jax==0.12.0.1", "flax==0.12.12", "equinox==0.13.8", "dm-haiku==0.0.17", KERAS],
-        ["with_jax", "with_keras KERAS_BACKEND=jax"],
-    ),
+        ["with_jax", "with_keras KERAS_BACKEND=jax"]),
     "tensorflow": ("3.12", ["tensorflow==2.21.0", KERAS], ["with_keras KERAS_BACKEND=tensorflow"]),
     "keras on torch": (ANY, [TORCH, KERAS], ["with_keras KERAS_BACKEND=torch"]),
 }  # fmt: skip

@@ -35,20 +35,12 @@ def half(q, k, v, mask=None, causal=False):
     return share / share.sum(dim=-1, keepdim=True) @ v
 
 
-def one_ignored(q, k, v, mask=None, causal=False):
-    return plain(q, k, v, mask, causal and mask is None)
-
-
 def heads(spread):
     def attend(q, k, v, mask=None, causal=False):
         groups = q.shape[1] // k.shape[1]
         return plain(q, spread(k, groups), spread(v, groups), mask, causal)
 
     return attend
-
-
-def without_nan(q, k, v, mask=None, causal=False):
-    return plain(q, k, v.nan_to_num(), mask, causal)
 
 
 def variant(**options):
@@ -71,8 +63,10 @@ ODD = {
     "softmax in half": (half, {"softmax, bfloat16": "no"}),
     "heads repeated": (heads(lambda x, groups: x.repeat_interleave(groups, dim=1)), {"shared heads": "1 1 2 2"}),
     "heads tiled": (heads(lambda x, groups: x.repeat(1, groups, 1, 1)), {"shared heads": "1 2 1 2"}),
-    "a flag is forgotten": (one_ignored, {"mask and flag": "flag ignored"}),
-    "no leak": (without_nan, {"NaN in a value": "stays hidden"}),
+    "a flag is forgotten": (lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask, causal and mask is None), {
+        "mask and flag": "flag ignored"}),
+    "no leak": (lambda q, k, v, mask=None, causal=False: plain(q, k, v.nan_to_num(), mask, causal), {
+        "NaN in a value": "stays hidden"}),
     "no flag": (lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask), {
         "causal": "ignored", "more keys": "ignored", "fewer keys": "ignored", "mask and flag": "flag ignored"}),
 }  # fmt: skip
