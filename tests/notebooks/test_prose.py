@@ -22,6 +22,7 @@ ELSEWHERE = {
     "one_sitting": "1.333 0.333 1.838",
     "05_masks_in_pytorch": "2.14",
     "09_in_your_own_model": "2.13",
+    "09_since_2023": "5.24",
 }
 IN_HINTS_ALONE = {"0.0", "0.9", "1.10", "2.1", "22.6", "1, 8, 12"}
 PAGES = stored_pages()

@@ -1,0 +1,217 @@
+"""The classes of deeper/09_since_2023 are the modules of transformers, and its tables come from there."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+from torch.nn.functional import scaled_dot_product_attention
+
+from mha_course.d09_since_2023 import FOUND, census
+from mha_course.d09_since_2023.exercises import CONFIGURATIONS, reading
+from mha_helpers import causal_mask
+from tools.notebook import ROOT
+from tools.page import Page
+
+transformers = pytest.importorskip("transformers")
+from transformers.models.deepseek_v3 import modeling_deepseek_v3 as deepseek  # noqa: E402
+from transformers.models.gpt_oss import modeling_gpt_oss as gpt_oss  # noqa: E402
+from transformers.models.minicpm3 import modeling_minicpm3 as minicpm3  # noqa: E402
+from transformers.models.qwen3 import modeling_qwen3 as qwen3  # noqa: E402
+from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next  # noqa: E402
+
+PAGE = Page(ROOT / "notebooks" / "deeper" / "09_since_2023.ipynb")
+N, D_MODEL, HEADS, KEY_HEADS, D_K = 7, 24, 4, 2, 6
+SIZES = {
+    "hidden_size": D_MODEL, "num_attention_heads": HEADS, "num_key_value_heads": KEY_HEADS, "head_dim": D_K,
+    "num_hidden_layers": 2, "vocab_size": 10, "intermediate_size": 8, "attn_implementation": "eager",
+    "rope_parameters": {"rope_type": "default", "rope_theta": 100_000.0}, "attention_bias": False,
+}  # fmt: skip
+NAMES = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "o_proj"}
+
+
+@pytest.fixture(scope="module")
+def page():
+    """What the cells with definitions leave behind, by name."""
+    names = {"torch": torch}
+    for cell in PAGE.code:
+        if (
+            re.search(r"^(class|def|from|window) ?", cell.source, re.MULTILINE)
+            and "exercises." not in cell.source
+        ):
+            exec(re.sub(r"\n\n\ntorch\.manual_seed.*", "", cell.source, flags=re.DOTALL), names)
+    return names
+
+
+@torch.no_grad()
+def judged(module, rotary, config, mask):
+    """Return random words, and what a module of transformers makes of them with random numbers."""
+    torch.manual_seed(1)
+    judge = module(config, 0).eval()
+    for number in judge.parameters():
+        number.copy_(torch.randn(number.shape) / number.shape[-1] ** 0.5 + (number.dim() == 1))
+    x = torch.randn(2, N, D_MODEL)
+    positions = rotary(config)(x, torch.arange(N)[None])
+    added = torch.zeros(N, N).masked_fill(~mask, -torch.inf)[None, None]
+    return judge.state_dict(), x, judge(x, position_embeddings=positions, attention_mask=added)
+
+
+def neighbours(weight):
+    """Order the rows of each head for turning neighbours, where transformers turns halves."""
+    return weight.unflatten(0, (-1, 2, D_K // 2)).transpose(1, 2).flatten(0, 2)
+
+
+def loaded(layer, state, turned, extra):
+    """Load a layer of the page from a state of transformers; ``turned`` names what is rotated."""
+    numbers = {f"{own}.weight": state[f"{theirs}.weight"] for own, theirs in NAMES.items()}
+    numbers |= {name: state[name] for name in extra}
+    layer.load_state_dict({name: neighbours(v) if name in turned else v for name, v in numbers.items()})
+    return layer.requires_grad_(False)
+
+
+ROTATED = ("w_q.weight", "w_k.weight", "q_norm.weight", "k_norm.weight")
+
+
+def close(ours, theirs):
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("window", [N, 3])
+def test_qk_norm_is_that_of_qwen3(page, window):
+    mask = causal_mask(N).triu(1 - window)
+    config = transformers.Qwen3Config(**SIZES)
+    state, x, theirs = judged(qwen3.Qwen3Attention, qwen3.Qwen3RotaryEmbedding, config, mask)
+    layer = loaded(page["QKNorm"](D_MODEL, HEADS, KEY_HEADS), state, ROTATED, ROTATED[2:])
+    for ours, each in zip(layer(x, mask), theirs, strict=True):
+        close(ours, each)
+    assert not torch.allclose(layer.q_norm.weight, torch.ones(D_K), atol=0.1)  # the gains were loaded
+
+
+def test_sinks_are_those_of_gpt_oss_and_rows_add_up_to_less_than_1(page):
+    config, mask = transformers.GptOssConfig(**SIZES), causal_mask(N)
+    state, x, theirs = judged(gpt_oss.GptOssAttention, gpt_oss.GptOssRotaryEmbedding, config, mask)
+    layer = loaded(page["Sinks"](D_MODEL, HEADS, KEY_HEADS), state, ROTATED, ["sinks"])
+    for ours, each in zip(layer(x, mask), theirs, strict=True):
+        close(ours, each)
+    assert (layer(x, mask)[1].sum(dim=-1) < 0.99).all()
+
+
+@pytest.mark.parametrize("name", ["LatentAttention", "Absorbed"])
+def test_latent_attention_is_that_of_deepseek_v3_also_when_no_key_is_made(page, name):
+    sizes = {"qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "kv_lora_rank": 10, "v_head_dim": 5}
+    sizes |= {"q_lora_rank": None, "head_dim": 4, "num_key_value_heads": HEADS}
+    config, mask = transformers.DeepseekV3Config(**SIZES | sizes), causal_mask(N)
+    state, x, theirs = judged(deepseek.DeepseekV3Attention, deepseek.DeepseekV3RotaryEmbedding, config, mask)
+    names = {"w_q": "q_proj", "w_down": "kv_a_proj_with_mqa", "norm": "kv_a_layernorm", "w_up": "kv_b_proj"}
+    names["w_o"] = "o_proj"
+    layer = page[name](D_MODEL, HEADS, nope=8, rope=4, latent=10, d_v=5).requires_grad_(False)
+    layer.load_state_dict({f"{own}.weight": state[f"{theirs}.weight"] for own, theirs in names.items()})
+    close(layer(x, mask), theirs[0])
+    assert sum(part.shape[-1] for part in layer.kept(x)) == 14
+
+
+def test_windows_and_what_is_learned_through_layers_are_those_of_a_model_of_transformers(page):
+    types = ["sliding_attention", "sliding_attention", "full_attention"]
+    more = {"num_hidden_layers": 3, "layer_types": types, "sliding_window": 3, "num_local_experts": 2}
+    torch.manual_seed(0)
+    model = transformers.GptOssModel(transformers.GptOssConfig(**SIZES | more, num_experts_per_tok=2)).eval()
+    x = torch.randn(1, 12, D_MODEL, requires_grad=True)
+    result = model(inputs_embeds=x, output_attentions=True, output_hidden_states=True)
+    for weights, mask in zip(result.attentions, [page["window"]] * 2 + [page["full"]], strict=True):
+        assert torch.equal(weights[0, 0] > 0, mask)
+    for count, stack in ((2, [page["window"]] * 2), (3, [page["window"]] * 2 + [page["full"]])):
+        output = result.hidden_states[count] if count < 3 else result.last_hidden_state
+        moved = torch.autograd.grad(output[0, -1].sum(), x, retain_graph=True)[0][0].abs().sum(dim=-1) > 0
+        assert torch.equal(moved, page["learned"](stack)[-1] > 0)
+
+
+@pytest.mark.skipif(
+    f"transformers=={transformers.__version__}\n" not in (ROOT / "constraints.txt").read_text(),
+    reason="each version of transformers has other models",
+)
+def test_what_the_models_of_2026_have_is_counted_in_the_files_of_transformers(tmp_path):
+    folder = Path(inspect.getfile(transformers)).parent / "models"
+    assert census(folder) == FOUND
+    with pytest.raises(ValueError, match="no model file of 1999"):
+        census(folder, 1999)
+    assert not census(folder, 2023).get("QK-norm", "").count("gpt_oss")
+
+
+def test_only_what_stands_in_the_attention_of_text_counts(tmp_path):
+    attention = (
+        "class AAttention(B):\n    num_key_value_groups = 2\nclass AVisionAttention(B):\n    q_norm = 1\n"
+    )
+    body = f"# Copyright 2026\n{attention}\n    self.sinks = 1\nclass C:\n    kv_lora_rank = 1\n"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "modeling_a.py").write_text(body + "class AForCausalLM(B):\n    pass\n")
+    (tmp_path / "a" / "modeling_b.py").write_text(body)  # writes no text
+    found = {what: names for what, names in census(tmp_path).items() if names}
+    assert found == {"all": "a", "grouped heads": "a", "none of these but groups": "a"}
+
+
+def test_the_configurations_of_the_exercise_are_the_published_ones():
+    for name, config, module, layer in (
+        ("A", transformers.GptOssConfig(), gpt_oss.GptOssAttention, 1),
+        ("B", transformers.MiniCPM3Config(), minicpm3.MiniCPM3Attention, 0),
+        ("C", transformers.Qwen3NextConfig(), qwen3_next.Qwen3NextAttention, 3),
+    ):
+        said = CONFIGURATIONS[name]
+        for key, value in re.findall(r"(\w+(?:_\w+)+) (\d+)\b(?! \w+_attention)", said):
+            assert getattr(config, key) == int(value), key
+        types = getattr(config, "layer_types", None) or []
+        assert f"{config.num_hidden_layers} layers" in said
+        for kind, count in {kind: types.count(kind) for kind in types}.items():
+            assert name == "B" or f"{count} {kind}" in said
+        with torch.device("meta"):
+            weights = dict(module(config, layer).named_parameters())
+        shapes = {
+            each.removesuffix(".weight"): weight.shape
+            for each, weight in weights.items()
+            if "bias" not in each
+        }
+        shown = dict(re.findall(r"(\w+) \(([\d, ]+)\)", said))
+        assert shown == {each: ", ".join(map(str, shape)) for each, shape in shapes.items()}
+
+
+def test_cached_numbers_of_the_page_and_the_exercise_follow_from_configurations():
+    llama, gemma, latent = (
+        transformers.LlamaConfig(),
+        transformers.Gemma2Config(),
+        transformers.DeepseekV3Config(),
+    )
+    n, full, short = (
+        32_768,
+        gemma.layer_types.count("full_attention"),
+        gemma.layer_types.count("sliding_attention"),
+    )
+    a_layer = 2 * gemma.num_key_value_heads * gemma.head_dim
+    width = latent.qk_nope_head_dim + latent.qk_rope_head_dim + latent.v_head_dim
+    expected = [
+        llama.num_hidden_layers * 2 * llama.num_key_value_heads * llama.head_dim * n,
+        (full + short) * a_layer * n,
+        a_layer * (full * n + short * gemma.sliding_window),
+        latent.num_hidden_layers * latent.num_attention_heads * width * n,
+        latent.num_hidden_layers * (latent.kv_lora_rank + latent.qk_rope_head_dim) * n,
+    ]
+    [shown] = [output.text for _, output in PAGE.outputs() if "a latent  " in output.get("text", "")]
+    assert [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) numbers", shown)] == expected
+    oss, mini, following = (
+        transformers.GptOssConfig(),
+        transformers.MiniCPM3Config(),
+        transformers.Qwen3NextConfig(),
+    )
+    for name, config in (("A", oss), ("C", following)):
+        kept = 2 * config.num_key_value_heads * config.head_dim * config.layer_types.count("full_attention")
+        assert reading.right[f"{name} adds"] == kept
+    assert reading.right["B adds"] == mini.num_hidden_layers * (mini.kv_lora_rank + mini.qk_rope_head_dim)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without")
+def test_the_line_for_flex_attention_is_a_window_of_3():
+    [line] = re.findall(r"lambda b, h, i, j: [^,]*(?=, …)", PAGE.text)
+    q, k, v = torch.randn(3, 1, 2, 16, 8)
+    blocks = create_block_mask(eval(line), None, None, 16, 16, device="cpu")
+    mask = causal_mask(16).triu(-2)
+    close(flex_attention(q, k, v, block_mask=blocks), scaled_dot_product_attention(q, k, v, attn_mask=mask))
