@@ -1,9 +1,11 @@
 """What a learner sees of an exercise: the line that ``check`` prints, the hints one by one, the solution."""
 
+import os
 from dataclasses import dataclass
 
 import __main__
 
+WITHOUT_CELLS = "Here there is no cell to write in: open this page in JupyterLab to do it."
 NOT_ATTEMPTED, NOT_YET, CORRECT = "not attempted yet", "not yet", "correct"
 
 
@@ -37,7 +39,11 @@ class Shown:
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet; return the ``Verdict``."""
         self._checked, verdict = answer, self.verdict(answer)
-        print(f"Exercise {self.number}: {verdict.status}. {verdict.sentence}")
+        without_cells = os.environ.get("SERVER_SOFTWARE", "").startswith(
+            "voila"
+        )  # so Voilà tells its kernels
+        sentence = WITHOUT_CELLS if without_cells and not verdict else verdict.sentence
+        print(f"Exercise {self.number}: {verdict.status}. {sentence}")
         return verdict
 
     def or_ours(self):

@@ -175,6 +175,12 @@ def test_a_check_prints_one_line_and_hints_come_one_by_one_then_all(capsys):
     ]
 
 
+def test_in_voila_a_check_says_where_the_exercise_can_be_done(capsys, monkeypatch):
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5.12")
+    value(4).check(...)
+    assert "not attempted yet. Here there is no cell to write in: open this page" in capsys.readouterr().out
+
+
 def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_one_line():
     exercise = value(4)
     assert exercise.check(4) and not exercise.check(5) and not exercise.check(...)
