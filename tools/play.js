@@ -3,8 +3,8 @@ const LINK = /^#picture-(\d+)=([\d,]+)(?:\/(.+))?$/; // which picture of the pag
 
 // The states of one Panel. Settings are a list: which option each control shows; a click is the name of a cell.
 class Kept {
-  constructor({ start, marks, states, drawn, leads }) {
-    Object.assign(this, { start, marks, states, drawn, leading: {} });
+  constructor({ start, ends, marks, states, drawn, leads }) {
+    Object.assign(this, { start, ends, marks, states, drawn, leading: {} });
     for (const [name, i] of leads ? Object.entries(states) : []) if (name.includes(" ")) this.leading[drawn[i][2]] ??= name.split(/ (.*)/);
   }
 
@@ -24,6 +24,11 @@ class Kept {
   svg({ runs }) {
     let end = 0; // each run begins so many marks behind the end of the one before
     return runs.map((n, i) => (end += n) && i % 2 ? this.marks.slice(end - n, end).join("") : "").join("");
+  }
+
+  // These settings, but for what any click sets back.
+  beforeClick(settings) {
+    return settings.map((i, k) => this.ends.includes(k) ? this.start[k] : i);
   }
 
   // From where a click leads to these settings, which are not kept themselves, and its name.
@@ -151,18 +156,20 @@ class Picture {
 
   // --- a click -----------------------------------------------------------------------------------------
 
-  // The name under which an answer to a click on a cell is kept, if one is.
+  // The settings and the name under which an answer to a click on a cell is kept, if one is.
   answer(cell) {
     const name = cell?.dataset.cell;
-    return [name === this.click && `${name} again`, name].find(click => click && this.states.at(this.at, click));
+    const again = name === this.click && `${name} again`, rest = name && this.states.beforeClick(this.at);
+    const ways = [[this.at, again], [this.at, name], [rest, name]];
+    return ways.find(([settings, click]) => click && this.states.at(settings, click));
   }
 
   clicked(cell) {
     if (!cell) return;
     const answer = this.answer(cell), seen = ({ picture, words }) => `${picture} ${words}`;
-    if (answer && seen(this.states.at(this.at, answer)) !== seen(this.shown)) return this.choose(this.at, answer);
+    if (answer && seen(this.states.at(...answer)) !== seen(this.shown)) return this.choose(...answer);
     const about = cell.querySelector(".tip")?.textContent;
-    this.say((about ? `${about}. ` : "") + (this.states.answersClicks(this.at)
+    this.say((about ? `${about}. ` : "") + (this.states.answersClicks(this.states.beforeClick(this.at))
       ? "It is chosen already, or a click on it changes nothing."
       : "For these settings no answer to a click is kept here: press “reset” first, or use JupyterLab."));
   }

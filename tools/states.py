@@ -110,8 +110,10 @@ class States:
         self.live |= {name: kept[name] for name in kept.keys() & self.live if is_slider(self.panel, name)}
         self.start = self._settings()
         self.marks, self.shown, self._drawn, self._clicks = {}, {}, {}, 0
+        self.ends = [k for k, _ in enumerate(self.start) if self._is_set_back(k)]
         for settings in [settings for settings in self._grid() if self._reach(settings)]:
-            if settings == self.start or self._clicks < MOST_CLICKS:
+            is_room = self._clicks < MOST_CLICKS and all(settings[k] == self.start[k] for k in self.ends)
+            if settings == self.start or is_room:
                 self._click_each(settings)
 
     def packed(self):
@@ -119,7 +121,8 @@ class States:
         drawn, states = {}, {}  # what several names show is packed once
         for name, (runs, words, settings) in self.shown.items():
             states[name] = drawn.setdefault((_relative(runs), words, settings), len(drawn))
-        content = {"start": self.start, "marks": list(self.marks), "states": states, "drawn": list(drawn)}
+        content = {"start": self.start, "ends": self.ends, "states": states}
+        content |= {"marks": list(self.marks), "drawn": list(drawn)}
         content["leads"] = not vars(self.panel.explorer)  # then settings alone say what is shown
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
@@ -153,6 +156,18 @@ class States:
         for k, options in enumerate(self.live.values()):
             grid |= {(*self.start[:k], i, *self.start[k + 1 :]) for i in range(len(options))}
         return sorted(grid, key=self._far)
+
+    def _is_set_back(self, k):
+        """Tell whether each click sets a control back, as it ends a tour."""
+        others = [i for i in range(len([*self.live.values()][k])) if i != self.start[k]]
+        self._go((*self.start[:k], others[0], *self.start[k + 1 :]))
+        cells = list(dict.fromkeys(CELL.findall(self.panel.svg())))
+        for cell in (cells[-1:] + cells[len(cells) // 2 :])[:2]:
+            self._go((*self.start[:k], others[0], *self.start[k + 1 :]))
+            self.panel.click(*map(int, cell.split(",")))
+            if self._settings()[k] != self.start[k]:
+                return False
+        return bool(cells)
 
     def _far(self, settings):
         """How far settings lie from the start: by controls moved, sliders and those under "more" last."""

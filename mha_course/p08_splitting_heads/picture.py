@@ -8,8 +8,8 @@ import numpy
 from mha_helpers.picture import Picture, arrow, box, drawable, new_figure, words
 from mha_helpers.style import number, vector
 
-WIDE, TALL = 46, 25  # of a number
-NAME, GAP = 22, 8  # above a block and below it
+WIDE, TALL = 46, 24  # of a number
+NAME, GAP = 22, 6  # above a block and below it
 LEFT, TOP = (62, 470, 744), 28  # of the three stages, and of their first block
 FRAMED = 1  # which token
 

@@ -16,6 +16,7 @@ from mha_course.p02_qkv_projection import projection_explorer
 from mha_course.p05_causal_mask import mask_explorer
 from mha_course.p06_softmax import softmax_explorer
 from mha_course.p08_splitting_heads import splitting_explorer
+from mha_course.p09_concat_and_output import machine_explorer
 from mha_helpers.panel import Explorer, Panel
 from tools import play, states
 from tools.notebook import all_pages, name_of
@@ -107,6 +108,14 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
     with pytest.raises(ValueError, match="8000 states"):
         combined(Panel(explorer=Dials(widgets.Dropdown)))
     assert states.combinations(combined(Panel(explorer=Dials(widgets.SelectionSlider)))) < 2400
+
+
+def test_a_click_ends_the_tour_of_the_machine_and_nothing_else(monkeypatch):
+    """So clicks are tried where there is no tour, and their answers hold at each of its steps."""
+    monkeypatch.setattr(States, "_grid", lambda self: [self.start])
+    monkeypatch.setattr(States, "_click_each", lambda self, settings: None)
+    made = States(machine_explorer)
+    assert [[*made.live][k] for k in made.ends] == ["tour"]
 
 
 def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
