@@ -18,9 +18,8 @@ import course
 from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, all_pages
 
 HUB = ROOT / "teaching" / "hub"
-LAB = PyFileConfigLoader(
-    "jupyter_server_config.py", str(ROOT / "tools/environment/etc/jupyter")
-).load_config()
+SETTINGS = str(ROOT / "tools/environment/etc/jupyter")
+LAB = PyFileConfigLoader("jupyter_server_config.py", SETTINGS).load_config()
 
 
 @pytest.fixture
@@ -123,8 +122,9 @@ def test_an_exported_page_has_its_pictures_words_and_slides_begin_at_headings():
     page = nbformat.read(ROOT / "notebooks" / "one_sitting.ipynb", as_version=4)
     outputs = [output for cell in page.cells for output in cell.get("outputs", [])]
     words = [output.metadata["image/png"].alt for output in outputs if "image/png" in output.get("data", {})]
+    config = PyFileConfigLoader("jupyter_nbconvert_config.py", SETTINGS).load_config()  # on the command line
     for exporter in (nbconvert.HTMLExporter, nbconvert.SlidesExporter):
-        exported = BeautifulSoup(exporter(config=LAB).from_notebook_node(page)[0], "html.parser")
+        exported = BeautifulSoup(exporter(config=config).from_notebook_node(page)[0], "html.parser")
         images = exported.select("img[src^='data:']")
         assert [image["alt"] for image in images] == words
     headings = [cell for cell in page.cells if cell.source.startswith("#") and cell.cell_type == "markdown"]
