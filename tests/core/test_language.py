@@ -25,19 +25,21 @@ from tools.notebook import ROOT
 
 gguf = pytest.importorskip("gguf")
 
-SENTENCES = (
-    "The capital of France is",
-    "When Mary and John went to the store, John gave a drink to",
-    "Once upon a time there was a little cat who",
-    "2 + 2 = 4, and 12 + 30 = 42.",
-    "  two spaces first\nand a new line\n\n",
-    "Grüße aus Köln, 猫吃鱼 🐟",
-    "def attention(q, k, v):\n    return softmax(q @ k.T) @ v",
-    "HELLO hello Hello hElLo",
-    "It's the cat's fish, isn't it? They've eaten; we'll see.",
-    "a",
-    "<|im_start|>user\nWho eats?<|im_end|>\n<|im_start|>assistant\n",
-)
+# Its tokens, and the mean over them of log Σ exp(logit). What is asked of transformers, as the judge, is the same.
+SENTENCES = {
+    "The capital of France is": ("504 3575 282 4649 314", 21.518),
+    "When Mary and John went to the store, John gave a drink to": ("2427 5099 284 2322 3514 288 260 4249 28 2322 4502 253 5968 288", 16.703),
+    "Once upon a time there was a little cat who": ("6403 1980 253 655 665 436 253 1838 2644 617", 20.778),
+    "2 + 2 = 4, and 12 + 30 = 42.": ("34 1232 216 34 446 216 36 28 284 216 33 34 1232 216 35 32 446 216 36 34 30", 28.735),
+    "  two spaces first\nand a new line\n\n": ("216 827 5600 808 198 397 253 725 1761 1116", 28.656),
+    "Grüße aus Köln, 猫吃鱼 🐟": ("27302 7170 34878 85 253 376 659 7466 34115 28 27709 230 121 16357 221 180 126 137 15107 234 249", 26.072),
+    "def attention(q, k, v):\n    return softmax(q @ k.T) @ v": ("1604 2674 24 97 28 501 28 386 727 472 1003 2375 3831 24 97 3394 501 30 68 25 3394 386", 30.316),
+    "HELLO hello Hello hElLo": ("56 4210 6426 33662 38699 294 13793 37601", 24.680),
+    "It's the cat's fish, isn't it? They've eaten; we'll see.": ("1589 506 260 2644 506 2698 28 3247 982 357 47 1069 3543 12224 43 392 3060 963 30", 23.420),
+    "a": ("81", 21.208),
+    "<|im_start|>user\nWho eats?<|im_end|>\n<|im_start|>assistant\n": ("1 4093 198 10576 21910 47 2 198 1 520 9531 198", 28.456),
+}  # fmt: skip
+FRANCE, NAMES = [*SENTENCES][:2]
 CARRIED = Path(weights.find_spec(weights.PACKAGE).origin).with_name(weights.FILE)
 
 
@@ -49,26 +51,36 @@ def judge_of(path):
     return transformers.AutoTokenizer.from_pretrained(**names), model.eval()
 
 
-@pytest.fixture(scope="module")
-def judge():
-    return judge_of(CARRIED)
+def asked(model, sentence):
+    """Return the tokens of a sentence, and its logits, of which those after the last token are the same alone."""
+    ids = model.encode(sentence)
+    assert model.decode(ids) == sentence
+    with torch.no_grad():
+        logits = model(ids)
+        torch.testing.assert_close(model.last(ids), logits[-1], atol=1e-3, rtol=0)
+    return ids, logits
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_tokens_and_logits_are_those_of_transformers(judge, sentence):
-    tokenizer, their_model = judge
-    model = load_language_model()
-    ids = model.encode(sentence)
-    assert ids.tolist() == tokenizer(sentence)["input_ids"]
-    assert model.decode(ids) == sentence
-    with torch.no_grad():
-        theirs = their_model(ids[None]).logits[0]
-        torch.testing.assert_close(model(ids), theirs, atol=1e-3, rtol=0)
-        torch.testing.assert_close(model.last(ids), theirs[-1], atol=1e-3, rtol=0)
+def test_tokens_and_logits_are_those_that_transformers_gave(sentence):
+    ids, logits = asked(load_language_model(), sentence)
+    tokens, mean = SENTENCES[sentence]
+    assert " ".join(map(str, ids.tolist())) == tokens
+    assert logits.logsumexp(dim=-1).mean().item() == pytest.approx(mean, abs=2e-3)
+
+
+@pytest.mark.judge
+def test_transformers_gives_the_same_tokens_and_logits():
+    tokenizer, their_model = judge_of(CARRIED)
+    for sentence in SENTENCES:
+        ids, logits = asked(load_language_model(), sentence)
+        assert ids.tolist() == tokenizer(sentence)["input_ids"], sentence
+        with torch.no_grad():
+            torch.testing.assert_close(logits, their_model(ids[None]).logits[0], atol=1e-3, rtol=0)
 
 
 def test_with_a_cache_it_computes_and_writes_the_same():
-    model, ids = load_language_model(), load_language_model().encode(SENTENCES[1])
+    model, ids = load_language_model(), load_language_model().encode(NAMES)
     caches = [{} for _ in model.blocks]
     with torch.no_grad():
         parts = torch.cat([model(part, caches) for part in ids.split([5, 1, len(ids) - 6])])
@@ -77,9 +89,9 @@ def test_with_a_cache_it_computes_and_writes_the_same():
 
 def test_the_attention_of_the_page_which_has_no_cache_writes_the_same():
     model = load_language_model()
-    written, own = model.write(SENTENCES[0], 5), type(model.blocks[0].attention)
+    written, own = model.write(FRANCE, 5), type(model.blocks[0].attention)
     try:
-        assert model.use(broken_attention()).write(SENTENCES[0], 5) == written
+        assert model.use(broken_attention()).write(FRANCE, 5) == written
     finally:
         model.use(own)
 
@@ -125,29 +137,42 @@ def write_model(path, architecture="llama", kind="F32", more=None, **changed):
     return path
 
 
-@pytest.mark.parametrize(
-    ("more", "options"),
-    [
-        ({}, {}),
-        (UNTIED, {"kind": "F16", "llama__rope__freq_base": 1e6}),
-        (UNTIED, {"kind": "Q8_0", "tokenizer__ggml__pre": "gpt-2", "tokenizer__ggml__merges": ["1 2"]}),
-        ({}, {"kind": "Q4_1", "llama__attention__layer_norm_rms_epsilon": 1e-6}),
-    ],
-    ids=["tied", "untied, F16, another base", "untied, Q8_0", "tied, Q4_1"],
-)
-def test_another_model_of_this_kind_is_what_transformers_reads_in_its_file(tmp_path, more, options):
-    path = write_model(tmp_path / "small.gguf", more=more, **options)
-    tokenizer, theirs = judge_of(path)
+SMALL = {"a cat, 12 cats": [66, 260, 13, 222, 18, 19, 260, 84]}
+SMALL["<|im_start|>Grüße<|im_end|> 猫"] = [0, 40, 83, 129, 122, 129, 255, 70, 1, 222, 165, 236, 106]
+OTHERS = {
+    "tied": ({}, {}, (8.7066, 8.6802)),
+    "untied, F16, another base": (UNTIED, {"kind": "F16", "llama__rope__freq_base": 1e6}, (8.8476, 8.8409)),
+    "untied, Q8_0": (UNTIED, {"kind": "Q8_0", "tokenizer__ggml__pre": "gpt-2"}, (9.0058, 8.9949)),
+    "tied, Q4_1": ({}, {"kind": "Q4_1", "llama__attention__layer_norm_rms_epsilon": 1e-6}, (8.7229, 8.8456)),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_model_of_this_kind_is_what_transformers_read_in_its_file(tmp_path, name):
+    more, options, means = OTHERS[name]
+    write_model(tmp_path / "small.gguf", more=more, **options)
     model = load_language_model.__wrapped__(tmp_path)  # the folder, in which it is alone
     assert (model.unembedding is None) == (not more)
-    for sentence in ("a cat, 12 cats", "<|im_start|>Grüße<|im_end|> 猫"):
-        ids = model.encode(sentence)
-        assert ids.tolist() == tokenizer(sentence)["input_ids"] and model.decode(ids) == sentence
+    for (sentence, tokens), mean in zip(SMALL.items(), means, strict=True):
+        ids, logits = asked(model, sentence)
+        assert ids.tolist() == tokens
+        assert logits.logsumexp(dim=-1).mean().item() == pytest.approx(mean, abs=2e-4)
+        both = torch.stack([ids, ids.flip(0)])  # as a batch
+        for ask in (model, model.last, lambda ids: attention_inputs(model, ids).movedim(0, -3)):
+            torch.testing.assert_close(ask(both), torch.stack([ask(each) for each in both]))
+
+
+@pytest.mark.judge
+@pytest.mark.parametrize("name", OTHERS)
+def test_transformers_reads_the_same_in_such_a_file(tmp_path, name):
+    more, options, _ = OTHERS[name]
+    path = write_model(tmp_path / "small.gguf", more=more, **options)
+    (tokenizer, theirs), model = judge_of(path), load_language_model.__wrapped__(tmp_path)
+    for sentence in SMALL:
+        ids, logits = asked(model, sentence)
+        assert ids.tolist() == tokenizer(sentence)["input_ids"]
         with torch.no_grad():
-            torch.testing.assert_close(model(ids), theirs(ids[None]).logits[0], atol=1e-4, rtol=0)
-            both = torch.stack([ids, ids.flip(0)])  # as a batch
-            for ask in (model, model.last, lambda ids: attention_inputs(model, ids).movedim(0, -3)):
-                torch.testing.assert_close(ask(both), torch.stack([ask(each) for each in both]))
+            torch.testing.assert_close(logits, theirs(ids[None]).logits[0], atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize(

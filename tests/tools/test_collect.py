@@ -155,14 +155,16 @@ def test_a_learner_sees_what_is_solved_on_all_pages(tmp_path, notebook, capsys):
 
 def test_the_command_says_what_it_needs(tmp_path, monkeypatch, notebook, capsys):
     monkeypatch.setattr(collect, "PAGE", tmp_path / "a.txt" / "collect.html")
-    learners = write(tmp_path, {"a.txt": "", "=1+1.ipynb": notebook((FIRST, 2))})
+    names = ["=1+1", "+1", "-1", "@1"]  # formulas to a spreadsheet
+    learners = write(tmp_path, {"a.txt": ""} | {f"{name}.ipynb": notebook((FIRST, 2)) for name in names})
     capsys.readouterr()
     assert collect.main([str(learners)]) == 1  # its folder is a file
     assert "a.txt cannot be written" in capsys.readouterr().out
     monkeypatch.setattr(collect, "PAGE", tmp_path / "collect.html")
     assert collect.main([str(learners)]) == 0
     table = (tmp_path / "collect.csv").read_bytes()
-    assert table.startswith(b"\xef\xbb\xbf") and b"\n'=1+1,correct" in table  # by the mark Excel knows UTF-8
+    assert table.startswith(b"\xef\xbb\xbf")  # by this mark Excel knows UTF-8
+    assert all(f"\n'{name},correct".encode() in table for name in names)
     collect.PAGE.unlink()
     assert collect.main([]) == 2
     assert collect.main([str(tmp_path / "nowhere")]) == 2
