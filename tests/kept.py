@@ -8,6 +8,7 @@ python -m tests.kept --keep           # once you have looked: keeps what was sho
 import shutil
 import sys
 
+from tests.core import judged
 from tests.entries import entries, written
 from tests.exercises import verdicts
 from tests.notebooks import reading
@@ -15,7 +16,7 @@ from tests.pages import drawings
 from tools.notebook import ROOT
 
 # Each has ``files()``; ``today(file)``, its entries as they are now; ``difference(name, before, now)``, in words.
-KINDS = (drawings, verdicts, reading)
+KINDS = (drawings, verdicts, reading, judged)
 SHOWN = ROOT / "dist" / "kept"
 
 

@@ -21,34 +21,13 @@ from mha_course.models.language import (
     load_language_model,
 )
 from mha_course.p11_can_your_class_write import broken_attention
+from tests.core import judged
+from tests.entries import alike, entries
 from tools.notebook import ROOT
 
 gguf = pytest.importorskip("gguf")
 
-# Its tokens, and the mean over them of log Σ exp(logit). What is asked of transformers, as the judge, is the same.
-SENTENCES = {
-    "The capital of France is": ("504 3575 282 4649 314", 21.518),
-    "When Mary and John went to the store, John gave a drink to": ("2427 5099 284 2322 3514 288 260 4249 28 2322 4502 253 5968 288", 16.703),
-    "Once upon a time there was a little cat who": ("6403 1980 253 655 665 436 253 1838 2644 617", 20.778),
-    "2 + 2 = 4, and 12 + 30 = 42.": ("34 1232 216 34 446 216 36 28 284 216 33 34 1232 216 35 32 446 216 36 34 30", 28.735),
-    "  two spaces first\nand a new line\n\n": ("216 827 5600 808 198 397 253 725 1761 1116", 28.656),
-    "Grüße aus Köln, 猫吃鱼 🐟": ("27302 7170 34878 85 253 376 659 7466 34115 28 27709 230 121 16357 221 180 126 137 15107 234 249", 26.072),
-    "def attention(q, k, v):\n    return softmax(q @ k.T) @ v": ("1604 2674 24 97 28 501 28 386 727 472 1003 2375 3831 24 97 3394 501 30 68 25 3394 386", 30.316),
-    "HELLO hello Hello hElLo": ("56 4210 6426 33662 38699 294 13793 37601", 24.680),
-    "It's the cat's fish, isn't it? They've eaten; we'll see.": ("1589 506 260 2644 506 2698 28 3247 982 357 47 1069 3543 12224 43 392 3060 963 30", 23.420),
-    "a": ("81", 21.208),
-    "<|im_start|>user\nWho eats?<|im_end|>\n<|im_start|>assistant\n": ("1 4093 198 10576 21910 47 2 198 1 520 9531 198", 28.456),
-}  # fmt: skip
-FRANCE, NAMES = [*SENTENCES][:2]
-CARRIED = Path(weights.find_spec(weights.PACKAGE).origin).with_name(weights.FILE)
-
-
-def judge_of(path):
-    """transformers' own tokenizer and model, out of the same file."""
-    transformers = pytest.importorskip("transformers")
-    names = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
-    model = transformers.AutoModelForCausalLM.from_pretrained(**names, dtype=torch.float32)
-    return transformers.AutoTokenizer.from_pretrained(**names), model.eval()
+KEPT, (FRANCE, NAMES) = entries(judged.FILE), judged.SENTENCES[:2]
 
 
 def asked(model, sentence):
@@ -61,22 +40,20 @@ def asked(model, sentence):
     return ids, logits
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("sentence", judged.SENTENCES)
 def test_tokens_and_logits_are_those_that_transformers_gave(sentence):
-    ids, logits = asked(load_language_model(), sentence)
-    tokens, mean = SENTENCES[sentence]
-    assert " ".join(map(str, ids.tolist())) == tokens
-    assert logits.logsumexp(dim=-1).mean().item() == pytest.approx(mean, abs=2e-3)
+    given = judged.in_words(*asked(load_language_model(), sentence))
+    assert alike(KEPT[repr(sentence)], given, abs_tol=1.5e-3)
 
 
 @pytest.mark.judge
-def test_transformers_gives_the_same_tokens_and_logits():
-    tokenizer, their_model = judge_of(CARRIED)
-    for sentence in SENTENCES:
-        ids, logits = asked(load_language_model(), sentence)
-        assert ids.tolist() == tokenizer(sentence)["input_ids"], sentence
-        with torch.no_grad():
-            torch.testing.assert_close(logits, their_model(ids[None]).logits[0], atol=1e-3, rtol=0)
+def test_transformers_gives_these_tokens_and_logits_and_what_is_kept():
+    judge = judged.judge_of(judged.carried())
+    for sentence in judged.SENTENCES:
+        (ids, logits), (their_ids, theirs) = asked(load_language_model(), sentence), judge(sentence)
+        assert ids.tolist() == their_ids.tolist(), sentence
+        torch.testing.assert_close(logits, theirs, atol=1e-3, rtol=0)
+        assert judged.difference("", KEPT[repr(sentence)], judged.in_words(their_ids, theirs)) == ""
 
 
 def test_with_a_cache_it_computes_and_writes_the_same():
@@ -167,12 +144,11 @@ def test_another_model_of_this_kind_is_what_transformers_read_in_its_file(tmp_pa
 def test_transformers_reads_the_same_in_such_a_file(tmp_path, name):
     more, options, _ = OTHERS[name]
     path = write_model(tmp_path / "small.gguf", more=more, **options)
-    (tokenizer, theirs), model = judge_of(path), load_language_model.__wrapped__(tmp_path)
+    judge, model = judged.judge_of(path), load_language_model.__wrapped__(tmp_path)
     for sentence in SMALL:
-        ids, logits = asked(model, sentence)
-        assert ids.tolist() == tokenizer(sentence)["input_ids"]
-        with torch.no_grad():
-            torch.testing.assert_close(logits, theirs(ids[None]).logits[0], atol=1e-4, rtol=0)
+        (ids, logits), (their_ids, theirs) = asked(model, sentence), judge(sentence)
+        assert ids.tolist() == their_ids.tolist()
+        torch.testing.assert_close(logits, theirs, atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,7 @@ def test_page_12_says_what_its_bugs_cost_in_this_model_and_what_it_writes(model,
         exec(table.source.split("\nfor ")[0], names := {})
         model.use(run_code("Attention", ATTENTION, PLANTED[exhibit], GIVEN))
         measured = model.loss(names["story"])
-        beginning = "Once upon a time there was a little cat who"
-        written = model.write(beginning, len(model.encode(f" {words}")) + 1)
+        written = model.write("Once upon a time there was a little cat who", 10)
     assert measured > float(loss) if over else f"{measured:.1f}" == loss
     assert words in written
 
