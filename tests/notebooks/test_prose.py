@@ -44,12 +44,10 @@ def test_a_decimal_or_a_percentage_in_prose_is_one_that_the_page_shows(page):
     shown = numbers_in(" ".join([*printed(page), *(cell.source for cell in page.code)]))
     prose = re.sub(r"\]\([^)]*\)", "", page.text)  # addresses hold numbers, too
     decimals = {*DECIMAL.findall(prose)} - {*ELSEWHERE.get(page.name, "").split()}
-    percents = {*re.findall(r"(?<![\w.])(\d+) %", prose)}
-    for each in decimals:
-        places = len(each.partition(".")[2])
-        assert any(f"{n:.{places}f}" == each for n in shown), each
-    for each in percents:
-        assert any(each in (f"{n:.0f}", f"{100 * n:.0f}") for n in shown), f"{each} %"
+    percents = {*re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%", prose)}
+    for each in decimals | percents:
+        form, share = f".{len(each.partition('.')[2])}f", 100 if each in percents else 1
+        assert any(each in (format(n, form), format(share * n, form)) for n in shown), each
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
