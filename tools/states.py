@@ -20,7 +20,8 @@ import ipywidgets as widgets
 MOST_STATES = 2400  # combinations of the controls that are always seen
 MOST_WITH_MORE = 240  # up to so many, those under "more" combine with them
 LONG_MENU = 20  # options
-MOST_CLICKS = 4_000  # after so many no further state is clicked through
+MOST_CLICKS = 7_000  # after so many no further state is clicked through
+MOST_BYTES, LOOK_EVERY = 850_000, 900  # nor where all takes so many bytes, which is seen every so many clicks
 ENOUGH = 12  # cells of a heatmap without an answer, and it has none
 CELL = re.compile(r'data-cell="([\d,]+)"')
 # What states share is stored once: a cell with its words, a text, any other mark.
@@ -109,12 +110,19 @@ class States:
         kept = combined(self.panel)  # a slider stops where every combination is kept
         self.live |= {name: kept[name] for name in kept.keys() & self.live if is_slider(self.panel, name)}
         self.start = self._settings()
-        self.marks, self.shown, self._drawn, self._clicks = {}, {}, {}, 0
+        self.marks, self.shown, self._drawn = {}, {}, {}
+        self._clicks, self._looked, self._is_full = 0, 0, False
         self.ends = [k for k, _ in enumerate(self.start) if self._is_set_back(k)]
         for settings in [settings for settings in self._grid() if self._reach(settings)]:
-            is_room = self._clicks < MOST_CLICKS and all(settings[k] == self.start[k] for k in self.ends)
-            if settings == self.start or is_room:
+            no_tour = all(settings[k] == self.start[k] for k in self.ends)
+            if settings == self.start or (no_tour and self._is_room()):
                 self._click_each(settings)
+
+    def _is_room(self):
+        """Tell whether there is room for more clicks, in number and in bytes."""
+        if self._clicks >= self._looked + LOOK_EVERY:
+            self._looked, self._is_full = self._clicks, len(self.packed()) > MOST_BYTES
+        return self._clicks < MOST_CLICKS and not self._is_full
 
     def packed(self):
         """Return all states as text: JSON, deflate, base64."""
