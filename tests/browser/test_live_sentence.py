@@ -16,7 +16,7 @@ from tools import judged, play
 from tools.shipped import own_pages
 from tools.states import CELL, options_of
 
-STEPS = int(os.environ.get("COURSE_STEPS", "200"))  # continuous integration takes 2,000 once a week
+STEPS = int(os.environ.get("COURSE_STEPS", "200"))  # 2000 for a long walk
 WORDS = ["the", "cat", "Cat", "eats", "fish", "it", "hungry", "WWWWWWWWWWWW", "internationalisation", "naïve"]
 WORDS += ["猫吃鱼", "カ", "<b>", "it's", "&amp;", "🐟", "\ufeffx\x1cy\u3000z", '"a,b"', "ÀÉ", "dog,", "2"]
 # A step is [i, what control i is set to], [a cell that is clicked], or [] for reset.
