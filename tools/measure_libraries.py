@@ -60,7 +60,8 @@ class Library:
         name, *settings = module.split()
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "DEV": "PYTHON", "JAX_PLATFORMS": "cpu"}
         environment = os.environ | quiet | dict(setting.split("=") for setting in settings)
-        environment.pop("PYTHONPATH", None)
+        for name_of_path in ("PYTHONPATH", "PYTHONSAFEPATH"):  # a child has its own folder, and that alone
+            environment.pop(name_of_path, None)
         self.start = lambda: subprocess.Popen(
             [python, str(CHILD), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )

@@ -17,8 +17,8 @@ KEPT_BACK = 10**6  # the seed of the stories that no training sees
 def new_story(draw):
     """Return a story of 24 words; ``draw`` is a ``random.Random``. Used in notebook 10.
 
-    >>> new_story(random.Random(2))[44:]
-    "mia gives eva everything . now see eva's red cups and black drums ."
+    >>> new_story(random.Random(2)).split(" . ")[2:]
+    ['mia gives max everything', "now see max's green drums and blue books ."]
     """
     giver, taker = draw.sample(NAMES, 2)
     gift, own = (" ".join(pair) for pair in zip(draw.sample(COLOURS, 2), draw.sample(THINGS, 2), strict=True))
@@ -33,7 +33,7 @@ def new_stories(count, seed):
     Shape: -> ``(count, 24)``. Used in notebook 10.
 
     >>> as_words(new_stories(1, seed=2)[0])[:3]
-    ['see', "mia's", 'black']
+    ['see', "mia's", 'blue']
     """
     draw = seed if isinstance(seed, random.Random) else random.Random(seed)
     stories = [new_story(draw).split() for _ in range(count)]
