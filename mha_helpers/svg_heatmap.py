@@ -88,7 +88,7 @@ class LiveHeatmap:
             yield text_mark(place, axis, colour=axis if axis in COLOURS else "ink", bold=True, turned=turned)
 
     def _row_names(self):
-        """Yield the names of rows, each of which lights its row; of very small cells only the chosen one."""
+        """Yield the names of rows, each of which lights its row; as many as stand apart."""
         others = [mark for mark in self.drawing.marks if isinstance(mark, LiveHeatmap)]
         same, left = [each for each in others if each.rows == self.rows], self.layout.axes[0][0] + 10
         for i in apart(len(self.rows), self.layout.cell, self.chosen[0]):

@@ -141,15 +141,17 @@ class Heatmap {
   words(heatmaps) {
     const axis = (name, i) => textMark(this.axesAt[i], name, { colour: name, bold: true, turned: i === 0 });
     const [row, column] = this.chosen, left = this.axesAt[0][0] + 10, { cell, letter, turned } = this;
+    const every = cell >= 8 ? 1 : Math.ceil(11 / cell);  // names that stand without touching, the chosen one among them
+    const stands = (i, chosen) => i % every === (chosen ?? 0) % every;
     const rows = this.names.map((name, i) => {
-      if (cell < 8 && i !== row) return "";
+      if (!stands(i, row)) return "";
       const [x, y] = this.at(i, 0), seen = this.values[i].filter((_, j) => this.allows(i, j));
       const ground = `<rect ${area(left, y, x - left - 2, cell)} fill-opacity="0"/>`;
       const word = textMark([this.x - 6, this.y + (i + 0.5) * cell + letter * 0.35, letter], name, { anchor: "end", bold: i === row });
       const frame = rowFrame(heatmaps, i, 'class="lights" visibility="hidden" stroke-width="3"');
       return answering(ground + word + frame, name + this.kind.rowWords(seen), [this.index, i, this.strongest[i]]);
     });
-    const columns = this.names.map((name, j) => cell < 8 && j !== column ? ""
+    const columns = this.names.map((name, j) => !stands(j, column) ? ""
       : textMark([this.x + (j + 0.5) * cell + letter * 0.35 * turned, this.y - 6, letter], name, { anchor: turned ? "start" : "middle", bold: j === column, turned }));
     return [axis("query", 0), axis("key", 1), ...rows, ...columns].join("");
   }

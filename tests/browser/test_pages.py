@@ -1,9 +1,11 @@
 """Every page in a real JupyterLab, used as a person does. One page is opened once for all its tests."""
 
 import functools
+import re
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from tools.lab import WIDGET, error_outputs, open_notebook, run_all
 from tools.notebook import ROOT, all_pages
@@ -77,8 +79,19 @@ def visible_sliders(panel):  # others are under "more"
     return [slider for slider in panel.locator(SLIDER).all() if slider.is_visible()]
 
 
+def learn(panel):
+    """Where a model learns in a Panel, let it: until then there are no steps to go back to."""
+    button = panel.get_by_role("button", name="train", exact=True)
+    if button.count():
+        button.click()
+        expect(panel.locator(".mha-words")).to_contain_text(re.compile(r"Step [1-9]\d\d"), timeout=90_000)
+        panel.get_by_role("button", name="stop", exact=True).click()
+        expect(panel.get_by_role("button", name="go on", exact=True)).to_be_visible()
+
+
 def test_a_key_moves_every_slider_and_its_picture(panels):
     for panel in panels:
+        learn(panel)
         for slider in visible_sliders(panel):
             label = slider.evaluate("one => one.closest('.widget-inline-hbox').textContent")
             assert any(changes(panel, functools.partial(slider.press, key)) for key in KEYS), label
