@@ -18,33 +18,33 @@ ANYWHERE = {
 }
 FOUND = {  # by `census`, in transformers 5.24.0
     "all": (
-        "apertus1p5 axk1 axk2 bailing_hybrid beam cohere2_moe cohere_compass deepseek_v4 dots3_note "
-        "exaone_moe flint gemma4 gemma4_unified glm_moe_dsa granite_swa granitemoe_swa hrm_text hy_v3 "
-        "hy_v4 hyperclovax inkling inkling2 inkling2_loop kimi_linear kolibri1 laguna lara_mini lfm3 "
-        "mellum mimo_v2_flash minicpm3 minimax_m3_vl mistral4 olmo_hybrid qwen4_exp solar_open youtu "
-        "zaya"
+        "apertus1p5 axk1 axk2 bailing_hybrid beam cohere2_moe cohere_compass deepseek_v4 dory "
+        "dots3_note exaone_moe flint gemma4 gemma4_unified glm_moe_dsa granite_swa granitemoe_swa "
+        "hrm_text hy_v3 hy_v4 hyperclovax inkling inkling2 inkling2_loop kimi_linear kolibri1 "
+        "laguna lara_mini lfm3 mellum mimo_v2_flash minicpm3 minimax_m3_vl mistral4 olmo_hybrid "
+        "qwen4_exp solar_open youtu zaya"
     ),
     "window layers": (
-        "beam cohere2_moe cohere_compass deepseek_v4 dots3_note exaone_moe flint gemma4 "
+        "beam cohere2_moe cohere_compass deepseek_v4 dory dots3_note exaone_moe flint gemma4 "
         "gemma4_unified granite_swa granitemoe_swa inkling inkling2 inkling2_loop kolibri1 laguna "
         "lara_mini lfm3 mellum mimo_v2_flash zaya"
     ),
     "delta or state-space layers": "bailing_hybrid kimi_linear lara_mini olmo_hybrid qwen4_exp",
     "grouped heads": (
-        "apertus1p5 beam cohere2_moe cohere_compass deepseek_v4 exaone_moe flint gemma4 "
+        "apertus1p5 beam cohere2_moe cohere_compass deepseek_v4 dory exaone_moe flint gemma4 "
         "gemma4_unified granite_swa granitemoe_swa hrm_text hy_v3 hyperclovax inkling inkling2 "
-        "inkling2_loop kolibri1 laguna lara_mini lfm3 mellum mimo_v2_flash minimax_m3_vl olmo_hybrid "
-        "qwen4_exp solar_open zaya"
+        "inkling2_loop kolibri1 laguna lara_mini lfm3 mellum mimo_v2_flash minimax_m3_vl "
+        "olmo_hybrid qwen4_exp solar_open zaya"
     ),
     "QK-norm": (
-        "apertus1p5 beam exaone_moe flint gemma4 gemma4_unified hy_v3 inkling kolibri1 laguna "
-        "lara_mini lfm3 mellum minimax_m3_vl olmo_hybrid qwen4_exp zaya"
+        "apertus1p5 beam dory exaone_moe flint gemma4 gemma4_unified hy_v3 inkling kolibri1 "
+        "laguna lara_mini lfm3 mellum minimax_m3_vl olmo_hybrid qwen4_exp zaya"
     ),
     "latent keys and values": (
         "axk1 axk2 bailing_hybrid dots3_note glm_moe_dsa hy_v4 kimi_linear minicpm3 mistral4 youtu"
     ),
-    "output gate": "axk2 bailing_hybrid beam dots3_note hrm_text hy_v4 laguna lfm3 qwen4_exp",
-    "sinks": "deepseek_v4 flint granite_swa granitemoe_swa hy_v4 inkling2 inkling2_loop mimo_v2_flash",
+    "output gate": ("axk2 bailing_hybrid beam dots3_note hrm_text hy_v4 laguna lfm3 qwen4_exp"),
+    "sinks": ("deepseek_v4 flint granite_swa granitemoe_swa hy_v4 inkling2 inkling2_loop mimo_v2_flash"),
     "sparse selection": "axk2 deepseek_v4 dots3_note glm_moe_dsa hy_v4 minimax_m3_vl qwen4_exp",
     "soft cap": "",
     "none of these but groups": "hyperclovax solar_open",
@@ -64,7 +64,7 @@ def census(folder, year=2026):
     for path in sorted(folder.glob("*/modeling_*.py")):
         text, name = path.read_text(encoding="utf-8"), path.stem.removeprefix("modeling_")
         attention = "".join(_classes_of_attention(text))
-        is_of_year = f"Copyright {year}" in text[:3000]
+        is_of_year = re.search(rf"Copyright.*\b{year}\b", text[:3000])
         if not (is_of_year and attention and re.search(r"^class \w+ForCausalLM\(", text, re.MULTILINE)):
             continue
         has = [what for what, pattern in ANYWHERE.items() if re.search(pattern, text, re.MULTILINE)]

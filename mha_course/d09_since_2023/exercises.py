@@ -59,7 +59,7 @@ reading = {
         ({"C adds": 48 * 1024}, "“C adds” counts all 48 layers: what does linear attention keep of a word?"),
         (
             {"A needs": "sinks"},
-            "“A needs”: one weight has a number for each head; where does page 09 add it?",
+            "“A needs”: one weight has a number for each head: what score could that be?",
         ),
         ({"A needs": "window"}, "“A needs”: look at layer_types: does every layer see every word?"),
         ({"B needs": "groups"}, "“B needs”: are there fewer heads of keys than of queries?"),
@@ -71,7 +71,7 @@ reading = {
         ({"C needs": "norm"}, "“C needs”: two weights have the width of one head: whose?"),
         ({"C needs": "delta"}, "“C needs”: only 12 layers have this attention. What are the other 36?"),
     ],
-    praise="A configuration says the sizes; sinks, norms and gates show only in the names of the weights.",
+    praise="A configuration says the sizes; sinks and norms show in the names of weights, a gate in a shape.",
     hints=[
         "Compare num_key_value_heads with num_attention_heads, and each weight's rows with heads · width.",
         "A layer with a window forgets a word for each new one; linear attention keeps one table for all.",
