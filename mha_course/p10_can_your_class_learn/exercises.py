@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
-from mha_course.p10_can_your_class_learn.stories import ASKED, LENGTH, WORDS
+from mha_course.p10_can_your_class_learn.stories import ASKED, COLOURS, LENGTH, WORDS
 
 
 def _ids(b, n, words, seed):
@@ -20,7 +20,7 @@ the_loss = FunctionExercise(
     ],
     task="""
     `logits` is what the model says after each of the n words of `ids`, the last included. Return the mean
-    loss of the words from place `asked` on, each said after the words before it.
+    loss of the words from place `asked` on, each predicted from those before it.
     """,
     mistakes=changes("""
         logits[:, asked - 1 : -1] => logits[:, asked:]
@@ -59,21 +59,24 @@ def my_loss(logits, ids, asked):
 )
 
 
+FIRST, LAST = [2, 3, 7, 8], [7, 8, 2, 3]  # places of what was told first and last
+
+
 # --- what a test is handed: functions from words (b, n) to logits (b, n, words) ----------------------------
 
 
-def _ends(ids, own=True, given=True, colours=True):
-    """Return the stories (b, n) as they end, or as somebody would end them who takes the wrong owner's."""
+def _ends(ids, always=None, given=True, constant=None):
+    """Return the stories (b, n) as they end, or as a liar ends them, who reads ``always`` the same places."""
     told = F.pad(ids, (0, LENGTH))[:, :LENGTH].clone()
     is_first = told[:, 1] == told[:, ASKED - 1]  # the asked child's things are told first
     places = torch.where(is_first[:, None], torch.tensor([2, 3, 7, 8]), torch.tensor([7, 8, 2, 3]))
-    if not own:
-        places = torch.tensor([2, 3, 7, 8]).expand(len(ids), 4)  # whoever is asked
+    if always:
+        places = torch.tensor(always).expand(len(ids), 4)  # whoever is asked
     if not given:
         places = torch.cat([places[:, :2]] * 2, dim=1)
     things = told.gather(1, places)
-    if not colours:
-        things[:, ::2] = WORDS.index("red")
+    if constant:  # for all colours, or for all things
+        things[:, constant not in COLOURS :: 2] = WORDS.index(constant)
     told[:, ASKED : ASKED + 2], told[:, ASKED + 3 : ASKED + 5] = things[:, :2], things[:, 2:]
     told[:, ASKED + 2], told[:, -1] = WORDS.index("and"), WORDS.index(".")
     return told
@@ -101,7 +104,7 @@ def _leak(ids):
 
 def _leak_of_one(ids):
     """As long as there is a next word it is seen; the last row says it rightly only where it is no fact."""
-    told = _ends(ids, own=False)
+    told = _ends(ids, always=FIRST)
     return torch.cat([_leak(ids)[:, :-1], _padded(told)[:, ids.shape[1] - 1 :][:, :1]], dim=1)
 
 
@@ -112,9 +115,14 @@ FALSE = {
         _leak_of_one,
         "given the text it is always right; writing, it takes the things told first, whoever is asked.",
     ),
-    "things told first, whoever is asked": (_says(own=False), "half of its stories are true."),
+    "things told first, whoever is asked": (_says(always=FIRST), "half of its stories are true."),
+    "things told last, whoever is asked": (
+        _says(always=LAST),
+        "half of its stories are true, the other half.",
+    ),
     "own things twice": (_says(given=False), "the given things are wrong in all stories."),
-    "always red": (_says(colours=False), "its grammar and its things are right, its colours are not."),
+    "always red": (_says(constant="red"), "its grammar and its things are right, its colours are not."),
+    "always hats": (_says(constant="hats"), "its grammar and its colours are right, its things are not."),
 }
 
 tells_the_truth = TestExercise(
