@@ -1,5 +1,6 @@
 """Settings of every run, and the marks that follow from where a test lies."""
 
+import importlib.util
 import os
 import re
 
@@ -19,9 +20,10 @@ MARKS = {
 
 
 def pytest_configure():
-    from tools import forked_kernels  # here, because only now the number of threads is set
+    if importlib.util.find_spec("jupyter_client"):  # the part `libraries` of .ci/run has no kernels
+        from tools import forked_kernels  # here, because only now the number of threads is set
 
-    forked_kernels.install()
+        forked_kernels.install()
 
 
 def pytest_collection_modifyitems(config, items):
