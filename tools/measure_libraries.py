@@ -4,14 +4,12 @@
     python -m tools.measure_libraries jax paddle         # these
     python -m tools.measure_libraries --check            # the quick group, compared with what is stored
 
-A group of packages is installed in an environment of its own, in a temporary folder that is removed, or stays
-in the folder that ``--keep`` names. There ``tools/libraries/child.py`` calls the library; ``probe`` asks it
-from here. What was seen goes into ``mha_course/d09_other_libraries/measured.json``. A group whose Python is
-not on this machine is left out.
+A group of packages is installed in an environment of its own, in ``dist/libraries``, which you may remove.
+There ``tools/libraries/child.py`` calls the library; ``probe`` asks it from here. What was seen goes into
+``mha_course/d09_other_libraries/measured.json``. A group whose Python is not on this machine is left out.
 """
 
 import argparse
-import contextlib
 import datetime
 import json
 import math
@@ -20,7 +18,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from mha_helpers import probe
@@ -29,6 +26,7 @@ from tools.libraries.child import packed, unpacked
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "mha_course/d09_other_libraries/measured.json"
 CHILD = ROOT / "tools/libraries/child.py"
+ENVIRONMENTS = ROOT / "dist/libraries"
 TORCH = "torch==2.13.0"  # pinned, because a plain torch is a build for a graphics card
 KERAS = "keras==3.15.1"
 ANY = ""  # the Python that runs this
@@ -39,7 +37,7 @@ GROUPS = {
     QUICK: (ANY,
         [TORCH, "onnx==1.23.2", "onnxruntime==1.31.1", "openvino==2026.4.1", "mlx[cpu]==0.32.4",
          "tinygrad==0.14.0", "timm==1.0.31", "x-transformers==2.31.10", "transformers==5.24.0"],
-        ["with_torch", "with_torch_users", "with_onnx", "with_openvino", "with_mlx", "with_tinygrad"]),
+        ["with_torch", "with_torch_users", "with_onnx", "with_mlx", "with_tinygrad"]),
     "compiled": (ANY, [TORCH, "numpy"], ["with_torch_compiled"]),
     "others": (ANY,
         [TORCH, "torchtune==0.6.1", "torchao==0.10.0", "curated-transformers==2.0.1", "labml-nn==0.5.1"],
@@ -62,10 +60,9 @@ class Library:
         environment = os.environ | quiet | dict(setting.split("=") for setting in settings)
         for name_of_path in ("PYTHONPATH", "PYTHONSAFEPATH"):  # a child has its own folder, and that alone
             environment.pop(name_of_path, None)
-        self.start = lambda: subprocess.Popen(
+        self.process = subprocess.Popen(
             [python, str(CHILD), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
-        self.process = self.start()
         self.versions = pickle.load(self.process.stdout)
 
     def attend(self, name):
@@ -75,23 +72,14 @@ class Library:
             dtype = str(q.dtype).removeprefix("torch.")
             inputs = [packed(part.float().numpy()) for part in (q, k, v)]
             mask = None if mask is None else packed(mask.numpy())
-            kind, *answer = self.ask((name, dtype, inputs, mask, causal))
+            pickle.dump((name, dtype, inputs, mask, causal), self.process.stdin)
+            self.process.stdin.flush()
+            kind, *answer = pickle.load(self.process.stdout)
             if kind == "refused":
                 raise type(answer[0], (Exception,), {})(answer[1])
             return unpacked(*answer[0])
 
         return call
-
-    def ask(self, call):
-        try:
-            pickle.dump(call, self.process.stdin)
-            self.process.stdin.flush()
-            return pickle.load(self.process.stdout)
-        except (EOFError, BrokenPipeError):  # the library ended its process
-            self.process.wait()
-            self.process = self.start()
-            pickle.load(self.process.stdout)
-            return "refused", "Crash", "the process ended"
 
     def close(self):
         self.process.stdin.close()
@@ -109,36 +97,29 @@ def python_of(version):
     return None
 
 
-@contextlib.contextmanager
-def environment(name, keep):
-    """Yield the Python of an environment that holds the packages of a group."""
+def environment(name):
+    """Return the Python of an environment that holds the packages of a group."""
     version, packages, _ = GROUPS[name]
-    folder = Path(keep, name) if keep else Path(tempfile.mkdtemp(prefix="attention_"))
-    python = folder / "bin/python"
-    try:
-        if not python.exists():
-            subprocess.run([python_of(version), "-m", "venv", folder], check=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-        yield python
-    finally:
-        if not keep:
-            shutil.rmtree(folder)
+    python = ENVIRONMENTS / name / "bin/python"
+    if not python.exists():
+        subprocess.run([python_of(version), "-m", "venv", ENVIRONMENTS / name], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+    return python
 
 
-def measured(name, keep):
+def measured(name):
     """Return an entry for each callable of a group."""
-    entries = []
-    with environment(name, keep) as python:
-        for module in GROUPS[name][2]:
-            library = Library(python, module)
-            for callable_, (package, version) in library.versions.items():
-                print(f"    {package} {version}: {callable_}", flush=True)
-                entry = {"group": name, "library": package, "version": version.split("+")[0]}
-                entry |= {"callable": callable_, "date": datetime.date.today().isoformat()}
-                found = probe(library.attend(callable_)).as_dict()
-                entry["answers"] = {question: _stored(**finding) for question, finding in found.items()}
-                entries.append(entry)
-            library.close()
+    entries, python = [], environment(name)
+    for module in GROUPS[name][2]:
+        library = Library(python, module)
+        for callable_, (package, version) in library.versions.items():
+            print(f"    {package} {version}: {callable_}", flush=True)
+            entry = {"group": name, "library": package, "version": version.split("+")[0]}
+            entry |= {"callable": callable_, "date": datetime.date.today().isoformat()}
+            found = probe(library.attend(callable_)).as_dict()
+            entry["answers"] = {question: _stored(**finding) for question, finding in found.items()}
+            entries.append(entry)
+        library.close()
     return entries
 
 
@@ -173,14 +154,8 @@ def read():
 
 def write(stored, now):
     """Put new entries in place of those of the same callables, one callable a line."""
-
-    def place(entry):  # in the order of the groups, and of the packages in a group
-        packages = [package.split("==")[0].split("[")[0] for package in GROUPS[entry["group"]][1]]
-        return list(GROUPS).index(entry["group"]), packages.index(entry["library"])
-
-    entries = {entry["callable"]: entry for entry in (*stored, *now)}
-    in_order = sorted(entries.values(), key=place)
-    lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in in_order]
+    entries = {entry["callable"]: entry for entry in (*stored, *now)}.values()
+    lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries]
     STORED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 
@@ -188,7 +163,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("groups", nargs="*", help=", ".join(GROUPS))
     parser.add_argument("--check", action="store_true", help="compare with what is stored, and store nothing")
-    parser.add_argument("--keep", help="a folder for the environments")
     options = parser.parse_args()
     failed = False
     for name in options.groups or ([QUICK] if options.check else GROUPS):
@@ -196,7 +170,7 @@ def main():
             print(f"{name}: left out, because there is no Python {GROUPS[name][0]} here")
             continue
         print(f"{name}:", flush=True)
-        now = measured(name, options.keep)
+        now = measured(name)
         if options.check:
             found = list(differences(read(), now))
             print(*found, f"{len(now)} callables measured, {len(found)} answers differ", sep="\n")

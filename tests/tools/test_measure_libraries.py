@@ -4,10 +4,10 @@ import copy
 import math
 import sys
 
-import pytest
 import torch
+from torch.nn import functional as F
 
-from mha_helpers import probe
+from mha_helpers import causal_mask, probe
 from mha_helpers.keyhole import QUESTIONS, Keyhole
 from mha_helpers.probing import OTHERS, nearest
 from tools import measure_libraries
@@ -17,31 +17,18 @@ STORED = read()
 PLAIN = Keyhole(OTHERS["PyTorch’s function"])
 
 
-@pytest.fixture(scope="module")
-def library():
-    library = Library(sys.executable, "with_torch")
-    yield library
-    library.close()
-
-
-def test_what_is_asked_in_another_process_is_answered_as_in_this_one(library):
-    name = "F.scaled_dot_product_attention"
+def test_what_is_asked_in_another_process_is_answered_as_in_this_one():
+    library, name = Library(sys.executable, "with_torch"), "F.scaled_dot_product_attention"
     assert library.versions[name] == ("torch", torch.__version__)
     here, there = probe(OTHERS["PyTorch’s function"]).as_dict(), probe(library.attend(name)).as_dict()
     assert here.pop("shared heads")["answer"] == "refused"  # the adapter there switches them on
     assert there.pop("shared heads")["answer"] == "1 1 2 2"
     assert str(here) == str(there)
-
-
-def test_a_process_that_ends_is_started_again(library):
-    attend, q = library.attend("flash"), torch.zeros(1, 2, 5, 16)
-    with pytest.raises(Exception, match="flash"):
-        attend(q, q, q)
-    library.process.kill()
-    library.process.wait()
-    with pytest.raises(Exception, match="the process ended"):
-        attend(q, q, q)
-    assert library.attend("F.scaled_dot_product_attention")(q, q, q).shape == q.shape
+    q = torch.randn(2, 3, 5, 4)
+    for name in ("nn.MultiheadAttention, no weights", "nn.MultiheadAttention, in eval and no_grad"):
+        output = torch.tensor(library.attend(name)(q, q, q, ~causal_mask(5)))  # with its heads side by side
+        torch.testing.assert_close(output, F.scaled_dot_product_attention(q, q, q, is_causal=True))
+    library.close()
 
 
 def test_what_is_stored_has_every_question_and_says_what_its_weights_say():

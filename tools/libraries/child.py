@@ -2,8 +2,7 @@
 
 ``python child.py with_jax`` reads calls from standard input and writes what they returned to standard output,
 both as pickles of (type, shape, bytes) for an array. A module ``with_….py`` holds ``CALLABLES``, by package
-and name, each an ``attend(q, k, v, mask, causal)`` on the library's own arrays; ``convert(array, dtype)``
-makes those, and ``back(output)`` makes them NumPy's.
+and name; ``convert(array, dtype)`` makes the library's own arrays, and ``back(output)`` NumPy's.
 """
 
 import importlib
@@ -13,27 +12,56 @@ import pickle
 import sys
 import warnings
 from collections import ChainMap
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy
 
 
 class NotAsked(Exception):
-    """Raised by a with_….py where a library has no place for what is asked."""
+    """Raised where a library has no place for what is asked."""
 
 
-def one_number_of_heads(q, k):
-    if q.shape[1] != k.shape[1]:
-        raise NotAsked("it has as many heads of keys as of queries")
+class Adapter(NamedTuple):
+    """An attention and how it wants to be called: ``attend(q, k, v, mask, causal)``.
+
+    Where its axes end in "hd", the heads side by side, their number comes as one argument more.
+    """
+
+    attend: Callable
+    axes: str = "b h n d"
+    mask_axes: int = 2  # the last two are (n_q, n_k)
+    takes_flag: bool = True
+    shares_heads: bool = True
+
+    def __call__(self, convert, back, dtype, inputs, mask, causal):
+        if causal and not self.takes_flag:
+            raise NotAsked("it has no causal flag")
+        heads = [x.shape[1] for x in inputs]
+        if heads[0] != heads[1] and not self.shares_heads:
+            raise NotAsked("it has as many heads of keys as of queries")
+        side_by_side = self.axes.endswith("hd")
+        order = ["bhnd".index(axis) for axis in self.axes.replace(" ", "")]
+        arrays = [x.transpose(order) for x in inputs]
+        if side_by_side:
+            arrays = [x.reshape(*x.shape[:2], -1) for x in arrays]
+        if mask is not None:
+            mask = mask.reshape((1,) * (self.mask_axes - 2) + mask.shape)
+            mask = convert(mask, str(mask.dtype))
+        arrays = [convert(numpy.ascontiguousarray(x), dtype) for x in arrays]
+        output = back(self.attend(*arrays, mask, causal, *heads[:side_by_side]))
+        if side_by_side:
+            output = output.reshape(*output.shape[:2], -1, inputs[0].shape[-1])
+        return numpy.ascontiguousarray(output.transpose(numpy.argsort(order)), numpy.float32)
 
 
-def no_flag(causal):
-    if causal:
-        raise NotAsked("it has no causal flag")
+def function(call, mask_name="mask", **options):
+    """Return the adapter of a function as jax, flax, keras and paddle have it."""
 
+    def attend(q, k, v, mask, causal):
+        return call(q, k, v, **{mask_name: mask, "is_causal": causal, **options})
 
-def wide(mask):
-    """Give a mask axes for sentences and heads: (n_q, n_k) -> (1, 1, n_q, n_k)."""
-    return None if mask is None else mask[None, None]
+    return Adapter(attend, "b n h d", mask_axes=4)
 
 
 def packed(array):
@@ -47,12 +75,9 @@ def unpacked(kind, shape, data):
 def called(library, name, dtype, inputs, mask, causal):
     """Return ("output", array), or ("refused", kind of the error, its words)."""
     try:
-        q, k, v = (library.convert(unpacked(*array), dtype) for array in inputs)
-        if mask is not None:
-            mask = unpacked(*mask)
-            mask = library.convert(mask, str(mask.dtype))
-        output = ChainMap(*library.CALLABLES.values())[name](q, k, v, mask, causal)
-        return "output", packed(numpy.ascontiguousarray(library.back(output), numpy.float32))
+        inputs, mask = [unpacked(*x) for x in inputs], mask and unpacked(*mask)
+        adapter = ChainMap(*library.CALLABLES.values())[name]
+        return "output", packed(adapter(library.convert, library.back, dtype, inputs, mask, causal))
     except Exception as error:
         return "refused", type(error).__name__, str(error)
 

@@ -3,7 +3,7 @@
 import mlx.core as mx
 import mlx.nn as nn
 import numpy
-from child import NotAsked, one_number_of_heads
+from child import Adapter, NotAsked
 
 
 def convert(array, dtype):
@@ -24,17 +24,16 @@ def fast(q, k, v, mask, causal):
     return mx.fast.scaled_dot_product_attention(q, k, v, scale=q.shape[-1] ** -0.5, mask=one_of(mask, causal))
 
 
-def merged(x):
-    return x.transpose(0, 2, 1, 3).flatten(2)  # (b, h, n, d) -> (b, n, h·d)
-
-
-def layer(q, k, v, mask, causal):
-    one_number_of_heads(q, k)
-    layer = nn.MultiHeadAttention(q.shape[1] * q.shape[-1], q.shape[1])
+def layer(q, k, v, mask, causal, heads):
+    layer = nn.MultiHeadAttention(q.shape[-1], heads)
     for part in (layer.query_proj, layer.key_proj, layer.value_proj, layer.out_proj):
-        part.weight = mx.eye(q.shape[1] * q.shape[-1], dtype=q.dtype)
-    output = layer(merged(q), merged(k), merged(v), one_of(mask, causal))
-    return mx.unflatten(output, -1, (q.shape[1], -1)).transpose(0, 2, 1, 3)
+        part.weight = mx.eye(q.shape[-1], dtype=q.dtype)
+    return layer(q, k, v, one_of(mask, causal))
 
 
-CALLABLES = {"mlx": {"mlx.core.fast.scaled_dot_product_attention": fast, "mlx.nn.MultiHeadAttention": layer}}
+CALLABLES = {
+    "mlx": {
+        "mlx.core.fast.scaled_dot_product_attention": Adapter(fast),
+        "mlx.nn.MultiHeadAttention": Adapter(layer, "b n hd", shares_heads=False),
+    }
+}

@@ -2,7 +2,7 @@
 
 import numpy
 import paddle
-from child import no_flag, one_number_of_heads, wide
+from child import Adapter, function
 from paddle.nn import functional as F
 
 
@@ -14,30 +14,20 @@ def back(output):
     return output.cast("float32").numpy()
 
 
-def turned(x):
-    return x.transpose([0, 2, 1, 3])  # (b, h, n, d) <-> (b, n, h, d)
-
-
-def function(q, k, v, mask, causal):
-    given = {"attn_mask": wide(mask), "is_causal": causal}
-    return turned(F.scaled_dot_product_attention(*map(turned, (q, k, v)), **given))
-
-
-def layer(q, k, v, mask, causal):
-    no_flag(causal)
-    one_number_of_heads(q, k)
-    width = q.shape[1] * q.shape[-1]
-    layer = paddle.nn.MultiHeadAttention(width, q.shape[1])
+def layer(q, k, v, mask, causal, heads):
+    width = q.shape[-1]
+    layer = paddle.nn.MultiHeadAttention(width, heads)
     for parameter in layer.parameters():
         eye = numpy.eye(width) if parameter.ndim == 2 else numpy.zeros(width)
         parameter.set_value(convert(eye, "float32"))
-    output = layer.astype(q.dtype)(*(turned(x).flatten(2) for x in (q, k, v)), attn_mask=wide(mask))
-    return turned(output.reshape([1, -1, q.shape[1], q.shape[-1]]))
+    return layer.astype(q.dtype)(q, k, v, attn_mask=mask)
 
 
 CALLABLES = {
     "paddlepaddle": {
-        "paddle.nn.functional.scaled_dot_product_attention": function,
-        "paddle.nn.MultiHeadAttention": layer,
+        "paddle.nn.functional.scaled_dot_product_attention": function(
+            F.scaled_dot_product_attention, "attn_mask"
+        ),
+        "paddle.nn.MultiHeadAttention": Adapter(layer, "b n hd", 4, takes_flag=False, shares_heads=False),
     }
 }

@@ -3,9 +3,10 @@
 import tempfile
 from pathlib import Path
 
-import with_onnx
+from child import Adapter
 from tinygrad import Tensor, dtypes
 from tinygrad.nn.onnx import OnnxRunner
+from with_onnx import standard
 
 
 def convert(array, dtype):
@@ -21,18 +22,15 @@ def function(q, k, v, mask, causal):
     return q.scaled_dot_product_attention(k, v, mask, is_causal=causal, enable_gqa=shared)
 
 
-def reading(q, k, v, mask, causal):
-    given = with_onnx.named(q, k, v, mask)
-    kinds = {name: with_onnx.KINDS[str(x.dtype).removeprefix("dtypes.")] for name, x in given.items()}
-    model = with_onnx.attention_model(given, kinds, causal, 23)
+def reading(content, given):
     with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
-        Path(file.name).write_bytes(model.SerializeToString())
+        Path(file.name).write_bytes(content)
         return OnnxRunner(file.name)(given)["output"].realize()
 
 
 CALLABLES = {
     "tinygrad": {
-        "tinygrad Tensor.scaled_dot_product_attention": function,
-        "tinygrad, Attention of opset 23 from a file": reading,
+        "tinygrad Tensor.scaled_dot_product_attention": Adapter(function),
+        "tinygrad, Attention of opset 23 from a file": standard(23, reading),
     }
 }

@@ -1,7 +1,7 @@
 """PyTorch's own paths, each by itself."""
 
 import torch
-from child import NotAsked, one_number_of_heads
+from child import Adapter, NotAsked
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, bias, sdpa_kernel
@@ -21,26 +21,18 @@ def fused(q, k, v, mask, causal):
 
 
 def by(backend):
-    def attend(q, k, v, mask, causal):
+    def attend(*given):
         with sdpa_kernel(backend):
-            return fused(q, k, v, mask, causal)
+            return fused(*given)
 
-    return attend
+    return Adapter(attend)
 
 
 def lower_right(q, k, v, mask, causal):
     if causal and mask is not None:
         raise NotAsked("one argument takes the mask or causal_lower_right(n_q, n_k), not both")
     mask = bias.causal_lower_right(q.shape[-2], k.shape[-2]) if causal else mask
-    return F.scaled_dot_product_attention(q, k, v, mask, enable_gqa=q.shape[1] != k.shape[1])
-
-
-def merged(x):
-    return x.transpose(1, 2).flatten(2)  # (b, h, n, d) -> (b, n, h·d)
-
-
-def split(x, like):
-    return x.unflatten(-1, (-1, like.shape[-1])).transpose(1, 2)
+    return fused(q, k, v, mask, causal=False)
 
 
 def transparent(layer):
@@ -54,75 +46,69 @@ def transparent(layer):
 
 
 def layer_of(need_weights):
-    def attend(q, k, v, mask, causal):
-        one_number_of_heads(q, k)
-        width = q.shape[1] * q.shape[-1]
-        layer = transparent(nn.MultiheadAttention(width, q.shape[1], batch_first=True)).to(q.dtype)
-        options = {"attn_mask": mask, "is_causal": causal, "need_weights": need_weights}
-        return split(layer(merged(q), merged(k), merged(v), **options)[0], q)
+    def attend(q, k, v, mask, causal, heads):
+        layer = transparent(nn.MultiheadAttention(q.shape[-1], heads, batch_first=True)).to(q.dtype)
+        return layer(q, k, v, attn_mask=mask, is_causal=causal, need_weights=need_weights)[0]
 
-    return attend
+    return Adapter(attend, "b n hd", shares_heads=False)
 
 
 def one_text(q, k, v):
     """Return query, key and value side by side, and W_Q, W_K, W_V that part them again."""
     if q.shape != k.shape:
         raise NotAsked("it takes one text, so there are as many keys as queries, in as many heads")
-    x = torch.cat([merged(part) for part in (q, k, v)], dim=-1)  # (b, n, 3·h·d)
-    width = x.shape[-1] // 3
+    width = q.shape[-1]
     matrices = torch.zeros(3, 3 * width, 3 * width, dtype=q.dtype)
     for part in range(3):
         matrices[part, :width, part * width : (part + 1) * width] = torch.eye(width)
-    return x, matrices.flatten(0, 1), 3 * q.shape[1]
+    return torch.cat([q, k, v], dim=-1), matrices.flatten(0, 1)
 
 
-def fast_path(q, k, v, mask, causal):
-    x, matrices, heads = one_text(q, k, v)
-    layer = transparent(nn.MultiheadAttention(x.shape[-1], heads, batch_first=True)).to(q.dtype).eval()
+def fast_path(q, k, v, mask, causal, heads):
+    x, matrices = one_text(q, k, v)
+    layer = transparent(nn.MultiheadAttention(x.shape[-1], 3 * heads, batch_first=True)).to(q.dtype).eval()
     with torch.no_grad():
         layer.in_proj_weight.copy_(matrices)
         output = layer(x, x, x, attn_mask=mask, is_causal=causal, need_weights=False)[0]
-    return split(output[..., : x.shape[-1] // 3], q)
+    return output[..., : q.shape[-1]]
 
 
 def encoder_layer(training):
     """The norm at its end is undone by two features that are known."""
 
-    def attend(q, k, v, mask, causal):
+    def attend(q, k, v, mask, causal, heads):
         if q.dtype != torch.float32:
             raise NotAsked("through a norm the weights are not seen in half precision")
-        x, matrices, heads = one_text(q, k, v)
-        width, more = x.shape[-1], heads * q.shape[-1]
-        known = torch.zeros(*x.shape[:-1], more, dtype=x.dtype)
+        x, matrices = one_text(q, k, v)
+        width = x.shape[-1]
+        known = torch.zeros_like(x)
         known[..., 0], known[..., 1] = 4, -4
         x = torch.cat([x, known], dim=-1)
-        layer = nn.TransformerEncoderLayer(width + more, 2 * heads, 1, dropout=0.0, batch_first=True)
+        layer = nn.TransformerEncoderLayer(2 * width, 6 * heads, 1, dropout=0.0, batch_first=True)
         with torch.no_grad():
             transparent(layer.self_attn).in_proj_weight.zero_()
-            for part in range(3):
-                rows = matrices[part * width : (part + 1) * width]
-                layer.self_attn.in_proj_weight[part * (width + more) :][:width, :width] = rows
-            layer.linear2.weight.zero_()
-            layer.linear2.bias.zero_()
+            for part, rows in enumerate(matrices.chunk(3)):
+                layer.self_attn.in_proj_weight[2 * part * width :][:width, :width] = rows
+            transparent(layer.linear2).weight.zero_()
         layer.train(training)
         with torch.set_grad_enabled(training):
             output = layer(x, src_mask=mask, is_causal=causal)
         first, second = output[..., width, None], output[..., width + 1, None]
         output = (output - (first + second) / 2) * 8 / (first - second)
-        return split((output - x)[..., : width // 3], q)
+        return (output - x)[..., : q.shape[-1]]
 
-    return attend
+    return Adapter(attend, "b n hd")
 
 
 CALLABLES = {
     "torch": {
-        "F.scaled_dot_product_attention": fused,
+        "F.scaled_dot_product_attention": Adapter(fused),
         "F.scaled_dot_product_attention, math": by(SDPBackend.MATH),
         "F.scaled_dot_product_attention, flash": by(SDPBackend.FLASH_ATTENTION),
-        "F.scaled_dot_product_attention, causal_lower_right": lower_right,
+        "F.scaled_dot_product_attention, causal_lower_right": Adapter(lower_right),
         "nn.MultiheadAttention, weights asked for": layer_of(True),
         "nn.MultiheadAttention, no weights": layer_of(False),
-        "nn.MultiheadAttention, in eval and no_grad": fast_path,
+        "nn.MultiheadAttention, in eval and no_grad": Adapter(fast_path, "b n hd"),
         "nn.TransformerEncoderLayer, in training": encoder_layer(True),
         "nn.TransformerEncoderLayer, in eval and no_grad": encoder_layer(False),
     }

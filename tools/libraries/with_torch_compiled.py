@@ -1,6 +1,7 @@
 """What PyTorch compiles: its function, and flex_attention, which is slow where it is not compiled."""
 
 import torch
+from child import Adapter
 from torch.nn.attention import flex_attention
 from with_torch import back, convert, fused  # noqa: F401
 
@@ -29,4 +30,9 @@ def flex(q, k, v, mask, causal):
     return flex_attention.flex_attention(q, k, v, score, block_mask=block, enable_gqa=shared)
 
 
-CALLABLES = {"torch": {"F.scaled_dot_product_attention, compiled": compiled, "flex_attention": flex}}
+CALLABLES = {
+    "torch": {
+        "F.scaled_dot_product_attention, compiled": Adapter(compiled),
+        "flex_attention": Adapter(flex),
+    }
+}

@@ -8,49 +8,47 @@ if torch.version.cuda is None:  # torchvision's wheel needs another build of tor
 
 import timm.layers
 import x_transformers.attend
-from child import wide
+from child import Adapter
 from transformers import LlamaConfig
 from transformers.models.llama import modeling_llama
-from with_torch import back, convert, one_text, split, transparent  # noqa: F401
+from with_torch import back, convert, one_text, transparent  # noqa: F401
 
 
 def transformers_by(implementation):
     """As a Llama's layer calls it; a mask is what its model hands to the layer, of four axes."""
 
     def attend(q, k, v, mask, causal):
-        heads, key_heads = q.shape[1], k.shape[1]
-        sizes = {"num_attention_heads": heads, "num_key_value_heads": key_heads}
-        sizes |= {"hidden_size": heads * q.shape[-1]}
+        sizes = {"num_attention_heads": q.shape[1], "num_key_value_heads": k.shape[1]}
+        sizes |= {"hidden_size": q.shape[1] * q.shape[-1]}
         config = LlamaConfig(**sizes, attn_implementation=implementation)
         layer = modeling_llama.LlamaAttention(config, 0).eval()
-        function = modeling_llama.eager_attention_forward
-        if implementation != "eager":
-            function = modeling_llama.ALL_ATTENTION_FUNCTIONS[implementation]
+        eager = modeling_llama.eager_attention_forward
+        function = modeling_llama.ALL_ATTENTION_FUNCTIONS.get_interface(implementation, eager)
         options = {"scaling": layer.scaling, "is_causal": causal}
-        return function(layer, q, k, v, wide(mask), **options)[0].transpose(1, 2)
+        return function(layer, q, k, v, mask, **options)[0].transpose(1, 2)
 
-    return attend
+    return Adapter(attend, mask_axes=4)
 
 
 def timm_attention(fused):
-    def attend(q, k, v, mask, causal):
-        x, matrices, heads = one_text(q, k, v)
-        layer = timm.layers.Attention(x.shape[-1], heads).to(q.dtype).eval()
+    def attend(q, k, v, mask, causal, heads):
+        x, matrices = one_text(q, k, v)
+        layer = timm.layers.Attention(x.shape[-1], 3 * heads).to(q.dtype).eval()
         layer.fused_attn = fused
         with torch.no_grad():
             transparent(layer.proj)
             layer.qkv.weight.copy_(matrices)
-        return split(layer(x, attn_mask=mask, is_causal=causal)[..., : x.shape[-1] // 3], q)
+        return layer(x, attn_mask=mask, is_causal=causal)[..., : q.shape[-1]]
 
-    return attend
+    return Adapter(attend, "b n hd")
 
 
 def x_transformers_by(flash):
     def attend(q, k, v, mask, causal):
         layer = x_transformers.attend.Attend(causal=causal, flash=flash, heads=q.shape[1]).eval()
-        return layer(q, k, v, mask=wide(mask))[0]
+        return layer(q, k, v, mask=mask)[0]
 
-    return attend
+    return Adapter(attend, mask_axes=4)
 
 
 CALLABLES = {
