@@ -2,7 +2,6 @@
 
 import functools
 import html
-import inspect
 import re
 from dataclasses import asdict, dataclass
 
@@ -36,10 +35,10 @@ def probe(attend):
     """
     _check_adapter(attend)
     findings = _ask_all(attend)
-    for other, answers in {name: _answers(function) for name, function in OTHERS.items()}.items():
-        for name, finding in findings.items():
-            if answers[name] != finding.answer:
-                finding.otherwise[other] = answers[name]
+    for other, function in OTHERS.items():
+        for name, answer in _answers(function).items():
+            if answer != findings[name].answer:
+                findings[name].otherwise[other] = answer
     return Answers(findings)
 
 
@@ -88,20 +87,8 @@ class Finding:
 
     def columns(self):
         said = f"{self.answer}: {self.refusal}" if self.refusal else self.answer
-        others = "; ".join(f"{name}: {answer}" for name, answer in self.otherwise.items())
-        return self.question, said, others
-
-    def second_row(self):
-        return " ".join(map(number, self.weights[1])) if self.weights else ""
-
-    def cells(self):
-        """Draw the weights as small squares, dark for much; what is not a weight is red."""
-        style = "display:inline-block;width:12px;height:12px;border:1px solid #8888;background:"
-        rows = [
-            [f"#3568B5{min(round(255 * w), 255):02x}" if w >= 0 else "#C4433A" for w in row]
-            for row in self.weights or []
-        ]
-        return "<br>".join("".join(f'<span style="{style}{cell}"></span>' for cell in row) for row in rows)
+        second_row = " ".join(map(number, self.weights[1])) if self.weights else ""
+        return self.question, said, second_row, "; ".join(map(": ".join, self.otherwise.items()))
 
 
 class Answers(dict):
@@ -112,20 +99,17 @@ class Answers(dict):
 
     def __repr__(self):
         lines = []
-        for finding in self.values():
-            question, said, others = finding.columns()
-            lines += [question, f"    {said}  {finding.second_row()}".rstrip()]
+        for question, said, second_row, others in map(Finding.columns, self.values()):
+            lines += [question, f"    {said}  {second_row}".rstrip()]
             lines += [f"    otherwise {others}"] if others else []
         return "\n".join(lines)
 
     def _repr_html_(self):
-        rows = ["<th>question</th><th>answer</th><th>weights seen</th><th>who answers otherwise</th>"]
-        for finding in self.values():
-            question, said, others = map(html.escape, finding.columns())
-            cells = f'<div style="line-height:11px" title="{finding.second_row()}">{finding.cells()}</div>'
-            rows.append(f"<td>{question}</td><td><b>{said}</b></td><td>{cells}</td><td>{others}</td>")
-        rows = [re.sub("<(t[hd])>", r'<\1 style="text-align:left">', row) for row in rows]
-        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        rows = [("th", ("question", "answer", "second row of weights", "who answers otherwise"))]
+        rows += [("td", finding.columns()) for finding in self.values()]
+        style = 'style="text-align:left"'
+        lines = ["".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in rows]
+        return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
 def _ask_all(attend):
@@ -160,24 +144,20 @@ def _in_words(seen):
 def _check_adapter(attend):
     """Say in one sentence what is wrong with it, before any question is asked."""
     q = torch.zeros(1, HEADS, KEYS, D_K)
-    try:
-        inspect.signature(attend).bind(q, q, q, mask=None, causal=False)
-    except ValueError:
-        pass  # written in C, it tells nobody what it takes
-    except TypeError:
-        raise TypeError("attend must be a function attend(q, k, v, mask=None, causal=False).") from None
+    wanted = "attend(q, k, v, mask=None, causal=False) must return the output alone, in the shape of q"
     try:
         output = attend(q, q, q, mask=None, causal=False)
     except Exception as error:
-        raise ValueError(f"attend refuses a call without mask and flag: {_shortened(error)}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{wanted}; called without mask and flag it refuses: {_shortened(error)}") from error
     try:
-        shape, wanted = () if output is None else tuple(as_tensor(output).shape), tuple(q.shape)
+        shape = tuple(as_tensor(output).shape)
     except (TypeError, ValueError):
         shape = ()
     if not shape:
-        raise TypeError(f"attend must return the output alone, got {type(output).__name__}.")
-    if shape != wanted:
-        raise ValueError(f"attend must return the shape of q, (b, h, n, d) = {wanted}; got {shape}.")
+        raise TypeError(f"{wanted}; got {type(output).__name__}.")
+    if shape != q.shape:
+        raise ValueError(f"{wanted}, (b, h, n, d) = {tuple(q.shape)}; got {shape}.")
 
 
 def _shortened(error):

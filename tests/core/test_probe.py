@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from mha_helpers import moves, probe
 
-QUESTIONS = 23
+QUESTIONS = 20
 
 
 def plain(q, k, v, mask=None, causal=False, hidden=-math.inf, divisor=None, reads=lambda mask: mask, late=0):
@@ -56,7 +56,7 @@ ODD = {
         "bool mask": "True means hidden", "integer mask": "as bool, True means hidden",
         "float mask": "as bool, True means hidden", "additive mask": "added"}),
     "filled by a number": (variant(hidden=-1e4), {"empty row": "the mean", "hidden key, float16": "no"}),
-    "bottom right": (variant(late=1), {"more keys": "bottom right", "fewer keys": "bottom right, NaN"}),
+    "bottom right": (variant(late=1), {"more keys": "bottom right"}),
     "divided by d_k": (variant(divisor=16), {"scale": "1 / d_k"}),
     "no scale": (variant(divisor=1), {"scale": "not at all"}),
     "another scale": (variant(divisor=10), {"scale": "times 0.1"}),
@@ -68,7 +68,7 @@ ODD = {
     "no leak": (lambda q, k, v, mask=None, causal=False: plain(q, k, v.nan_to_num(), mask, causal), {
         "NaN in a value": "stays hidden"}),
     "no flag": (lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask), {
-        "causal": "ignored", "more keys": "ignored", "fewer keys": "ignored", "mask and flag": "flag ignored"}),
+        "causal": "ignored", "more keys": "ignored", "mask and flag": "flag ignored"}),
 }  # fmt: skip
 
 
@@ -79,9 +79,9 @@ def test_a_plain_attention():
         "no mask": "a fifth each", "equal calls": "equal", "bool mask": "True means may attend",
         "integer mask": "as bool, True means may attend", "float mask": "as bool, True means may attend",
         "additive mask": "read upside down", "scale": "1 / √d_k", "empty row": "NaN", "causal": "itself and before",
-        "more keys": "top left", "fewer keys": "top left", "mask and flag": "both hold", "two heads": "each its own",
-        "NaN in a value": "leaks: NaN", "NaN in a key": "stays hidden", "large scores, bfloat16": "no",
-        "large scores, float16": "NaN", "softmax, bfloat16": "yes", "hidden key, float16": "yes",
+        "more keys": "top left", "mask and flag": "both hold", "two heads": "each its own",
+        "NaN in a value": "leaks: NaN", "large scores, bfloat16": "no", "softmax, bfloat16": "yes",
+        "hidden key, float16": "yes",
     }  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_a_planted_oddity_is_named_and_nothing_else_moves(odd):
 def test_what_the_references_do_otherwise_is_said():
     found = probe(variant(late=1)).as_dict()
     assert found["more keys"]["otherwise"] == {"PyTorch’s function": "top left"}
-    assert found["fewer keys"]["otherwise"] == {"PyTorch’s function": "top left", "this course": "refused"}
+    assert found["float mask"]["otherwise"] == {"PyTorch’s function": "added", "this course": "refused"}
     assert found["scale"]["otherwise"] == {}
     empty = [said for name, said in answers(added).items() if name.startswith("empty row")]
     assert empty == ["zeros", "zeros", "the mean", "as if unmasked"]
@@ -109,9 +109,7 @@ def test_dropout_is_noticed_and_what_is_drawn_is_the_second_row():
     assert "Which of 2 key heads each of 4 query heads reads\n    1 2 1 2  0 1\n" in repr(shown)
     assert shown["more keys"].weights == [[1, 0, 0, 0, 0], [0.5, 0.5, 0, 0, 0]]
     page = shown._repr_html_()
-    assert page.count("<tr>") == QUESTIONS + 1
-    not_a_number = sum(math.isnan(w) for finding in shown.values() for row in finding.weights for w in row)
-    assert page.count("background:#C4433A") == not_a_number > 0
+    assert page.count("<tr>") == QUESTIONS + 1 and '<td style="text-align:left">1 2 1 2</td>' in page
 
 
 def test_a_row_nobody_has_foreseen_is_written_as_numbers():
@@ -166,30 +164,23 @@ def test_what_goes_wrong_in_one_situation_ends_no_other_and_changes_no_later_one
 
     for _ in range(2):
         said = probe(fragile)
-        assert said["large scores, float16"].refusal == "BrokenPipeError: at … in …odd.py: see …"
+        assert said["softmax, bfloat16"].refusal == "BrokenPipeError: at … in …odd.py: see …"
         refused = {name for name, finding in said.items() if finding.answer == "refused"}
         half = {name for name in said if "float16" in name}
-        assert len(half) == 5 and refused == half | {
-            "causal",
-            "more keys",
-            "fewer keys",
-            "mask and flag",
-            "shared heads",
-        }
+        assert len(half) == 4 and refused == half | {"causal", "more keys", "mask and flag", "shared heads"}
         assert said["bool mask"].answer == "True means may attend" and said["empty row"].answer == "NaN"
 
 
 @pytest.mark.parametrize(
     ("attend", "words"),
     [
-        (3, r"must be a function attend\(q, k, v, mask=None, causal=False\)"),
-        (lambda q, k, v: q, r"must be a function attend\(q, k, v"),
-        (nn.MultiheadAttention, r"must be a function attend\(q, k, v"),
-        (F.scaled_dot_product_attention, "refuses a call without mask and flag: TypeError"),
-        (lambda q, k, v, mask, causal: 1 / 0, "refuses a call without mask and flag: ZeroDivisionError: division by zero$"),
-        (lambda q, k, v, mask, causal: None, "must return the output alone, got NoneType"),
-        (lambda q, k, v, mask, causal: (q, None), "must return the output alone, got tuple"),
-        (lambda q, k, v, mask, causal: "yes", "must return the output alone, got str"),
+        (3, r"attend\(q, k, v, mask=None, causal=False\) must return .*not callable"),
+        (lambda q, k, v: q, "refuses: TypeError: .*unexpected keyword"),
+        (nn.MultiheadAttention, r"attend\(q, k, v, mask=None, causal=False\) must return"),
+        (lambda q, k, v, mask, causal: 1 / 0, "called without mask and flag it refuses: ZeroDivisionError: division by zero$"),
+        (lambda q, k, v, mask, causal: None, "must return the output alone, .*got NoneType"),
+        (lambda q, k, v, mask, causal: (q, None), "got tuple"),
+        (lambda q, k, v, mask, causal: "yes", "got str"),
         (lambda q, k, v, mask, causal: q[0], r"the shape of q, \(b, h, n, d\) = \(1, 2, 5, 16\); got \(2, 5, 16\)"),
         (lambda q, k, v, mask, causal: q.mT, r"got \(1, 2, 16, 5\)"),
     ],
