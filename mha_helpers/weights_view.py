@@ -13,12 +13,15 @@ from mha_helpers.svg import MOST_SMALL
 MOST_TOKENS = 65  # queries or keys, as of 8 × 8 patches and [CLS]: cells of more are too small to point at
 MANY = 25  # from here on cells are wider than high
 NEAR = 0.02  # half precision rounds a row by so much
-ONE_SENTENCE = {  # of several, whatever holds the layers
-    torch.Tensor: "weights[:, :1]",
-    list: "[layer[:1] for layer in weights]",
-    dict: "{name: layer[:1] for name, layer in weights.items()}",
+EAGER = 'Load the model with attn_implementation="eager", and call it with output_attentions=True.'
+BATCH = "Of a batch, show one sentence: weights[:1], or layer[:1] of each layer."
+UNFIT = {  # what to do with weights that do not fit: the first that is true of them is said
+    f"There are none. {EAGER}": lambda weights: not weights.numel(),
+    BATCH: lambda weights: weights.dim() == 5,
+    "": lambda weights: weights.dim() != 4,
+    "Show a part: weights[..., :65, :65].": lambda weights: max(weights.shape[2:]) > MOST_TOKENS,
+    "Scores become weights by torch.softmax(scores, dim=-1).": lambda weights: weights.min() < 0,
 }
-EAGER = 'Load the model with attn_implementation="eager", call it with output_attentions=True.'
 
 
 def attention_view(weights, queries=None, keys=None, names=None):
@@ -41,10 +44,11 @@ def attention_view(weights, queries=None, keys=None, names=None):
     Head 1. “eats” looks most at “eats” (0.80).
     “eats” asks, “eats” answers: weight 0.80.
     """
-    layers, note = _layers_of(weights)
-    weights = _checked(layers)  # -> (layers, h, n_q, n_k)
+    weights = getattr(weights, "attentions", weights)  # all that a model of Hugging Face returns
+    layers = list(weights) if isinstance(weights, Mapping) else None
+    weights, note = _read(weights)  # -> (layers, h, n_q, n_k)
     queries, keys = _as_tokens(queries, keys, *weights.shape[2:])
-    layers = list(layers) if isinstance(layers, dict) else [str(i + 1) for i in range(len(weights))]
+    layers = layers or [str(i + 1) for i in range(len(weights))]
     return Panel(explorer=AttentionView(weights, queries, keys, names, layers, note))
 
 
@@ -137,88 +141,38 @@ def _strongest(row):
     return int(row.nan_to_num().argmax())
 
 
-def _layers_of(weights):
-    """Return weights as a dict or list of tensors, one a layer, or as one tensor; and how they were read."""
-    weights = getattr(weights, "attentions", weights)  # all that a model of Hugging Face returns
-    is_empty = isinstance(weights, (tuple, list, Mapping)) and all(part is None for part in weights)
-    if weights is None or is_empty:
-        raise ValueError(f"There are no weights: the model did not keep them. {EAGER}")
-    if isinstance(weights, Mapping):
-        return dict(weights), ""
-    if isinstance(weights, (tuple, list)) and any(isinstance(part, torch.Tensor) for part in weights):
-        return list(weights), ""
-    if isinstance(weights, torch.Tensor) and weights.is_nested:
-        advice = "Show one sentence, weights.unbind()[0], without its padding."
-        raise ValueError(f"weights are a nested tensor, whose sentences differ in length. {advice}")
+def _read(weights):
+    """Return weights of any kind as a tensor (layers, h, n_q, n_k), and a note where that may be misread."""
+    layers = list(weights.values()) if isinstance(weights, Mapping) else weights
+    are_layers = isinstance(layers, (tuple, list)) and any(isinstance(part, torch.Tensor) for part in layers)
+    wanted = "weights must be numbers from 0 up, (h, n_q, n_k) or (layers, h, n_q, n_k), of one sentence"
     try:
-        weights = weights.to_dense() if isinstance(weights, torch.Tensor) else torch.as_tensor(weights)
+        weights = torch.stack([*layers]) if are_layers else torch.as_tensor(layers)
+        weights = weights.detach().float().cpu().to_dense()
     except (TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(f"weights must be numbers, as many in every row, head and layer: {error}") from None
-    note = "The first of four axes is read as layers. Of a batch, show one sentence: weights[:1]."
-    return weights, note if weights.dim() == 4 and len(weights) > 1 else ""
-
-
-def _stacked(layers):
-    """Return the tensors of all layers as one: (layers, …)."""
-    named = layers if isinstance(layers, dict) else {f"weights[{i}]": layer for i, layer in enumerate(layers)}
-    if not all(isinstance(layer, torch.Tensor) for layer in named.values()):
-        other = next(name for name, layer in named.items() if not isinstance(layer, torch.Tensor))
-        raise ValueError(f"weights must be a tensor for each layer, and {other} is none. {EAGER}")
-    shapes = {name: tuple(layer.shape) for name, layer in named.items()}
-    if len({*shapes.values()}) > 1:
-        first, second, *_ = shapes.values()
-        is_pair = len(shapes) == 2 and not isinstance(layers, dict)
-        if is_pair and first[:-2] == second[: len(first) - 2] and first[-2] == second[-2]:
-            pair = f"This is a pair, of output {first} and weights {second}"
-            raise ValueError(f"{pair}: take the second, weights[1].")
-        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        advice = "Choose layers that look at the same tokens; a decoder has two kinds."
-        raise ValueError(f"weights must be as many in every row, head and layer: {said}. {advice}")
-    return torch.stack([layer.to_dense() for layer in named.values()])
-
-
-def _checked(layers):
-    """Return weights of any kind as a tensor (layers, h, n_q, n_k) of float32."""
-    weights = layers if isinstance(layers, torch.Tensor) else _stacked(layers)
-    weights, shape = weights.detach().float().cpu(), tuple(weights.shape)
+        raise ValueError(f"{wanted}: {error}. {EAGER if 'None' in str(error) else ''}") from None
+    shape, note = tuple(weights.shape), ""
+    if len(shape) == 4 and shape[0] > 1 and not are_layers:
+        note = f"The first of four axes is read as layers. {BATCH}"
     if len(shape) == 5 and shape[1] == 1:
         weights = weights[:, 0]  # of one sentence
     if len(shape) in (2, 3):
         weights = weights.view(1, -1, *shape[-2:])
-    if weights.dim() != 4 or not weights.numel():
-        advice = ""
-        if len(shape) == 5 and weights.numel():
-            part = next(part for kind, part in ONE_SENTENCE.items() if isinstance(layers, kind))
-            advice = f" These are {shape[1]} sentences: show one, {part}."
-        fitting = "(h, n_q, n_k) or (layers, h, n_q, n_k)"
-        raise ValueError(f"weights must have shape {fitting}, of one sentence; got {shape}.{advice}")
-    if max(shape[-2:]) > MOST_TOKENS:
-        part = f"Show a part: weights[..., :{MOST_TOKENS}, :{MOST_TOKENS}]"
-        side = int((shape[-1] - 1) ** 0.5)
-        if side**2 == shape[-1] - 1:  # an image's
-            part += f", or what [CLS] sees of the patches: heatmap(weights[0, 0, 0, 1:].view({side}, {side}))"
-        raise ValueError(f"{MOST_TOKENS} queries and keys fit in the picture; got {shape}. {part}.")
-    if weights.min() < 0:
-        advice = "Scores become weights by torch.softmax(scores, dim=-1)."
-        raise ValueError(f"weights are never negative, and one of these is {number(weights.min())}. {advice}")
-    return weights
+    for advice, is_true in UNFIT.items():
+        if is_true(weights):
+            raise ValueError(f"{wanted}, of at most {MOST_TOKENS} queries and keys; got {shape}. {advice}")
+    return weights, note
 
 
 def _as_tokens(queries, keys, n_q, n_k):
     """Return the tokens of queries and keys as two lists of strings, one for each row and each column."""
     if queries is None:
         queries, keys = range(1, n_q + 1), range(1, n_k + 1) if keys is None else keys
-    if keys is None and n_q != n_k:
-        both = "attention_view(weights, queries, keys)"
-        raise ValueError(f"{n_q} queries look at {n_k} keys here, so name the tokens of both: {both}.")
     queries, keys = map(_names, (queries, queries if keys is None else keys))
-    if (len(queries), len(keys)) == (n_k, n_q) != (n_q, n_k):
-        sizes = f"each row is a query ({n_q}), each column a key ({n_k})"
-        raise ValueError(f"{sizes}: you named them the other way round.")
-    for name, tokens, size in (("queries", queries, n_q), ("keys", keys, n_k)):
-        if len(tokens) != size:
-            advice = "A tokenizer cuts words, and adds tokens such as [CLS]: name its tokens."
-            raise ValueError(f"weights have {size} {name}, and you named {len(tokens)}. {advice}")
+    if (len(queries), len(keys)) != (n_q, n_k):
+        sizes = f"{n_q} queries (rows) and {n_k} keys (columns), and you named {len(queries)} and {len(keys)}"
+        advice = "attention_view(weights, queries, keys). A tokenizer cuts words, and adds such as [CLS]"
+        raise ValueError(f"weights have {sizes}: {advice}.")
     return queries, keys
 
 
@@ -239,14 +193,10 @@ def _oddities(weights, queries):
         return []
     if ((weights.sum(dim=-2) - 1).abs() <= NEAR).all():
         return ["The columns add up to 1, not the rows. Was softmax taken over the queries?"]
-    least, most = float(sums.min()), float(sums.max())
-    if most - least < NEAR * most:
-        is_percent = abs(most - 100) < 2
-        cause = "If they are percent, divide by 100." if is_percent else "Were they scaled or added up?"
-        return [f"Every row adds up to {number(most)}, where softmax gives 1. {cause}"]
+    most = float(sums.max())
     head, row = divmod(int((sums - 1).abs().argmax()), len(queries))
     worst = f"“{short(queries[row], 20)}” in head {head + 1} to {number(sums[head, row])}"
     cause = "Are keys left out?" if most <= 1 + NEAR else "Is dropout on? Then call .eval() first."
     if most > 2:
-        cause = "Were they taken before softmax?"
+        cause = "Were they taken before softmax, or scaled, or are they percent?"
     return [f"{int(odd.sum())} of {odd.numel()} rows do not add up to 1: {worst}. {cause}"]
