@@ -1,5 +1,8 @@
 """The class and the function as an ONNX file: three programs that know nothing of PyTorch give the same numbers."""
 
+import json
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
@@ -12,6 +15,7 @@ onnxruntime = pytest.importorskip(
 reference = pytest.importorskip("onnx.reference")
 openvino = pytest.importorskip("openvino")
 
+ROOT = Path(__file__).parents[2]
 OPSETS = (18, 20, 23, 24)
 D_MODEL, HEADS = 8, 2
 
@@ -105,43 +109,52 @@ def test_every_program_gives_the_numbers_of_pytorch_for_any_number_of_tokens(nam
 
 
 class PyTorchsLayer(nn.Module):
-    """What the file of ``nn.MultiheadAttention`` holds, beside ours."""
+    """``nn.MultiheadAttention``, called as ours is; a padding mask (b, 1, 1, n) goes to its own argument."""
 
-    def __init__(self, kind):
+    def __init__(self):
         super().__init__()
         self.attention = nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
-        self.kind = kind
 
     def forward(self, x, mask):
-        return self.attention(x, x, x, need_weights=False, **{self.kind: ~mask})[0]
+        named = {"attn_mask": ~mask} if mask.dim() == 2 else {"key_padding_mask": ~mask[:, 0, 0]}
+        return self.attention(x, x, x, need_weights=False, **named)[0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "opset", "seen"),
-    [
-        ("attn_mask", 20, ["NaN", "NaN", "NaN"]),
-        ("attn_mask", 23, ["zeros", "zeros", "zeros"]),  # as in training; in eval PyTorch gives NaN here
-        ("key_padding_mask", 20, ["right", "right", "right"]),
-        ("key_padding_mask", 23, ["refused", "right", "right"]),
-    ],
-)
+PAGE = json.loads((ROOT / "notebooks/deeper/09_other_libraries.ipynb").read_text(encoding="utf-8"))
+CELLS = ["".join(cell["source"]) for cell in PAGE["cells"]]
+TABLE = next(cell for cell in CELLS if cell.startswith("| file of"))
+ROWS = [
+    [part.strip() for part in line.split("|")[1:-1]] for line in TABLE.splitlines() if line.startswith("|")
+]
+ROWS = {(layer.strip("`").split("`")[0], mask): seen for layer, mask, *seen in ROWS[2:]}
+
+
+@pytest.mark.parametrize(("layer", "mask"), ROWS)
 @torch.no_grad()
-def test_what_the_file_of_pytorchs_own_layer_gives(kind, opset, seen, tmp_path):
-    model, x = PyTorchsLayer(kind).eval(), numbers(2, 5, D_MODEL)
-    mask = empty(causal_mask(5)) if kind == "attn_mask" else padding_mask([5, 3], 5)[:, 0, 0]
-    path = export(
-        model, (x, mask), ({1: N}, {0: N, 1: N} if kind == "attn_mask" else {1: N}), opset, tmp_path
-    )
-    assert [answer(program, path, x, mask, model(x, mask)) for program in PROGRAMS] == seen
+def test_the_table_of_the_page_says_what_a_file_of_its_cell_gives(layer, mask, tmp_path):
+    page = {"torch": torch}
+    exec(next(cell for cell in CELLS if cell.startswith("def write_file")), page)
+    kind = {
+        "MultiHeadAttention": lambda: MultiHeadAttention(D_MODEL, HEADS),
+        "nn.MultiheadAttention": PyTorchsLayer,
+    }
+    model, x = kind[layer]().eval(), numbers(2, 5, D_MODEL)
+    given = empty(causal_mask(5)) if "without a key" in mask else padding_mask([5, 3], 5)
+    expected = model(x, given)
+    for opset, seen in zip((20, 23), ROWS[layer, mask], strict=True):
+        path = tmp_path / f"{opset}.onnx"
+        page["write_file"](model, x, given, path, opset)
+        assert [answer(program, path, x, given, expected) for program in PROGRAMS] == seen.split(", ")
 
 
 def answer(program, path, x, mask, expected):
-    """Say what the row of the second word is, in which "attn_mask" leaves no key."""
+    """Say what the row of the second word is, in which a causal mask leaves no key here."""
     try:
         output = torch.tensor(program(path, [x.numpy(), mask.numpy()])[0])
     except Exception as refusal:  # each program has errors of its own
         assert "inconsistent q_sequence_length (between attn_mask and Q)" in str(refusal)
         return "refused"
+    expected = expected[0] if isinstance(expected, tuple) else expected
     others = torch.arange(5) != 1
     torch.testing.assert_close(output[:, others], expected[:, others], atol=1e-5, rtol=0)
     if torch.allclose(output, expected, atol=1e-5):
