@@ -12,7 +12,7 @@ from mha_helpers import attention_view, head_heatmaps, record_attention
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import MOST_SMALL
 from tests.pages import test_every_panel
-from tests.pages.picture import SeenDrawing
+from tests.pages.svg_reader import SeenDrawing
 
 ASKS, ANSWERS = ["le", "chat"], ["the", "old", "cat"]
 FRAME = f'fill="none" stroke="{COLOURS["lit"]}" stroke-width="3" pointer-events'

@@ -14,7 +14,7 @@ from mha_helpers.style import COLOURS
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_heatmap import MOST_CELLS
 from mha_helpers.svg_marks import STYLE
-from tests.pages.picture import SeenDrawing, px
+from tests.pages.svg_reader import SeenDrawing, px
 
 WORDS = ["cat", "eats", "fish"]
 WEIGHTS = torch.tensor([[0.77, 0.05, 0.19], [0.92, 0.03, 0.05], [0.58, 0.14, 0.28]])

@@ -1,4 +1,7 @@
-"""Heatmaps read back out of the picture: numbers, words, colours and places of their cells."""
+"""Heatmaps read back out of the picture: a cell of it is the number of ``state()`` that belongs there.
+
+Kept drawings say that something has changed; these tests say what is wrong, also where it has always been wrong.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,13 +12,12 @@ import torch
 from mha_helpers import attention_view
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask
-from mha_helpers.sentence import HAND_MADE_NAMES
-from mha_helpers.style import COLOURS, HEAD_COLOURS, head_label, number
+from mha_helpers.style import COLOURS, HEAD_COLOURS, number
 from mha_helpers.svg import Drawing
-from tests.pages.picture import SeenDrawing, drawn, px
+from tests.pages.svg_reader import SeenDrawing, drawn, px
 
 WEIGHTS = torch.softmax(torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
-TOKENS, NAMES = golden_example().tokens, golden_example().head_names
+TOKENS = golden_example().tokens
 QUERIES, KEYS = ["I", "like", "green", "tea"], ["ich", "mag", "den", "grünen", "Tee", "."]
 
 
@@ -26,13 +28,9 @@ class Expected:
     matrix: torch.Tensor
     rows: list
     columns: list = None  # those of the rows
-    title: str = None  # None: a small one, whose name may be cut
     colour: str = COLOURS["positive"]
-    below: str = COLOURS["negative"]  # the colour of numbers below 0
-    axes: tuple = ("query", "key")
     deepest: float = 1.0  # the number that has the deepest colour
     frame: tuple = None  # (row, column)
-    row: int = None  # that is framed as a whole
     mask: torch.Tensor = None  # True = may attend
 
 
@@ -43,33 +41,29 @@ def of_head(weights, tokens, head, **rest):
 def of_heads(state):
     """All heads: the chosen one large where there are small ones beside it."""
     (head, *cell), tokens = state["chosen"], state.get("tokens", TOKENS)
-    heads = [of_head(weights, tokens, i, row=cell[0]) for i, weights in enumerate(state["weights"])]
-    return [replace(heads[head], title=head_label(head, state.get("names")), frame=cell, row=None), *heads]
+    heads = [of_head(weights, tokens, i) for i, weights in enumerate(state["weights"])]
+    return [replace(heads[head], frame=cell), *heads]
 
 
 def of_example(state):
-    heads = [replace(each, title=head_label(i, NAMES)) for i, each in enumerate(of_heads(state)[1:])]
-    chosen = heads[state["chosen"][0]]
-    chosen.frame, chosen.row = state["chosen"][1:], None
+    chosen, *heads = of_heads(state)
+    heads[state["chosen"][0]] = chosen
     return heads
 
 
 def of_steps(state):
-    (head, *cell), deepest = state["chosen"], float(state["scores"][0].abs().max())
-    shared = {"rows": state["tokens"], "frame": cell}
-    masked = shared | {"mask": state["mask"]}
-    return [
-        Expected(state["scores"][head], title="score", deepest=deepest, **shared),
-        Expected(state["scaled"][head], title="scaled, masked", deepest=deepest, **masked),
-        Expected(state["weights"][head], title="weight", colour=HEAD_COLOURS[head], **masked),
-    ]
+    head, *cell = state["chosen"]
+    each = {"rows": state["tokens"], "frame": cell}
+    scores, scaled, weights = (state[name][head] for name in ("scores", "scaled", "weights"))
+    of_scores = Expected(scores, deepest=float(state["scores"][0].abs().max()), **each)
+    each["mask"] = state["mask"]
+    of_scaled = Expected(scaled, deepest=of_scores.deepest, **each)
+    return [of_scores, of_scaled, Expected(weights, colour=HEAD_COLOURS[head], **each)]
 
 
 def of_x(state):
-    sizes = zip(("token", "feature"), state["x"].shape[1:], strict=True)
-    names = [[f"{axis} {i}" for i in range(size)] for axis, size in sizes]
-    look = {"axes": ("", ""), "deepest": 1.8, "below": COLOURS["below"]}
-    maps = [Expected(x, *names, title=f"sentence {i}", **look) for i, x in enumerate(state["x"])]
+    tokens, features = ([f"{axis} {i}" for i in range(8)] for axis in ("token", "feature"))
+    maps = [Expected(x, tokens, features, deepest=1.8) for x in state["x"]]
     maps[state["chosen"][0]].frame = state["chosen"][1:]
     return maps
 
@@ -77,37 +71,29 @@ def of_x(state):
 def of_projection(state):
     token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
     features, columns = golden_example().features, ["no. 1", "no. 2"]
-    x = {"axes": ("", ""), "deepest": 2.5}
-    w = x | {"colour": COLOURS[role], "below": COLOURS["below"]}
-    title = f"{state['name']}, head {state['head'] + 1}"
-    result = w | {"axes": ("", role)}
+    of_role = {"deepest": 2.5, "colour": COLOURS[role]}
     return [
-        Expected(state["x"], TOKENS, features, "x", frame=(token, feature), **x),
-        Expected(state["w"], features, columns, title, frame=(feature, column), **w),
-        Expected(state["result"], TOKENS, columns, "", frame=(token, column), **result),
+        Expected(state["x"], TOKENS, features, deepest=2.5, frame=(token, feature)),
+        Expected(state["w"], features, columns, frame=(feature, column), **of_role),
+        Expected(state["result"], TOKENS, columns, frame=(token, column), **of_role),
     ]
 
 
 def of_mask(state):
     shared = {"frame": (state["query"], state["key"]), "mask": state["mask"]}
-    allowed, tokens, head = state["mask"].float(), state["tokens"], state["head"]
-    title, colour = f"mask: {state['name']}", COLOURS["may attend"]
-    of_weights = of_head(state["weights"], tokens, head, title=head_label(head, HAND_MADE_NAMES), **shared)
-    return [Expected(allowed, tokens, title=title, colour=colour, **shared), of_weights]
+    allowed = Expected(state["mask"].float(), state["tokens"], colour=COLOURS["may attend"], **shared)
+    return [allowed, of_head(state["weights"], state["tokens"], state["head"], **shared)]
 
 
 def of_language(state):
-    (layer, head), writes = state["chosen"], state["writes"]
-    layers, heads = ([str(i) for i in range(count)] for count in writes.shape)
-    rest = {"axes": ("layer", "head"), "deepest": float(writes.abs().max()), "frame": (layer, head)}
-    last = len(state["tokens"]) - 1
-    rows = {"title": f"layer {layer}, head {head}", "row": last}
-    weights = of_head(state["weights"][layer, head], state["tokens"], 0, **rows)
-    return [weights, Expected(writes, layers, heads, "what each writes", **rest)]
+    chosen, writes, layers = state["chosen"], state["writes"], [str(i) for i in range(30)]
+    of_writes = Expected(writes, layers, layers, deepest=float(writes.abs().max()), frame=chosen)
+    return [of_head(state["weights"][chosen], state["tokens"], 0), of_writes]
 
 
 SMALL = {"sentence": "a cat saw a dog", "heads": 3, "d_k": 5, "head": 1, "query": 3}
 STEPS = {"sentence": "cat eats the fish", "show": "one head, step by step", "mask": "causal", "query": 2}
+PADDED = {"mask": "padding", "sentence": "cat eats [pad]", "head": 1, "query": 2, "key": 0}
 PANELS = [  # an explorer, what is set, and what its heatmaps have to show
     ("cat_eats_fish_heads", {"head": 1, "query": 2}, of_example),
     ("attention_explorer", SMALL, of_heads),
@@ -116,15 +102,14 @@ PANELS = [  # an explorer, what is set, and what its heatmaps have to show
     ("shapes_explorer", {"b": 3, "sentence": 1, "token": 2}, of_x),
     ("projection_explorer", {"matrix": "key", "head": 2, "token": 0, "feature": 3, "column": 1}, of_projection),
     ("scores_explorer", {"query": 3, "key": 0}, lambda state: [Expected(
-        state["scores"], state["tokens"], title=f"scores of {head_label(state['head'], HAND_MADE_NAMES)}",
-        deepest=float(state["scores"].abs().max()), frame=state["chosen"])]),
+        state["scores"], state["tokens"], deepest=float(state["scores"].abs().max()), frame=state["chosen"])]),
     ("scaling_explorer", {"query": 4, "key": 9}, lambda state: [of_head(
-        state["weights"][0], [*"abcdefghijklmnop"], 0, title="weights, sentence 1", frame=state["chosen"])]),
-    ("mask_explorer", {"mask": "padding", "sentence": "cat eats [pad]", "head": 1, "query": 2, "key": 0}, of_mask),
+        state["weights"][0], [*"abcdefghijklmnop"], 0, frame=state["chosen"])]),
+    ("mask_explorer", PADDED, of_mask),
     ("values_explorer", {"head": 1, "query": 2, "key": 0}, lambda state: [of_head(
-        state["weights"], TOKENS, 1, title=head_label(1, NAMES), frame=(2, 0))]),
+        state["weights"], TOKENS, 1, frame=(2, 0))]),
     ("trained_explorer", {"head": 5, "step": 225}, lambda state: [of_head(
-        state["weights"][5], state["tokens"], 5, title="head 1.1", mask=causal_mask(24))]),
+        state["weights"][5], state["tokens"], 5, mask=causal_mask(24))]),
     ("language_explorer", {"layer": 12, "head": 7, "sentence": "The cat eats"}, of_language),
 ]  # fmt: skip
 
@@ -166,8 +151,27 @@ def test_cells_stand_in_rows_and_columns_and_their_colour_is_in_proportion_to_th
         opacity = 0 if hidden else min(abs(value) / expected.deepest, 1)
         assert px(cell.rect, "fill-opacity") == [pytest.approx(opacity, abs=0.011)]
         if opacity:
-            hue = expected.below if value < 0 else expected.colour
-            assert cell.rect.get("fill", heatmap.colour) == hue
+            assert (cell.rect.get("fill", heatmap.colour) == expected.colour) == (value > 0)
+
+
+def test_what_is_written_in_a_cell_is_its_number_and_words_stand_at_their_rows(pairs):
+    for heatmap, expected, row, column, (x, y, width, height, *_), value, _ in every_cell(pairs):
+        left, top = heatmap.cells[0, 0][:2]
+        for text in heatmap.words_in(x, y, x + width, y + height):
+            assert text in ("−∞", number(value, len(text.partition(".")[2]), trim=False))
+        beside = {*heatmap.words_in(left - 90, y, left - 1, y + height)} & {*expected.rows}
+        assert column or not beside or expected.rows[row] in beside
+        above = {*heatmap.words_in(x, top - 40, x + width, top - 1)} & {*expected.columns}
+        assert row or not above or expected.columns[column] in above
+
+
+def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pairs):
+    for heatmap, expected in pairs:
+        framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
+        assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
+        hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]
+        corners = {(round(cell.x), round(cell.y + cell.height)) for cell in hidden}
+        assert {(round(x), round(y)) for x, y in heatmap.hatched} == corners
 
 
 def luminance(red, green, blue):
@@ -184,67 +188,22 @@ def contrast(ink, hue, opacity, page):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_numbers_are_read_in_cells_of_every_colour_on_a_white_page_and_on_a_black_one():
-    drawing, shades = Drawing(2000, 100), torch.linspace(0, 1, 41)
-    kinds = [
-        ("weights", "head 5"),
-        ("scores", None),
-        *(("vectors", role) for role in ("query", "key", "value")),
-    ]
-    for kind, colour in [*kinds, *(("weights", f"head {i + 1}") for i in range(8))]:
-        for sign in (1, -1) if kind != "weights" else (1,):
-            style = {"kind": kind, "colour": colour, "limit": 1.0}
-            drawing.heatmap((0, 0, 2000, 100), sign * shades[None], ["row"], ["x"] * 41, **style)
-    written = 0
-    for heatmap in SeenDrawing(drawing.svg()).heatmaps:
-        for cell in heatmap.cells.values():
-            hue, (opacity,) = cell.rect.get("fill", heatmap.colour), px(cell.rect, "fill-opacity")
-            inside = (cell.x, cell.y, cell.x + cell.width, cell.y + cell.height)
-            for text in heatmap.texts:
-                x, y = px(text, "x", "y")
-                if inside[0] < x < inside[2] and inside[1] < y < inside[3]:
-                    ink = {"#000000": 0, "#ffffff": 1}[text.get("fill")]
-                    assert contrast(ink, hue, opacity, page=1) >= 4.5
-                    assert (text.get("class") == "number") == (ink == 0)  # which CSS makes the page's own
-                    assert contrast(1, hue, opacity, page=0.07) >= 4.2
-                    written += 1
-    assert written == 41 * 17
+INKS = {"#000000": 0, "#ffffff": 1}
+RAMPS = [("weights", f"head {i + 1}", 1) for i in range(8)]
+RAMPS += [("scores", None, sign) for sign in (1, -1)]
+RAMPS += [("vectors", role, sign) for role in ("query", "key", "value") for sign in (1, -1)]
 
 
-def test_title_and_axes_say_what_is_shown(pairs):
-    large = [(heatmap, expected) for heatmap, expected in pairs if expected.title is not None]
-    for heatmap, expected in large:
-        assert heatmap.title_and_axes() == [expected.title, *expected.axes]
-    lefts = [heatmap.cells[0, 0].x for heatmap, _ in large]
-    assert lefts == sorted(lefts)
-
-
-def test_what_is_written_in_a_cell_is_its_number_and_words_stand_at_their_rows(pairs):
-    written = 0
-    for heatmap, expected, row, column, (x, y, width, height, *_), value, _ in every_cell(pairs):
-        left, top = heatmap.cells[0, 0][:2]
-        for text in heatmap.words_in(x, y, x + width, y + height):
-            decimals = len(text.partition(".")[2])
-            assert text in ("−∞", number(value, decimals, trim=False))
-            written += 1
-        beside = {*heatmap.words_in(left - 90, y, left - 1, y + height)} & {*expected.rows}
-        assert column or not beside or expected.rows[row] in beside
-        above = {*heatmap.words_in(x, top - 40, x + width, top - 1)} & {*expected.columns}
-        assert row or not above or expected.columns[column] in above
-    assert written or len(pairs[0][1].rows) > 4
-
-
-def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pairs):
-    for heatmap, expected in pairs:
-        framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
-        assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
-        rows = [[float(n) for n in re.findall(r"-?[\d.]+", outline)] for outline in heatmap.framed_rows]
-        whole_row = [heatmap.cells[row, 0] for row in [expected.row] if row is not None]
-        for (x, y, width, height, *_), outline in zip(whole_row, rows, strict=True):
-            length = heatmap.cells[expected.row, len(expected.columns) - 1].x + width - x
-            assert outline == pytest.approx([x, y, length, height, -length], abs=0.2)
-        words = [text.text for text in heatmap.texts if text.get("class") == "rest"]
-        assert words == [cell.said for cell in framed]
-        hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]
-        corners = {(round(cell.x), round(cell.y + cell.height)) for cell in hidden}
-        assert {(round(x), round(y)) for x, y in heatmap.hatched} == corners
+@pytest.mark.parametrize(("kind", "colour", "sign"), RAMPS)
+def test_numbers_are_read_in_cells_of_every_colour_on_a_white_page_and_on_a_black_one(kind, colour, sign):
+    drawing, shades = Drawing(2000, 100), sign * torch.linspace(0, 1, 41)
+    style = {"kind": kind, "colour": colour, "limit": 1.0}
+    drawing.heatmap((0, 0, 2000, 100), shades[None], ["row"], ["x"] * 41, **style)
+    [heatmap] = SeenDrawing(drawing.svg()).heatmaps
+    numbers = [text for text in heatmap.texts if text.get("fill") in INKS]
+    for cell, text in zip(heatmap.cells.values(), numbers, strict=True):
+        hue, (opacity,) = cell.rect.get("fill", heatmap.colour), px(cell.rect, "fill-opacity")
+        ink = INKS[text.get("fill")]
+        assert contrast(ink, hue, opacity, page=1) >= 4.5
+        assert (text.get("class") == "number") == (ink == 0)  # which CSS makes the page's own
+        assert contrast(1, hue, opacity, page=0.07) >= 4.2

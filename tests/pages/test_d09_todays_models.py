@@ -8,7 +8,7 @@ import torch
 
 from mha_course.d09_todays_models import rotary_explorer
 from mha_course.models import load_language_model
-from tests.pages.picture import drawn, px
+from tests.pages.svg_reader import drawn, px
 from tools.notebook import ROOT
 from tools.page import Page
 

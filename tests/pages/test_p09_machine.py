@@ -17,8 +17,6 @@ from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS, told
 from mha_helpers import panel as panel_module
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
-from mha_helpers.style import HEAD_COLOURS
-from tests.pages.picture import drawn, px
 
 FIELDS = {"Q": "q", "K": "k", "V": "v", "head": "heads"}  # the others are called as in the trace
 EVERY = [(sentence, head, mask) for sentence in SENTENCES for head in range(3) for mask in MASKS]
@@ -220,27 +218,3 @@ def test_where_nothing_answers_a_click_all_menus_are_in_sight_and_no_text_asks_f
         assert "click" not in (panel._title_box.value + panel.description()).lower()
         assert ".tip{visibility:hidden;" in panel._title_box.value  # so hovering works without a listener
     assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
-
-
-def test_heads_stand_beside_their_numbers_and_softmax_leads_from_the_masked_scores_to_the_weights():
-    picture, _ = drawn("machine_explorer")
-    rects = {mark.get("data-cell"): mark[0] for mark in picture.answering}
-    places = {(text.text, text.get("text-anchor")): px(text, "x", "y") for text in picture.texts}
-
-    def corner(matrix, row, column):
-        return px(rects[f"{MATRICES.index(matrix)},{row},{column}"], "x", "y")
-
-    for head in range(3):
-        (x, y), (left, top) = places[f"head {head + 1}", "middle"], corner("concat", 0, 2 * head + 1)
-        assert x == pytest.approx(left, abs=2) and y < top
-        (x, y), (left, top) = places[f"head {head + 1}", "end"], corner("W_O", 2 * head, 0)
-        assert x < left and top + 10 < y < top + 35  # between its two rows
-        of_eats = rects[f"{MATRICES.index('concat')},1,{2 * head}"]  # no number is below 0
-        assert of_eats.get("fill") == HEAD_COLOURS[head]
-    flow = {"scores": "Q Kᵀ", "scaled": "÷ √2", "masked": "mask", "head": "· V", "output": "· W_O"}
-    for matrix, words in flow.items():
-        (x, y), (left, top) = places[words, "middle"], corner(matrix, 0, 0)
-        assert left - 60 < x < left and top < y < top + 80, matrix
-    tips = [mark.get("points").split()[0] for mark in picture.shapes("polygon")]
-    x, y = next(map(float, tip.split(",")) for tip in tips if tip.startswith("96,"))
-    assert corner("weights", 0, 0)[0] < x < corner("weights", 0, 2)[0] + 40 and y < corner("weights", 0, 0)[1]

@@ -1,6 +1,4 @@
-"""Reads a drawing back: its marks, words and heatmaps. It knows nothing of kept drawings, so that with
-test_cells.py and test_marks.py a drawing that has always been wrong is seen, too.
-"""
+"""Reads a drawn SVG back: its heatmaps with their cells, its marks and words. It knows nothing of kept drawings."""
 
 import re
 from collections import namedtuple
@@ -31,8 +29,7 @@ class Seen:
     """A part of a drawing as it is seen, and the texts in it that are not hidden."""
 
     def __init__(self, marks):
-        self.texts = [text for text in marks if text.tag == "text" and text.get("class") != "tip"]
-        self.bold = [text for text in self.texts if text.get("font-weight") == "700"]
+        self.texts = [mark for mark in marks if mark.tag == "text" and mark.get("class") != "tip"]
 
     def words_in(self, left, top, right, bottom):
         """Return the words that begin, end or have their middle in a box."""
@@ -47,8 +44,6 @@ class SeenHeatmap(Seen):
         super().__init__(group.iter())
         self.colour = next((mark.get("fill") for mark in group.iter("g") if mark.get("fill")), None)
         self.frames = [rect for rect in group.iter("rect") if rect.get("stroke") == COLOURS["lit"]]
-        rows = [path for path in group.iter("path") if path.get("stroke") == COLOURS["lit"]]
-        self.framed_rows = [path.get("d") for path in rows if path.get("class") != "lights"]
         paths = "".join(path.get("d") for path in group.iter("path"))
         self.hatched = [tuple(map(float, at)) for at in re.findall(r"M([\d.]+) ([\d.]+)l", paths)]
         self.cells = {}
@@ -58,34 +53,22 @@ class SeenHeatmap(Seen):
                 _, row, column = map(int, hit.get("data-cell", "0,0,0").split(","))
                 self.cells[row, column] = Cell(*px(rect, "x", "y", "width", "height"), rect, said)
 
-    def title_and_axes(self):
-        """The large words above, those that are turned at the left, and those over the columns."""
-        plain = [text for text in self.bold if text.get("class") is None]
-        title = "".join(text.text for text in plain if text.get("font-size") == "15")
-        return [title, *(text.text or "" for text in plain if text.get("font-size") == "13")][:3]
-
 
 class SeenDrawing(Seen):
     """The whole drawing: its heatmaps, and the marks beside them in the order in which they are drawn."""
 
     def __init__(self, svg):
-        marks = self.tree = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
-        self.heatmaps = [SeenHeatmap(group) for group in marks.iter("g") if group.get("class") == "map"]
-        self.plain = [mark for mark in marks if not mark.get("class", "").startswith(("map", "hit"))]
-        self.answering = [mark for mark in marks if mark.get("class") == "hit"]
+        self.tree = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+        self.heatmaps = [SeenHeatmap(group) for group in self.tree.iter("g") if group.get("class") == "map"]
+        self.plain = [mark for mark in self.tree if not mark.get("class", "").startswith(("map", "hit"))]
         super().__init__(self.plain)
 
     def hits(self, shape, words=""):
         """Return those marks that answer the mouse with these words."""
-        found = [(mark.find(shape), mark.findtext("text", "")) for mark in self.answering]
+        answering = [mark for mark in self.tree if mark.get("class") == "hit"]
+        found = [(mark.find(shape), mark.findtext("text", "")) for mark in answering]
         return [(mark, said) for mark, said in found if mark is not None and words in said]
 
     def shapes(self, tag, **attributes):
         """Return plain marks of one kind that have these attributes."""
         return [mark for mark in self.plain if mark.tag == tag and attributes.items() <= mark.attrib.items()]
-
-    def title_over(self, mark):
-        """Return the nearest bold words above a mark."""
-        x, y = px(mark, "x", "y")
-        at = [(text.text, *px(text, "x", "y")) for text in self.bold]
-        return min((y - top + abs(x - left) / 4, words) for words, left, top in at if top < y)[1]
