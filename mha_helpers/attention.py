@@ -2,9 +2,7 @@
 
 Axis letters: ``b`` batch, ``h`` heads, ``n`` tokens (``n_q`` queries and ``n_k`` keys where they differ),
 ``d_model``, ``d_k``, ``d_v``. Rows are queries, columns are keys. ``…`` stands for any number of leading
-axes. Nothing is changed in place and nothing is printed.
-
-"The paper" is Vaswani et al. (2017), "Attention Is All You Need".
+axes. Nothing is changed in place. "The paper" is Vaswani et al. (2017), "Attention Is All You Need".
 """
 
 import copy
@@ -143,18 +141,12 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 def _scaled_scores(q, k):
-    """``scale_scores(attention_scores(q, k), d_k)``, but q is divided in place of the scores.
-
-    The result is the same, and in float16, which ends at 65504, large products are not infinite on the way.
-    """
+    """``scale_scores(attention_scores(q, k), d_k)``; q is divided first, so that float16 holds it."""
     return attention_scores(q / q.shape[-1] ** 0.5, k)
 
 
 def _masked_weights(scores, mask):
-    """``attention_weights(mask_scores(scores, mask))``, but a row without any key is looked for in the mask.
-
-    The result is the same, and the mask is small: (n, n) or (b, 1, 1, n), where the scores are (b, h, n, n).
-    """
+    """``attention_weights(mask_scores(scores, mask))``; a row without a key is looked for in the mask."""
     has_key = mask.any(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
     # A row without any key (False == False) keeps its scores in softmax, because a NaN's gradient is NaN.
     masked = torch.where(mask == has_key, scores, -math.inf)
@@ -238,7 +230,6 @@ class MultiHeadAttention(nn.Module):
         self.num_heads = num_heads
         self.d_k = d_model // num_heads
         qkv_bias = bias if qkv_bias is None else qkv_bias
-        checks.check_switches(bias=bias, qkv_bias=qkv_bias)
         self.w_q = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_k = nn.Linear(d_model, d_model, bias=qkv_bias)
         self.w_v = nn.Linear(d_model, d_model, bias=qkv_bias)
@@ -333,9 +324,7 @@ class _Scriptable(MultiHeadAttention):
         q = self.w_q(x).unflatten(-1, heads).transpose(-3, -2)  # (b, n, d_model) -> (b, h, n, d_k)
         k = self.w_k(x).unflatten(-1, heads).transpose(-3, -2)
         v = self.w_v(x).unflatten(-1, heads).transpose(-3, -2)
-        if not need_weights:
-            mixed = F.scaled_dot_product_attention(q, k, v, mask)
-            return self.w_o(mixed.transpose(-3, -2).flatten(-2)), None
         scores = q / self.d_k**0.5 @ k.transpose(-2, -1)
         weights = torch.softmax(scores, dim=-1) if mask is None else _masked_weights(scores, mask)
-        return self.w_o((weights @ v).transpose(-3, -2).flatten(-2)), weights
+        output = self.w_o((weights @ v).transpose(-3, -2).flatten(-2))
+        return output, weights if need_weights else None

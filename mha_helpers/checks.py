@@ -14,9 +14,6 @@ def check_tensors(**named):
         if not isinstance(value, torch.Tensor):
             advice = _how_to_get_a_tensor(name, value)
             raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}.{advice}")
-        if value.is_nested:
-            padded = f"torch.nested.to_padded_tensor({name}, 0.0), with padding_mask(lengths, n)"
-            raise TypeError(f"{name} is a nested tensor, whose sentences differ in length. Take {padded}.")
         axes = shape.count(",")
         if value.dim() < axes:
             has = f"It has {value.dim()}: {tuple(value.shape)}."
@@ -30,9 +27,6 @@ def _how_to_get_a_tensor(name, value):
         return f" A layer stores its matrix the other way round. Try {name}.weight.T."
     if isinstance(value, numbers.Number):
         return " Are the arguments in the right order?"
-    if isinstance(value, nn.utils.rnn.PackedSequence):
-        unpacked = f"torch.nn.utils.rnn.pad_packed_sequence({name}, batch_first=True)"
-        return f" Unpack it, {name}, lengths = {unpacked}, and hide padding with padding_mask(lengths, n)."
     if isinstance(value, (list, tuple)) and any(isinstance(part, torch.Tensor) for part in value):
         return f" It holds {len(value)} of them: take one, such as {name}[0]."
     return f" Try torch.tensor({name})." if isinstance(value, list) or hasattr(value, "__array__") else ""
@@ -101,10 +95,8 @@ _TWO_INPUTS = (
 )
 _ADVICE_BY_NAME = {  # on what other layers take, by a part of its name: the first that fits is said
     "causal": "take mask=causal_mask(n)",
-    "window": "take mask=causal_mask(n) & sliding_window_mask(n, window), where window=1 is one step away",
     "cu_": "documents in one row need a mask of their own, see deeper/05_masks_in_pytorch",
     "len": "take mask=padding_mask({name}, n)",
-    "key_padding": "take mask=~{name}[:, None, None, :], which is True for “may attend”",
     "attention_mask": "take mask=({name} == 1)[:, None, None, :] where it is (b, n) and 1 stands for a word",
     "pad": "take mask=~{name}[:, None, None, :] where True means padding, without ~ where it means a word",
     "head_mask": "multiply the weights by it, between attention_weights and weighted_values",
@@ -136,12 +128,6 @@ def _is_second_text(x, mask):
     if not (isinstance(x, torch.Tensor) and isinstance(mask, torch.Tensor) and mask.is_floating_point()):
         return False
     return (mask.dim(), mask.shape[-1]) == (x.dim(), x.shape[-1]) and mask.shape[-2:] != 2 * x.shape[-2:-1]
-
-
-def check_switches(**named):
-    for name, value in named.items():
-        if not isinstance(value, bool):
-            raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
 def check_divisible(name, features, num_heads):

@@ -8,9 +8,9 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from mha_helpers.kinds import KINDS
+from mha_helpers.kinds import kind_of
 from mha_helpers.layout import too_long
-from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, fallback, pixel_figure
+from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, pixel_figure
 from mha_helpers.style import COLOURS, colour_of, head_label, ink_on, number, short
 from mha_helpers.tables import checked_cell, checked_labels, checked_mask
 
@@ -40,11 +40,9 @@ class StaticHeatmap:
         self, matrix, rows=None, columns=None, kind="weights", mask=None, title="", chosen=None,
         head=0, colour=None, axes=None, title_colour=None,
     ):  # fmt: skip
-        matrix, self.kind = torch.as_tensor(matrix).detach().cpu().double(), KINDS.get(kind)
+        matrix, self.kind = torch.as_tensor(matrix).detach().cpu().double(), kind_of(kind)
         if matrix.dim() != 2 or not matrix.numel():
             raise ValueError(f"a heatmap needs a matrix (rows, columns), got {tuple(matrix.shape)}.")
-        if self.kind is None or not self.kind.is_written:
-            raise ValueError(f'kind must be "weights", "scores" or "vectors", got {kind!r}.')
         if columns is None and kind != "vectors" and matrix.shape[0] == matrix.shape[1]:
             columns = rows
         self.rows = checked_labels("rows", rows, matrix.shape[0], counted=True)
@@ -211,20 +209,18 @@ def _label(ax, chart, with_rows, with_columns):
     rows, columns = chart.matrix.shape
     cell_width, cell_height = ax.bbox.width / columns, ax.bbox.height / rows
     if with_rows:
-        labels = drawable(chart.rows)
-        ax.set_yticks(numpy.arange(rows) + 0.5, labels, rotation=0, **fallback(*labels))
+        ax.set_yticks(numpy.arange(rows) + 0.5, drawable(chart.rows), rotation=0)
         ax.set_ylabel(chart.axes[0], **_bold(COLOURS.get(chart.axes[0])))
     if with_columns:
         labels = drawable(chart.columns)
         turned = too_long(" ".join(labels).split(" "), TYPE_WIDTH, cell_width + 1)
         labels = labels if turned else [label.replace(" ", "\n") for label in labels]
-        ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0, **fallback(*labels))
+        ax.set_xticks(numpy.arange(columns) + 0.5, labels, rotation=90 if turned else 0)
         ax.set_xlabel(chart.axes[1], **_bold(COLOURS.get(chart.axes[1])))
     size = min(FONT, cell_height + 1)
     ax.tick_params(length=0, pad=4, labelcolor=COLOURS["label"], labelsize=size)
     title = "".join(filter(can_draw, chart.title))
-    style = _bold(chart.title_colour) | fallback(title)
-    ax.set_title(title, loc="left", pad=6, **style)
+    ax.set_title(title, loc="left", pad=6, **_bold(chart.title_colour))
 
 
 def _draw_scale(ax, chart, scale):

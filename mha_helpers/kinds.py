@@ -70,3 +70,10 @@ class Mask(Weights):
 
 
 KINDS = {kind.name: kind for kind in (Weights(), Scores(), Vectors(), Mask())}
+
+
+def kind_of(name):
+    """Return the kind of this name; raises ``ValueError`` for another."""
+    if name not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {name!r}.")
+    return KINDS[name]

@@ -104,17 +104,13 @@ def check_mask(mask, scores_shape):
     fits = [mask.shape[-axis] in (1, scores_shape[-axis]) for axis in range(1, min(mask.dim(), axes) + 1)]
     if mask.dim() not in (2, axes) or not all(fits):
         advice = ""
-        if mask.dim() not in (2, axes) and set(mask.shape[:-2]) == {1}:  # (1, n, n): the same for all
-            advice = f" Take mask[{', '.join('0' * (mask.dim() - 2))}]."
-        elif missing > 0 and mask.dim() > 1 and mask.shape[0] == scores_shape[0]:
+        if missing > 0 and mask.dim() > 1 and mask.shape[0] == scores_shape[0]:
             advice = f" If its first axis is the sentence, take mask[:{', None' * missing}]."
         wanted = f"Give it the 2 axes (n_q, n_k) or all {axes}, each 1 or as long as theirs.{advice}"
         raise ValueError(f"mask {tuple(mask.shape)} does not fit the scores {tuple(scores_shape)}. {wanted}")
 
 
 def _how_to_get_a_bool(mask):
-    if mask.is_meta:  # it holds no numbers to judge by
-        return 'causal_mask and padding_mask make one, with device="meta", too.'
     others = (mask != 0) & (mask != 1) & (mask > -1e4)  # what bool() would lose
     if mask.requires_grad or others.any():
         return "It is like a bias that is added to the scores (ALiBi, T5): see deeper/09_in_your_own_model."

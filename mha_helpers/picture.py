@@ -12,7 +12,7 @@ from math import ceil, floor
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.transforms import Bbox
 
@@ -20,9 +20,6 @@ from mha_helpers.style import COLOURS, colour_of, short, tint
 
 PIXELS = 72  # to the inch: as many as there are points
 FONT = 12.5
-# Many machines have one of these for Chinese, Japanese and Korean; matplotlib brings none.
-EASTERN = {"Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei", "IPAexGothic"}
-EASTERN |= {"Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Yu Gothic", "Malgun Gothic"}
 
 
 class Picture:
@@ -50,9 +47,7 @@ class Picture:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         image = self.png()
-        width = (
-            struct.unpack(">I", image[16:20])[0] // 2
-        )  # as a PNG tells it; the height follows where it is less
+        width = struct.unpack(">I", image[16:20])[0] // 2  # as a PNG tells it; the height follows
         metadata = {"image/png": {"width": width, "alt": self.words}}
         encoded = base64.b64encode(image).decode("ascii")
         return {"image/png": encoded, "text/plain": self.words}, metadata
@@ -70,30 +65,18 @@ def axes_at(figure, left, top, width, height, **style):
     return figure.add_axes(box, facecolor="none", **style)
 
 
-def fallback(*texts):
-    """Return the style of texts some of which matplotlib's own font cannot draw, else nothing."""
-    if _signs(*rcParams["font.family"]).issuperset(map(ord, "".join(texts))):
-        return {}
-    return {"family": _all_fonts(), "weight": "normal"}  # a font without a bold one would say so
+@functools.cache
+def _signs():
+    return get_font(findfont(FontProperties(family=rcParams["font.family"]))).get_charmap().keys()
 
 
 def can_draw(text):
-    """Return whether the fonts have all signs of a text."""
-    return _signs(*_all_fonts()).issuperset(map(ord, text))
-
-
-def _all_fonts():
-    return [*rcParams["font.family"], *sorted(EASTERN.intersection(fontManager.get_font_names()))]
-
-
-@functools.cache
-def _signs(*names):
-    files = [findfont(FontProperties(family=[name])) for name in names]
-    return set().union(*(get_font(file).get_charmap() for file in files))
+    """Return whether matplotlib's font has all signs of a text; it has no Chinese, Japanese or Korean."""
+    return _signs() >= set(map(ord, text))
 
 
 def drawable(labels):
-    """Return labels as matplotlib can draw them: a token for which no font has the signs is its number.
+    """Return labels as matplotlib can draw them: a token for which its font lacks a sign is its number.
 
     >>> drawable(["cat", "ꙮ🐟"])
     ['cat', '2']
@@ -126,7 +109,7 @@ def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radi
 def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center", **style):
     """Write words; (x, y) is the middle of their height. On a box take "ink", elsewhere "label" or a role."""
     style = {"fontsize": size, "weight": "bold" if bold else "normal", "ha": align, "va": "center", **style}
-    return ax.text(x, y, text, color=colour_of(colour), **style | fallback(text))
+    return ax.text(x, y, text, color=colour_of(colour), **style)
 
 
 def arrow(ax, start, end, **style):

@@ -109,16 +109,13 @@ def hand_made_heads(num_heads, d_k):
     """Return projections for ``sentence_vectors``: four heads made by hand, then random ones; their names.
 
     Head 1 looks at the previous word, 2 at the same word, 3 at the next word, 4 at nearby words; further
-    heads are random, and their names say so. Nothing is trained: pages 10 and 11 show trained heads.
+    heads are random, and their names say so.
 
-    What d_k changes in a hand-made head is only how exactly it tells words or positions apart. Whatever d_k
-    is, a key that matches (the previous word, the same word, the next word; in head 4 the word itself) has
-    the scaled score 4, for every word. It holds exactly, up to rounding, since all keys of a head are equally
-    long: |k|² = d_k in head 2, d_k / 2 in the others. So w_k is taken from x as it is, and w_q is made larger
-    by the factor that leads to 4. A wider w_k begins with the columns of the narrower one, and so does w_q up
-    to that factor, but for the last column of an odd d_k in heads 1, 3 and 4: a turning feature without its
-    partner would be long here and short there, so a steady one stands in for it. With d_k = 1 these heads
-    thus know only an odd position from an even one (1, 3), or nothing at all (4).
+    Whatever d_k is, a key that matches (the previous word, the same word, the next word; in head 4 the word
+    itself) has the scaled score 4, for every word: d_k changes only how exactly words or positions are told
+    apart. It holds up to rounding, since the keys of a head are equally long: |k|² = d_k in head 2, d_k / 2
+    in the others. A wider w_k begins with the columns of the narrower one, and so does w_q up to its length,
+    but for the last column of an odd d_k in heads 1, 3 and 4, where a steady feature needs no partner.
 
     Shapes: w_q, w_k, w_v ``(h, 64, d_k)``, and a list of h names. Used by the explorers of notebooks 00, 03,
     05 and 09.

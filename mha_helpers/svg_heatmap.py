@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from PIL import Image
 
-from mha_helpers.kinds import KINDS
+from mha_helpers.kinds import kind_of
 from mha_helpers.layout import BOLD_LETTER, apart, lay_out, longest
 from mha_helpers.style import COLOURS, ink_on, short, tint
 from mha_helpers.svg_marks import answering, area, px, text_mark
@@ -42,7 +42,7 @@ class LiveHeatmap:
     stretch: float = 1
 
     def __post_init__(self):
-        values, self.kind = torch.as_tensor(self.values).detach().float(), KINDS[self.kind]
+        values, self.kind = torch.as_tensor(self.values).detach().float(), kind_of(self.kind)
         allowed = torch.ones_like(values) if self.mask is None else self.mask.broadcast_to(values.shape)
         self.values, self.allowed = values.tolist(), allowed.tolist()
         self.hidden = (allowed == 0).nonzero().tolist()

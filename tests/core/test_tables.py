@@ -74,8 +74,6 @@ def test_sizes_that_do_not_fit_are_named():
         product_table(Q, K, 0, 0, names=("Q", "K", "scores"))
     with pytest.raises(ValueError, match=r"the matrix must have 2 axes.*got \(1, 3, 2\)"):
         matrix_table(Q[None])
-    with pytest.raises(ValueError, match="2 tables have 1 gaps, between has 2 signs"):
-        side_by_side(matrix_table(Q), matrix_table(K), between=["+", "="])
 
 
 def test_a_long_name_of_a_column_takes_two_lines_and_a_short_one_takes_one():
