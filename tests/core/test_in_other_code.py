@@ -109,7 +109,6 @@ def test_scripted_saved_and_loaded(mask):
 def test_a_model_that_was_scripted_goes_on_as_before():
     model = nn.Sequential(layer())
     torch.testing.assert_close(torch.jit.script(model)(batch()), model(batch()))
-    assert model[0].trace(batch(), MASK).output.equal(layer()(batch(), MASK)[0])
     with pytest.raises(TypeError, match="has no attn_mask: take mask=~attn_mask"):
         model[0](batch(), attn_mask=MASK)
 

@@ -177,7 +177,7 @@ def test_a_file_with_another_kind_of_model_is_refused_in_one_sentence(tmp_path, 
 
 def test_a_file_that_is_cut_or_something_else_or_one_of_two_is_refused_in_one_sentence(tmp_path):
     whole = write_model(tmp_path / "a.gguf").read_bytes()
-    for share in (0, 0.001, 0.01, 0.03, 0.5, 0.99):  # in the header, the fields, the names, the numbers
+    for share in (0, 0.001, 0.01, 0.03, 0.99):  # in the header, the fields, the names, the numbers
         (tmp_path / "b.gguf").write_bytes(whole[: int(share * len(whole))])
         with pytest.raises(ModelMissing, match=r"^b\.gguf is cut, or not in the form GGUF"):
             load_language_model(tmp_path / "b.gguf")
@@ -201,12 +201,6 @@ class WithAllKeys(SharedKeyAttention):
         super().__init__(d_model, num_heads, num_heads)
 
 
-class WithABias(SharedKeyAttention):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.w_q = nn.Linear(64, 64)
-
-
 class WithWeights(SharedKeyAttention):
     def forward(self, x, mask=None):
         return super().forward(x, mask), mask
@@ -217,9 +211,7 @@ class WithWeights(SharedKeyAttention):
     [
         (OfPage09, "`use` calls OfPage09(d_model, num_heads, key_heads), and it takes (d_model, num_heads)."),
         (OfPage09(64, 4), "a class made from nn.Module, as in model.use(Attention), not this OfPage09."),
-        (dict, "a class made from nn.Module, as in model.use(Attention), not this type."),
         (WithAllKeys, "w_k.weight is (64, 64), not (32, 64); w_v.weight is (64, 64), not (32, 64)."),
-        (WithABias, "WithABias cannot hold the weights of this model: w_q.bias is (64,), not missing."),
         (WithWeights, "must return its output alone, (b, n, d_model), but returns a tuple."),
     ],
 )
@@ -250,9 +242,13 @@ def carried(tmp_path, monkeypatch):
 
 
 def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
-    first = load_language_model.__wrapped__()
+    load_language_model.cache_clear()
+    exec(course.KEEP)  # as installing the course does, and making an image
+    first, in_image = load_language_model(), (ROOT / "postBuild").read_text(encoding="utf-8")
+    load_language_model.cache_clear()  # of the small model
     kept = tmp_path / "first" / weights.KEPT
-    assert kept.is_file() and not (tmp_path / "second").exists() and len(list(kept.parent.iterdir())) == 1
+    assert course.KEEP in in_image and kept.is_file() and [*kept.parent.iterdir()] == [kept]
+    assert not (tmp_path / "second").exists()
     monkeypatch.setattr(weights, "read", lambda path: pytest.fail("the GGUF file was read again"))
     second = load_language_model.__wrapped__()
     torch.testing.assert_close(second.state_dict(), first.state_dict(), rtol=0, atol=0)
@@ -262,14 +258,6 @@ def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
     assert load_language_model.__wrapped__().norm.weight.any()
     maps = Path("/proc/self/maps")
     assert not maps.exists() or str(kept) in maps.read_text()
-
-
-def test_installing_the_course_and_making_an_image_keep_it(carried, tmp_path):
-    load_language_model.cache_clear()
-    exec(course.KEEP)
-    load_language_model.cache_clear()  # of the small model
-    assert (tmp_path / "first" / weights.KEPT).is_file()
-    assert course.KEEP in (ROOT / "postBuild").read_text(encoding="utf-8")
 
 
 def change(path, share):
@@ -283,10 +271,9 @@ def change(path, share):
     [
         Path.unlink,
         lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-        lambda path: path.write_bytes(b""),
         lambda path: torch.save({"form": (weights.FORM, weights.SHA256)}, path),
         lambda path: torch.save(torch.load(path) | {"form": (weights.FORM - 1, weights.SHA256)}, path),
-        *(lambda path, share=share: change(path, share) for share in (0.02, 0.3, 0.6, 0.9)),
+        *(lambda path, share=share: change(path, share) for share in (0.02, 0.6)),
     ],
 )
 def test_a_kept_file_that_is_spoilt_is_made_anew(carried, tmp_path, spoil):

@@ -16,9 +16,6 @@ def scaled_scores(x, d_k):
     return (x @ w_q) @ (x @ w_k).transpose(-2, -1) / d_k**0.5  # (h, n, n)
 
 
-_, SAME, _, NEARBY = scaled_scores(X, 16).softmax(dim=-1)
-
-
 @pytest.mark.parametrize("d_k", range(1, 33))
 @pytest.mark.parametrize("sentence", [SENTENCE, " ".join(f"word{i}" for i in range(64))], ids=["10", "64"])
 def test_a_match_has_the_same_scaled_score_for_every_word_and_d_k_and_no_other_word_a_higher(d_k, sentence):
@@ -36,10 +33,11 @@ def test_what_is_written_without_spaces_is_cut_at_every_character_of_every_block
 
 
 def test_equal_words_get_equal_weights_in_the_head_of_the_same_word():
+    _, same, _, _ = scaled_scores(X, 16).softmax(dim=-1)
     first, second = (i for i, token in enumerate(TOKENS) if token == "the")
-    torch.testing.assert_close(SAME[first, first], SAME[first, second])
+    torch.testing.assert_close(same[first, first], same[first, second])
     assert torch.equal(word_vectors(["The"]), word_vectors(["the"]))
-    assert SAME.argmax(dim=-1).tolist() == [i if i != second else first for i in range(10)]
+    assert same.argmax(dim=-1).tolist() == [i if i != second else first for i in range(10)]
 
 
 def test_a_wider_matrix_begins_with_the_columns_of_the_narrower():

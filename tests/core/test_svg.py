@@ -86,10 +86,3 @@ def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
         for bar in drawn("bars", values, WORDS[:2], "ink", sorted(values)).tree.iter("rect"):
             left, width = px(bar, "x", "width")
             assert 0 <= left < left + width <= 400
-
-
-def test_a_bar_of_nothing_is_drawn_and_a_long_name_is_cut_and_no_markup():
-    tree = drawn("bars", [0], ["<b>internationalisation"], "ink", (0, 0)).tree
-    texts = [text.text for text in tree.iter("text")]
-    assert texts == ["<b>internationalisation: 0.00", "<b>internatio…", "0.00"]
-    assert px(tree.find(".//rect"), "x")[0] < 140  # where the short name ends

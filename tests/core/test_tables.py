@@ -17,11 +17,6 @@ def lit(table):
     return re.findall("<b>([^<]*)</b></td>", table.html)
 
 
-def test_the_text_of_a_known_matrix():
-    table = matrix_table(torch.tensor([[0.919, 0.027], [-0.5, 1]]), TOKENS[:2], ["a", "b"], "weights", 2)
-    assert repr(table) == "weights (2, 2)\n          a     b\ncat    0.92  0.03\neats  −0.50  1.00"
-
-
 @pytest.mark.parametrize(
     ("chosen", "expected"), [(1, ["2", "−1"]), ((None, 0), ["2", "2", "1"]), ((1, 1), ["−1"]), (None, [])]
 )
