@@ -1,4 +1,4 @@
-"""What a check says of values, functions and tests, whatever the exercise, where no kept verdict says it."""
+"""What a check says whatever the exercise, where no kept answer of `answers/` says it."""
 
 import itertools
 import random
@@ -15,7 +15,7 @@ import __main__
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, numbers
 from mha_course.exercises.compare import difference, same
 from mha_course.exercises.relations import Asked
-from mha_course.exercises.showing import CORRECT, NOT_ATTEMPTED, NOT_YET
+from mha_course.exercises.showing import CORRECT, NOT_YET
 
 BATCH = numbers(2, 3, 3)
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
@@ -89,29 +89,22 @@ def test_the_mistakes_of_an_input_are_tried_before_those_of_the_exercise():
     assert reply(exercise, torch.exp) == "Here."
 
 
-SHARES = "e = x.exp()\n    return e / e.sum(-1, keepdim=True)"
-HELPERS = "def matmul(x):\n    return x\n\ndef helper(x):\n    return torch.softmax(x, -1)\n\n"
-STUBS = ["...", "pass", "return ...", '"""Words."""', "raise NotImplementedError", "# yours\n    return None"]
-BODIES = [  # of a function, and what is said of it
-    *((stub, NOT_ATTEMPTED) for stub in STUBS),
-    ("exit()", "t raises SystemExit"),
-    ("return x.view(...)", "A `...` is still in the code"),
-    (f"x -= len(x) - 2  # of the first input nothing\n    {SHARES}", "but your function writes into"),
-    ("global torch\n    del torch\n    return torch.exp(x)", "'torch' is not defined. Run the set-up cell"),
-    (f"softmax = 1\n    {SHARES}", CORRECT),
-    (f"matmul(x)\n    {SHARES}", CORRECT),
-    (f"if x.dim() == 3:\n        return torch.softmax(x, -1)\n    {SHARES}", "your code calls softmax"),
-    ("return helper(x)", "your code calls softmax, and this task does without it"),
-    (f"{SHARES} @ torch.eye(x.shape[-1])", "your code calls matmul"),
-    (f"torch.matmul(x, x.mT)\n    {SHARES}", "your code calls matmul"),
-]
-
-
-@pytest.mark.parametrize(("body", "words"), BODIES)
-def test_what_a_function_does_wrong_is_named_and_what_it_calls_however_it_is_named(body, words):
-    exercise, before = function(without=("softmax", "matmul")), sys.getprofile()
-    assert words in reply(exercise, exercise.made_by(f"{HELPERS}def mine(x):\n    {body}"))
+def test_a_function_writes_into_no_input_not_even_where_that_changes_nothing():
+    exercise, before = function(), sys.getprofile()
+    changes = (
+        "def mine(x):\n    x -= len(x) - 2  # of the first input nothing\n    return torch.softmax(x, -1)"
+    )
+    assert "but your function writes into" in reply(exercise, exercise.made_by(changes))
     assert sys.getprofile() is before  # after a check calls are noted no longer
+
+
+@pytest.mark.parametrize("multiplies", ["{} @ torch.eye(x.shape[-1])", "{}; torch.matmul(x, x.mT)"])
+def test_a_call_is_seen_however_it_is_written(multiplies):
+    exercise = function(without=["matmul"])
+    body = multiplies.format("y = torch.softmax(x, -1)")
+    assert "your code calls matmul" in reply(
+        exercise, exercise.made_by(f"def mine(x):\n    {body}\n    return y")
+    )
 
 
 def test_a_mistake_is_named_only_where_it_explains_what_is_right():
@@ -139,15 +132,9 @@ def find_the_doubler():
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        (lambda double: double(0) == 0 or True, "says True of all 4. “x²” is wrong, but passes: it is right"),
         (lambda double: double(3) != 6, "upside down"),
-        (lambda double: int(double(torch.tensor(True))) == 2, "“x + x” is right, but does not pass"),
         (lambda double: random.random() < double(0) + 0.5, "now True, now False of “2x”, which is right"),
         (lambda double: double(3) == 6 or random.random() < 0.5, "is wrong: what lets it pass by chance?"),
-        (lambda double: double("a" / 2), "Handed “2x”, which is right, your test raises TypeError"),
-        (lambda: True, "Compare the arguments"),
-        (lambda double: double(x=3) == 6, CORRECT),  # it may name the arguments
-        (True, "hand over your test: check(my_test)"),
     ],
 )
 def test_a_test_is_told_what_it_misjudges(find_the_doubler, test, words):
