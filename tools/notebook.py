@@ -8,9 +8,8 @@ Each notebook runs alone, in its own folder, with one thread. Stored are:
 * at each heading the beginning of a slide, so that nbconvert can make slides of a page;
 * pictures as PNG without the chunks that name versions. The picture of a Panel lives in a widget, which
   GitHub and an untrusted JupyterLab do not show: it is drawn as a PNG, and the widget is left out;
-* of an error that is meant (tag `raises-exception`) its name and message, not the traceback with its paths;
 * the code cells of an exercise with the tags of `EXERCISE_TAGS`, so that a learner's slip there does not stop
-  *Run All*, which would empty the cells below. Stored themselves they raise nothing;
+  *Run All*, which would empty the cells below. No stored cell raises anything;
 * the output of a cell with the tag `answer` folded until it is run, because a question stands above it; the
   tags `hide-output` and, of the set-up, `hide-input` say the same to Jupyter Book.
 """
@@ -127,11 +126,11 @@ def name_of(path: Path) -> str:
 
 
 def faults_of(cells: list) -> list[str]:
-    """Errors and stderr that cells show, but for errors that are meant: of cells with that tag alone."""
+    """Errors and stderr that cells show."""
     faults = []
     for cell in cells:
         for output in cell.get("outputs", []):
-            if output["output_type"] == "error" and cell["metadata"].get("tags") != ["raises-exception"]:
+            if output["output_type"] == "error":
                 faults.append(f"{cell['id']}: {output['ename']}: {output['evalue']}")
             elif output.get("name") == "stderr":
                 faults.append(f"{cell['id']}: stderr: {''.join(output['text'])}")
@@ -177,8 +176,6 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
 
 def normalise_output(output: NotebookNode, widgets: dict) -> None:
     """Bring one output of a cell into its stored form, in place."""
-    if output.output_type == "error":
-        output.traceback = [f"{output.ename}: {output.evalue}"]
     if "data" not in output:
         return
     view = output.data.pop(WIDGET_VIEW, None)

@@ -6,8 +6,6 @@ For what is made of all pages: `play.py`, `teach.py`, `portable.py`.
 import copy
 import functools
 import re
-import shutil
-import subprocess
 
 import nbformat
 
@@ -44,10 +42,6 @@ def _shipped_text(path, saved):
     page = nbformat.reads(saved, as_version=4)
     if is_as_stored(page, path):
         return as_text(page)
-    committed = _committed(path)
-    if committed and is_as_stored(committed, path):
-        print(f"{path.name}: without what was saved since it was committed", flush=True)
-        return as_text(committed)
     print(f"{path.name}: its exercises begin anew, and it is run", flush=True)
     if page.cells[0].id.startswith(id_prefix(path)):  # a cell of a learner's own has another kind of id
         page.cells = [cell for cell in page.cells if cell.id.startswith(id_prefix(path))]
@@ -62,11 +56,3 @@ def is_as_stored(page, path):
     normalise(stored, path)
     sources = {cell.source for cell in page.cells}
     return stored == page and all(sources.issuperset(cells) for _, cells in exercises_in(page))
-
-
-def _committed(path):
-    """Return the page as git has it, or None."""
-    if shutil.which("git") is None:
-        return None
-    shown = subprocess.run(["git", "show", f"HEAD:./{path.name}"], cwd=path.parent, capture_output=True)
-    return None if shown.returncode else nbformat.reads(shown.stdout.decode("utf-8"), as_version=4)

@@ -94,6 +94,11 @@ def teacher_edition(path):
     name = f"TEACHER_{name_of(path)}.ipynb"
     (FOLDER / name).write_text(remade(page, path), encoding="utf-8")
     print(name, flush=True)
+    return unsolved(page)
+
+
+def unsolved(page):
+    """Return what the checks of a page said where it is not "correct"."""
     printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
     return re.findall(r"^Exercise D?\d+\.\d+: (?!correct\.).*", printed, re.MULTILINE)
 

@@ -54,18 +54,13 @@ def test_what_is_written_to_the_letter_and_that_it_is_taken_out_again(course, ca
         assert nbformat.read(path, as_version=4).cells == cells
     set_repository.main(["--clear"])
     assert contents(course) == before
-
-
-@pytest.mark.parametrize("wrong", ["octo", "https://github.com/octo/course", "octo/co urse", "öcto/course"])
-def test_what_is_no_address_is_refused_in_words(course, wrong):
-    assert "owner/name" in set_repository.main([wrong])
+    assert "owner/name" in set_repository.main(["https://github.com/octo/course"])
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the workflow runs in a bash")
-@pytest.mark.parametrize("address, published", [("Octo/course", True), ("fork/course", False), (None, False)])
+@pytest.mark.parametrize("address, published", [("Octo/course", True), ("fork/course", False)])
 def test_the_workflow_publishes_only_what_the_readme_links_to(course, address, published):
-    if address:
-        set_repository.main([address])
+    set_repository.main([address])
     workflow = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
     script = re.search(r"^ +link=.*?fi$", workflow, re.DOTALL | re.MULTILINE)[0]
     github = {"GITHUB_REPOSITORY_OWNER": "Octo", "GITHUB_REPOSITORY": "Octo/course", "GITHUB_OUTPUT": "out"}

@@ -1,0 +1,141 @@
+"""What tools make of the pages: the stored form, copies in one file, a teacher's edition; no learner's use shows."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from tools import notebook, portable, refresh, shipped, teach
+from tools.notebook import ROOT
+from tools.page import Page
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+SET_UP = notebook.SETUP.splitlines()[-2:]
+PAGE = "notebooks/00_start_here.ipynb"
+UNPACKED = """
+import mha_course.{room}
+folder = Path(mha_helpers.unpacked.name)
+assert folder == Path(mha_course.__file__).parents[1]
+files = [path for path in folder.rglob("*.*") if path.suffix != ".pyc"]
+print(json.dumps({{path.relative_to(folder).as_posix(): path.read_bytes().hex() for path in files}}))"""
+
+
+def place(page, start):
+    return next(i for i, cell in enumerate(page.cells) if cell.source.startswith(start))
+
+
+@pytest.fixture
+def used(tmp_path, monkeypatch):
+    """Page 00 in a copy of the course, after an attempt at its exercise was saved and the rest was cleared."""
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    shutil.copy(ROOT / "README.md", tmp_path)
+    monkeypatch.setattr(notebook, "ROOT", tmp_path)
+    monkeypatch.setattr(shipped, "ROOT", tmp_path)
+    page = nbformat.read(tmp_path / PAGE, as_version=4)
+    page.metadata.me = "/home/me"
+    for cell in page.cells:
+        cell.metadata.pop("slideshow", None)
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    stub = page.cells[place(page, "fish_gets = ...")]
+    stub.source, stub.metadata = stub.source.replace("...", "[1, 1]"), {"trusted": True}
+    stub.outputs = [nbformat.v4.new_output("stream", text="Exercise 0.1: not yet.")]
+    return page
+
+
+def test_a_page_that_was_used_is_made_anew_as_it_was_handed_out(used, tmp_path, capsys):
+    used.cells.insert(4, nbformat.v4.new_code_cell("my_own = 1"))
+    nbformat.write(used, tmp_path / PAGE)
+    page = shipped.shipped(tmp_path / PAGE)
+    assert notebook.as_text(page) == (ROOT / PAGE).read_text(encoding="utf-8")
+    assert capsys.readouterr().out == "00_start_here.ipynb: its exercises begin anew, and it is run\n"
+
+
+def test_refresh_writes_the_set_up_and_the_exercises_and_stores_one_form(used, tmp_path, capsys):
+    at = place(used, "### Exercise 0.1")
+    used.cells[at].source, used.cells[at + 2].source = "### Exercise 0.1 of old", ""
+    del used.cells[1]
+    nbformat.write(used, tmp_path / PAGE)
+    assert refresh.main([str(tmp_path / PAGE)]) == 0
+    assert (tmp_path / PAGE).read_bytes() == (ROOT / PAGE).read_bytes()
+    assert capsys.readouterr().out.startswith("00_start_here.ipynb: written, ")
+
+
+@pytest.mark.parametrize(
+    ("start", "cells", "said"),
+    [
+        ("# exercises.fish_gets.hint", [], "exercise 0.1 needs two code cells"),
+        ("from mha_course", [nbformat.v4.new_code_cell("1 / 0")], "ZeroDivisionError"),
+    ],
+)
+def test_a_page_that_cannot_be_made_stays_as_it_was_and_refresh_says_why(
+    used, tmp_path, capsys, start, cells, said
+):
+    at = place(used, start)
+    used.cells[at : at + 1] = cells
+    nbformat.write(used, tmp_path / PAGE)
+    before = (tmp_path / PAGE).read_bytes()
+    assert refresh.main([str(tmp_path / PAGE)]) == 1 and (tmp_path / PAGE).read_bytes() == before
+    assert said in capsys.readouterr().err
+
+
+def test_other_notebooks_are_named_in_one_line_and_left_out(used, tmp_path, capsys):
+    pages = [path.relative_to(tmp_path) for path in shipped.own_pages()]
+    assert len(pages) == len(list((ROOT / "notebooks").rglob("*_*.ipynb"))) and capsys.readouterr().out == ""
+    assert [path.parent.name for path in pages] == sorted((path.parent.name for path in pages), reverse=True)
+    for name in ("Untitled", "00_start_here-Copy1", "deeper/mine"):
+        (tmp_path / "notebooks" / f"{name}.ipynb").write_text("", encoding="utf-8")
+    assert [path.relative_to(tmp_path) for path in shipped.own_pages()] == pages
+    others = "notebooks/00_start_here-Copy1.ipynb, notebooks/Untitled.ipynb, notebooks/deeper/mine.ipynb"
+    assert capsys.readouterr().out == f"Left out, because they are no pages of the course: {others}\n"
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "deeper/10_trained_heads"])
+def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, tmp_path):
+    page, learned = Page(ROOT / "notebooks" / f"{name}.ipynb"), "10" in name
+    room = "d10_trained_heads" if learned else "p00_start_here"
+    portable.main([str(page.path), "--out", str(tmp_path)])
+    copy = Page(tmp_path / f"{notebook.name_of(page.path)}.ipynb")
+    setup = copy.code[0].source
+    assert max(map(len, setup.splitlines())) == 2000 and setup.splitlines()[-2:] == SET_UP
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": ""}, "text": True}
+    said = subprocess.check_output([sys.executable, "-"], input=setup + UNPACKED.format(room=room), **options)
+    files = {file: bytes.fromhex(content) for file, content in json.loads(said.splitlines()[1]).items()}
+    for file, content in files.items():
+        if file.endswith(".py"):
+            module = ast.parse(content)
+            assert ast.get_docstring(module) is None and content.decode() == ast.unparse(
+                module
+            )  # no comments
+        else:
+            assert content == (ROOT / file).read_bytes()
+    rooms = {file.split("/")[1] for file in files if file.startswith("mha_course/")}
+    assert rooms == {"__init__.py", "exercises", room, *["models"] * learned}
+    assert any(file.endswith(".pt") for file in files) == learned
+    kept = [link for link in LINK.findall(page.text) if not link.endswith(".ipynb")]
+    assert LINK.findall(copy.text) == kept and copy.sizes["words"] == page.sizes["words"]
+
+
+def test_the_teachers_folder_has_solutions_notes_and_answers(tmp_path, monkeypatch):
+    sitting, folder = Page(ROOT / "notebooks" / "one_sitting.ipynb"), tmp_path / "teach"
+    monkeypatch.setattr(teach, "FOLDER", folder)
+    monkeypatch.setattr(teach, "own_pages", lambda: [sitting.path])
+    folder.mkdir()
+    (folder / "of_old.html").touch()
+    assert teach.main([]) == 0
+    names = ["TEACHER_one_sitting.ipynb", "handout.html", "key.html", "paper.html"]
+    assert sorted(file.name for file in folder.iterdir()) == names
+    edition, notes = Page(folder / names[0]), teach.spoken_notes(sitting.path)
+    said = [cell.source for cell in edition.markdown if cell.source.startswith("> **Say.**")]
+    assert said == [teach.quoted(f"**Say.** {note}") for note in notes.values()]
+    assert edition.text.count("> **Answer.**") == sitting.text.count("<details>") > 0
+    assert "<details>" not in edition.text and "](TEACHER_" in edition.text
+    assert edition.text.count("> **For the teacher.** Exercise") == len(teach.unsolved(sitting.notebook)) == 2
+    handout = (folder / "handout.html").read_text(encoding="utf-8")
+    assert "<svg " in handout and "Framed: 1.784 · 1 + 1.865" in handout and "{picture}" not in handout
