@@ -79,19 +79,17 @@ def test_a_button_leads_back_to_the_start_and_one_shows_the_other_controls(panel
     assert panel.children[2].layout.display == "flex" and more.description == "less"
 
 
-def test_what_a_notebook_stores_is_words_and_a_view(panel):
+def test_a_notebook_stores_words_and_a_view_and_marimo_shows_the_title_the_picture_and_the_words(panel):
     bundle = panel._repr_mimebundle_()[0]
     assert bundle["text/plain"] == repr(panel) == "Panel: A title\n3 words"
     assert set(bundle) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
-
-
-def test_marimo_shows_the_title_the_picture_and_the_words(panel):
     kind, shown = panel._mime_()
     assert kind == "text/html" and "<b>A title</b>" in shown and panel.svg() in shown and "3 words" in shown
 
 
-def test_a_menu_keeps_its_word_while_a_sentence_is_typed():
-    menu = IndexMenu("query", start=2)
+@pytest.mark.parametrize("start", [2, -1])
+def test_a_menu_keeps_its_word_or_the_strongest_while_a_sentence_is_typed(start):
+    menu = IndexMenu("query", start)
     menu.offer(["cat", "eats", "fish"])
     for sentence, kept in (
         ("old cat eats fish", 3),  # the word stands elsewhere now
@@ -100,14 +98,7 @@ def test_a_menu_keeps_its_word_while_a_sentence_is_typed():
         ("fish eats fish now", 2),  # the nearest
     ):
         menu.offer(sentence.split())
-        assert menu.value == kept, sentence
-
-
-def test_a_menu_that_follows_the_strongest_goes_on_following_it():
-    menu = IndexMenu("key", start=-1)
-    for words in (["cat", "eats"], ["cat"], ["cat", "eats", "fish"]):
-        menu.offer(words)
-        assert menu.value == -1
+        assert menu.value == (kept if start == 2 else -1), sentence
     menu.value = 1
     menu.offer(["the", "cat", "eats"])
     assert (menu.value, menu.label) == (2, "3 eats")

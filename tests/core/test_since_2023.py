@@ -37,10 +37,8 @@ def page():
     """What the cells with definitions leave behind, by name."""
     names = {"torch": torch}
     for cell in PAGE.code:
-        if (
-            re.search(r"^(class|def|from|window) ?", cell.source, re.MULTILINE)
-            and "exercises." not in cell.source
-        ):
+        defines = re.search(r"^(class|def|from|window) ?", cell.source, re.MULTILINE)
+        if defines and "exercises." not in cell.source:
             exec(re.sub(r"\n\n\ntorch\.manual_seed.*", "", cell.source, flags=re.DOTALL), names)
     return names
 
@@ -140,10 +138,10 @@ def test_what_the_models_of_2026_have_is_counted_in_the_files_of_transformers(tm
 
 
 def test_only_what_stands_in_the_attention_of_text_counts(tmp_path):
-    attention = (
-        "class AAttention(B):\n    num_key_value_groups = 2\nclass AVisionAttention(B):\n    q_norm = 1\n"
+    body = (
+        "# Copyright 2026\nclass AAttention(B):\n    num_key_value_groups = 2\nclass AVisionAttention(B):\n"
     )
-    body = f"# Copyright 2026\n{attention}\n    self.sinks = 1\nclass C:\n    kv_lora_rank = 1\n"
+    body += "    q_norm = 1\n\n    self.sinks = 1\nclass C:\n    kv_lora_rank = 1\n"
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "modeling_a.py").write_text(body + "class AForCausalLM(B):\n    pass\n")
     (tmp_path / "a" / "modeling_b.py").write_text(body)  # writes no text
@@ -157,54 +155,41 @@ def test_the_configurations_of_the_exercise_are_the_published_ones():
         ("B", transformers.MiniCPM3Config(), minicpm3.MiniCPM3Attention, 0),
         ("C", transformers.Qwen3NextConfig(), qwen3_next.Qwen3NextAttention, 3),
     ):
-        said = CONFIGURATIONS[name]
+        said, types = CONFIGURATIONS[name], getattr(config, "layer_types", None) or []
         for key, value in re.findall(r"(\w+(?:_\w+)+) (\d+)\b(?! \w+_attention)", said):
             assert getattr(config, key) == int(value), key
-        types = getattr(config, "layer_types", None) or []
         assert f"{config.num_hidden_layers} layers" in said
-        for kind, count in {kind: types.count(kind) for kind in types}.items():
-            assert name == "B" or f"{count} {kind}" in said
+        assert name == "B" or all(f"{types.count(kind)} {kind}" in said for kind in types)
         with torch.device("meta"):
-            weights = dict(module(config, layer).named_parameters())
+            weights = module(config, layer).named_parameters()
         shapes = {
-            each.removesuffix(".weight"): weight.shape
-            for each, weight in weights.items()
-            if "bias" not in each
+            each.removesuffix(".weight"): weight.shape for each, weight in weights if "bias" not in each
         }
         shown = dict(re.findall(r"(\w+) \(([\d, ]+)\)", said))
         assert shown == {each: ", ".join(map(str, shape)) for each, shape in shapes.items()}
 
 
+def cached(config, layers):
+    """How many numbers a token leaves in so many layers as keys and values."""
+    return 2 * config.num_key_value_heads * config.head_dim * layers
+
+
 def test_cached_numbers_of_the_page_and_the_exercise_follow_from_configurations():
-    llama, gemma, latent = (
-        transformers.LlamaConfig(),
-        transformers.Gemma2Config(),
-        transformers.DeepseekV3Config(),
-    )
-    n, full, short = (
-        32_768,
-        gemma.layer_types.count("full_attention"),
-        gemma.layer_types.count("sliding_attention"),
-    )
-    a_layer = 2 * gemma.num_key_value_heads * gemma.head_dim
+    llama, gemma, n = transformers.LlamaConfig(), transformers.Gemma2Config(), 32_768
+    latent, mini = transformers.DeepseekV3Config(), transformers.MiniCPM3Config()
+    full, short = map(gemma.layer_types.count, ("full_attention", "sliding_attention"))
     width = latent.qk_nope_head_dim + latent.qk_rope_head_dim + latent.v_head_dim
     expected = [
-        llama.num_hidden_layers * 2 * llama.num_key_value_heads * llama.head_dim * n,
-        (full + short) * a_layer * n,
-        a_layer * (full * n + short * gemma.sliding_window),
+        cached(llama, llama.num_hidden_layers) * n,
+        cached(gemma, full + short) * n,
+        cached(gemma, full) * n + cached(gemma, short) * gemma.sliding_window,
         latent.num_hidden_layers * latent.num_attention_heads * width * n,
         latent.num_hidden_layers * (latent.kv_lora_rank + latent.qk_rope_head_dim) * n,
     ]
     [shown] = [output.text for _, output in PAGE.outputs() if "a latent  " in output.get("text", "")]
     assert [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) numbers", shown)] == expected
-    oss, mini, following = (
-        transformers.GptOssConfig(),
-        transformers.MiniCPM3Config(),
-        transformers.Qwen3NextConfig(),
-    )
-    for name, config in (("A", oss), ("C", following)):
-        kept = 2 * config.num_key_value_heads * config.head_dim * config.layer_types.count("full_attention")
-        assert reading.right[f"{name} adds"] == kept
+    for name, config in (("A", transformers.GptOssConfig()), ("C", transformers.Qwen3NextConfig())):
+        assert reading.right[f"{name} adds"] == cached(config, config.layer_types.count("full_attention"))
     assert reading.right["B adds"] == mini.num_hidden_layers * (mini.kv_lora_rank + mini.qk_rope_head_dim)
 
 
