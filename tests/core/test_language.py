@@ -139,18 +139,6 @@ def test_another_model_of_this_kind_is_what_transformers_read_in_its_file(tmp_pa
             torch.testing.assert_close(ask(both), torch.stack([ask(each) for each in both]))
 
 
-@pytest.mark.judge
-@pytest.mark.parametrize("name", OTHERS)
-def test_transformers_reads_the_same_in_such_a_file(tmp_path, name):
-    more, options, _ = OTHERS[name]
-    path = write_model(tmp_path / "small.gguf", more=more, **options)
-    judge, model = judged.judge_of(path), load_language_model.__wrapped__(tmp_path)
-    for sentence in SMALL:
-        (ids, logits), (their_ids, theirs) = asked(model, sentence), judge(sentence)
-        assert ids.tolist() == their_ids.tolist()
-        torch.testing.assert_close(logits, theirs, atol=1e-4, rtol=0)
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

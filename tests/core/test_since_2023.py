@@ -137,18 +137,6 @@ def test_what_the_models_of_2026_have_is_counted_in_the_files_of_transformers(tm
     assert not census(folder, 2023).get("QK-norm", "").count("gpt_oss")
 
 
-def test_only_what_stands_in_the_attention_of_text_counts(tmp_path):
-    body = (
-        "# Copyright 2026\nclass AAttention(B):\n    num_key_value_groups = 2\nclass AVisionAttention(B):\n"
-    )
-    body += "    q_norm = 1\n\n    self.sinks = 1\nclass C:\n    kv_lora_rank = 1\n"
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "modeling_a.py").write_text(body + "class AForCausalLM(B):\n    pass\n")
-    (tmp_path / "a" / "modeling_b.py").write_text(body)  # writes no text
-    found = {what: names for what, names in census(tmp_path).items() if names}
-    assert found == {"all": "a", "grouped heads": "a", "none of these but groups": "a"}
-
-
 def test_the_configurations_of_the_exercise_are_the_published_ones():
     for name, config, module, layer in (
         ("A", transformers.GptOssConfig(), gpt_oss.GptOssAttention, 1),
