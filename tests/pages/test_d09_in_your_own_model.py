@@ -112,14 +112,6 @@ def run(names, *words):
             exec(code, names)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_the_page_runs_whatever_the_default_dtype(dtype):
-    names = {"__name__": "page"}
-    torch.set_default_dtype(dtype)
-    run(names, "")
-    assert names["layer"].w_q.weight.dtype == dtype
-
-
 def test_its_recipes_take_a_model_in_half_precision():
     names = {"__name__": "page"}
     run(names, "import golden_example", "golden_example()", "module = nn.MultiheadAttention")

@@ -68,13 +68,16 @@ def test_bars_are_as_long_as_what_they_say_on_one_scale_and_begin_at_zero(name, 
         bars, said = zip(*group, strict=True)
         assert list(said) == words and [bar.get("fill") for bar in bars] == list(colours)
         unit = unit or max(px(bar, "width")[0] for bar in bars) / max(map(abs, values))
-        zeros = set()
-        for bar, value in zip(bars, values, strict=True):
-            x, y, wide, tall = px(bar, "x", "y", "width", "height")
-            assert wide == pytest.approx(float(abs(value) * unit), rel=0.02, **ABOUT)
-            zeros.add(round(x + wide if value < 0 else x))
-            assert number(value, trim=False) in picture.words_in(x + wide, y, x + wide + 60, y + tall)
+        zeros = {zero_of(picture, *pair, unit) for pair in zip(bars, values, strict=True)}
         assert max(zeros) - min(zeros) <= 1
+
+
+def zero_of(picture, bar, value, unit):
+    """Return where a bar begins, which is as long as its number, and has it written at its end."""
+    x, y, wide, tall = px(bar, "x", "y", "width", "height")
+    assert wide == pytest.approx(float(abs(value) * unit), rel=0.02, **ABOUT)
+    assert number(value, trim=False) in picture.words_in(x + wide, y, x + wide + 60, y + tall)
+    return round(x + wide if value < 0 else x)
 
 
 def test_bars_of_scores_are_counts_over_their_own_range():
@@ -135,25 +138,31 @@ def test_pieces_lie_end_to_end_from_zero_to_the_output_among_the_values(settings
     assert px(output, "cx", "cy") == pixels(state["output"]) and output.get("fill") == COLOURS["output"]
 
 
-@pytest.mark.parametrize("sizes", [{"tokens": 3, "heads": 2, "d_k": 2}, {"tokens": 2, "heads": 4, "d_k": 3}])
+BOTH_SIZES = pytest.mark.parametrize("sizes", [(3, 2, 2), (2, 4, 3)])
+
+
+@BOTH_SIZES
 def test_blocks_hold_the_numbers_where_view_and_transpose_put_them(sizes):
-    picture, state = drawn("splitting_explorer", **sizes)
-    n, h, d_k = sizes.values()
-    hits = picture.hits("rect", "it belongs to head")
-    cells = sorted(([*px(rect, "y", "x"), said, rect] for rect, said in hits), key=lambda cell: cell[:2])
-    corners = {"q": (0, 0), "viewed": (430, 0), "right": (430, 150), "wrong": (0, 150)}
-    for name, (left, top) in corners.items():
-        own = [cell for cell in cells if left < cell[1] < left + 430 and top < cell[0] < top + 150]
-        blocks = state[name] if state[name].dim() == 3 else state[name][None]
-        expected = blocks.transpose(0, 1).flatten().tolist()  # a row of the picture goes through all blocks
-        assert len(expected) == n * h * d_k
-        for (y, x, said, rect), position in zip(own, expected, strict=True):
-            token, feature = divmod(position, h * d_k)
-            owner = feature // d_k
-            assert said == f"token {token + 1}, feature {feature + 1}: it belongs to head {owner + 1}"
-            inside = picture.words_in(x, y - 4, x + px(rect, "width")[0], y + px(rect, "height")[0])
-            assert " ".join(inside) == f"t{token + 1} f{feature + 1}"
-            assert rect.get("fill") == HEAD_COLOURS[owner]
+    picture, state = drawn("splitting_explorer", **dict(zip(("tokens", "heads", "d_k"), sizes, strict=True)))
+    hits = sorted(picture.hits("rect", "it belongs to head"), key=lambda hit: px(hit[0], "y", "x"))
+    for name, left, top in (("q", 0, 0), ("viewed", 430, 0), ("right", 430, 150), ("wrong", 0, 150)):
+        blocks = state[name].reshape(-1, *state[name].shape[-2:])  # q is one block
+        expected = iter(blocks.transpose(0, 1).flatten().tolist())  # a row goes through all blocks
+        for rect, said in hits:
+            x, y, wide, tall = px(rect, "x", "y", "width", "height")
+            if left < x < left + 430 and top < y < top + 150:
+                token, feature = divmod(next(expected), sizes[1] * sizes[2])
+                head = feature // sizes[2]
+                assert said == f"token {token + 1}, feature {feature + 1}: it belongs to head {head + 1}"
+                inside = " ".join(picture.words_in(x, y - 4, x + wide, y + tall))
+                assert inside == f"t{token + 1} f{feature + 1}"
+                assert rect.get("fill") == HEAD_COLOURS[head]
+        assert not [*expected]
+
+
+@BOTH_SIZES
+def test_weights_of_heads_cut_rightly_and_wrongly_stand_side_by_side(sizes):
+    picture, state = drawn("splitting_explorer", **dict(zip(("tokens", "heads", "d_k"), sizes, strict=True)))
     for side, name in enumerate(("wrong weights", "right weights")):
         shown = [hit for hit in picture.hits("rect", " → ") if (px(hit[0], "x")[0] > 430) == side]
         for (rect, said), ((head, query, key), weight) in zip(shown, ndenumerate(state[name]), strict=True):
@@ -173,6 +182,3 @@ def test_the_curve_of_training_is_the_accuracy_of_each_step():
         at = [left + (right - left) * step / 1000, bottom - (bottom - top) * accuracy]
         assert px(mark, "cx", "cy") == pytest.approx(at, **ABOUT)
     assert f"step 225: {state['accuracy']:.2f}" in [said for _, said in hits]
-    framed = [picture.heatmaps[0].cells[tuple(cell)] for cell in state["framed"].nonzero().tolist()]
-    frames = picture.shapes("rect", stroke=COLOURS["lit"], **{"stroke-width": "1.6"})
-    assert [px(frame, "x", "y") for frame in frames] == [[cell.x, cell.y] for cell in framed]

@@ -183,19 +183,10 @@ SEEN = [  # after which clicks, at which values; of the state what follows; what
     ("splitting", [(1, 2, 3)], {}, {"follow": ("token", 2)}, ""),
     ("splitting", [(1, 2, 3)] * 2, {}, {"follow": ("head", 1)}, ""),
     ("splitting", [], {"follow": ("head", 1), "heads": 1}, {"follow": ("head", 0)}, ""),  # head 2 is gone
-    ("mask", [(MASK, 1, 2), (MASK, 1, 3)], {}, {}, "1 word may look at a later word: a leak"),
-    ("mask", [(MASK, 0, 0)], {}, {}, "NaN"),
     ("softmax", [], {"query": 2, "every": 86, "cat": 1.25}, {}, "their sum is too large"),  # no power is
     ("softmax", [], {"cat": 6}, {}, "6827.04"),
     ("softmax", [], {"hide": "all three"}, {}, "All powers are 0, and 0 ÷ 0"),
-    ("softmax", [], {"hide": "all three", "shift": True}, {}, "The largest score is −∞"),
-    ("attention", [(0, 2, 3)], {"mask": "causal"}, {}, "the mask forbids this cell → weight 0"),
-    ("attention", [(0, 3, 2)], {"mask": "causal"}, {}, "softmax over the row → weight 0.93"),
-    ("scaling", [], {"d_k": 64}, {}, "29% of all rows give more than 0.99"),
-    ("projection", [], {"matrix": "key", "token": 2}, {}, "is about “acts”"),
-    ("projection", [], {"matrix": "value", "token": 2}, {}, "is about “acts − is eaten”"),
     ("softmax", [], {"head": 2, "query": 0}, {}, "“cat” has as much weight as any other, 0.333."),
-    ("splitting", [], FEW | {"follow": ("head", 0)}, {}, "Head 1 owns feature 1 of every token."),
     ("splitting", [], FEW | {"follow": ("head", 0)}, {}, "head 1 is filled with numbers of tokens 1 and 2"),
     ("splitting", [], FEW | {"follow": ("token", 1)}, {}, "its numbers are in head 1 only"),
 ]

@@ -92,31 +92,23 @@ CLOSED = "head 0 0, weights 0 2, masked 0 2, scaled 0 2, mask=causal"
 STORIES = f"""\
 from “eats” back | concat 1 2, head 1 0, weights 1 2, masked 1 2, scaled 1 2, scores 1 2, K 2 0, x 2 2 \
 | output 1 0, concat 1 2, head 1 0, weights 1 2, masked 1 2, scaled 1 2, scores 1 2, K 2 0, x 2 2 | head=1 | no arithmetic
-or another | concat 1 0, head 1 0, V 0 0, x 0 0 | output 1 0, concat 1 0, head 1 0, V 0 0, x 0 0 | head=0 | ← head 1</text>
 back by the trail, which has no step 8 now | concat 1 0, head 1 0, V 0 0, x 0 0, back 1, back 7 | output 1 0, concat 1 0 | |
 the menu alone goes to the same place where it can | column=2, matrix=concat, matrix=head | output 1 2, concat 1 2, head 1 0 | |
 and back to the step that was | column=2, matrix=concat, matrix=head, matrix=concat | output 1 2, concat 1 2 | |
 by the arrow key to x | {", ".join(ARROW[:10])} \
 | output 1 0, concat 1 0, head 1 0, weights 1 0, masked 1 0, scaled 1 0, scores 1 0, Q 1 0, x 1 0 | |
-to W_K | {", ".join(ARROW[:12])} \
-| output 1 0, concat 1 0, head 1 0, weights 1 0, masked 1 0, scaled 1 0, scores 1 0, K 0 0, W_K 0 0 | |
 to V | {", ".join(ARROW)} | output 1 0, concat 1 0, head 1 0, V 0 0 | | 1 · 1 + 0 · 0 + 0 · (−1) + 1 · 1
 all menus at once | matrix=W_O & row=5 & column=4 & head=1 | W_O 5 4 | matrix=W_O & row=5 & column=4 & head=1 |
 x has no sixth row | matrix=W_O & row=5 & column=4 & head=1, matrix=x & column=3 | x 2 3 | |
-menus follow | matrix=W_O & row=5 & column=4 & head=1, Q 2 1 | Q 2 1 | matrix=Q & row=2 & column=1 |
 concat takes its head along | concat 1 5 | output 1 0, concat 1 5 | head=2 | head 3's
 a head its number | concat 1 5, head=0 | output 1 0, concat 1 1 | | 1.865 is copied
 a way that is closed | {CLOSED} | scaled 0 2 | |
 by a mask | {CLOSED}, masked 0 2 | masked 0 2 | | −∞, because fish comes after cat.
 by another | {CLOSED}, masked 0 2, mask=neighbours | masked 0 2 | | fish is 2 words away from cat.
-or both ways | masked 2 0, mask=neighbours | masked 2 0 | | cat is 2 words
 by none | {CLOSED}, masked 0 2, mask=none | masked 0 2 | | as before, because cat may look at fish.
 another head stays on the tour | tour=7, head=1 | output 1 2, concat 1 2, head 1 0, weights 1 2 | tour=7 | of head 2:
 another row ends it | tour=7, head=1, row=2 | weights 2 2 | tour=0 |
-another number | tour=7, head=1, V 2 0 | output 1 2, concat 1 2, head 1 0, V 2 0 | tour=0 | Choose
 what heads add | tour=12 | output 1 0 | | 1.784 from head 1, 1 from head 2 and 0 from
-the word with most | sentence=fish eats cat & head=1, tour=7 | output 1 2, concat 1 2, head 1 0, weights 1 2 | | the share of “cat”
-a change belongs to its head | W_Q 0 0, value=3, head=1 | W_Q 0 0 | value=0 & changes=1 | would be learned
 it stays | W_Q 0 0, value=3, head=1, head=0 | W_Q 0 0 | value=3 & changes=1 | 3 was set by you, in place of 1
 one of x | x 0 0, value=-2, sentence=fish eats cat | x 0 0 | value=1 & changes=0 | is given
 to its sentence | W_Q 0 0, value=3, sentence=fish eats cat | W_Q 0 0 | value=3 & changes=1 |  = 3 (was 1)
