@@ -285,9 +285,8 @@ class MultiHeadAttention(nn.Module):
 
         Device, number type, mode and which weights are frozen are the module's. Here x is ``(b, n, d_model)``
         whatever its ``batch_first`` says. Mind the mask: hand ``~mask`` to the module where this class takes
-        ``mask``. Dropout is not copied, so compare with ``module.eval()``. PyTorch's blocks call attention
-        with query, key and value: how the copy goes into ``nn.TransformerEncoderLayer`` is on the page
-        deeper/09_in_your_own_model.
+        ``mask``. Dropout is not copied, so compare with ``module.eval()``. How the copy goes into PyTorch's
+        blocks is on the page deeper/09_in_your_own_model.
 
         Raises ``TypeError`` for another kind of module, also for a subclass with a ``forward`` of its own,
         ``ValueError`` for what this class leaves out: kdim, vdim, add_bias_kv, add_zero_attn.

@@ -1,11 +1,9 @@
 """The class in code of other people: autocast, graphs, other devices, copies, calls as of other layers."""
 
-import copy
 import inspect
 import io
 import itertools
 import math
-import pickle
 import pydoc
 import re
 import subprocess
@@ -180,16 +178,6 @@ def test_a_layer_and_its_masks_on_another_device():
     with pytest.raises(TypeError, match=r"x is torch\.float64"):
         attention(x.double())
     assert MultiHeadAttention.from_torch(nn.MultiheadAttention(12, 3, device="meta")).w_q.weight.is_meta
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))])
-@torch.no_grad()  # PyTorch copies no tensor that has a history
-def test_copied_and_pickled(again):
-    attention, x = layer(), batch()
-    trace, other = attention.trace(x), again(attention)
-    assert torch.equal(again(trace).weights, trace.weights)
-    attention.w_q.weight.zero_()
-    torch.testing.assert_close(other(x, MASK), layer()(x, MASK))
 
 
 def test_the_biases_of_q_k_v_apart_from_that_of_the_output():

@@ -74,13 +74,6 @@ def test_every_class_of_a_drawing_has_a_rule():
     assert {"tip", "lights", "rest"} <= classes <= set(re.findall(r"\.(\w+)", STYLE))
 
 
-def test_sixteen_small_maps_are_images_with_titles_apart():
-    size, names = (860, 334), ["previous word"] * 16
-    tree = drawn("head_heatmaps", torch.rand(16, 8, 8), [f"word{i}" for i in range(8)], names, size=size).tree
-    assert len(list(tree.iter("image"))) == 16  # so that a slider stays quick
-    assert "head 16" in [text.text for text in tree.iter("text")]
-
-
 def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
     for values in ([0.9, 1.0], [-0.9, -1.0]):
         for bar in drawn("bars", values, WORDS[:2], "ink", sorted(values)).tree.iter("rect"):
