@@ -146,8 +146,7 @@ def test_blocks_hold_the_numbers_where_view_and_transpose_put_them(sizes):
     picture, state = drawn("splitting_explorer", **dict(zip(("tokens", "heads", "d_k"), sizes, strict=True)))
     hits = sorted(picture.hits("rect", "it belongs to head"), key=lambda hit: px(hit[0], "y", "x"))
     for name, left, top in (("q", 0, 0), ("viewed", 430, 0), ("right", 430, 150), ("wrong", 0, 150)):
-        blocks = state[name].reshape(-1, *state[name].shape[-2:])  # q is one block
-        expected = iter(blocks.transpose(0, 1).flatten().tolist())  # a row goes through all blocks
+        expected = iter(state[name].movedim(-2, 0).flatten().tolist())  # a row goes through all blocks
         for rect, said in hits:
             x, y, wide, tall = px(rect, "x", "y", "width", "height")
             if left < x < left + 430 and top < y < top + 150:
