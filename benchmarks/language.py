@@ -1,7 +1,6 @@
 """What does a class cost? The language model of page 11 in eight kernels at once, and thirty learners.
 
     python -m benchmarks.language         each kernel reads the model's file, then all map one file: ratios
-    python -m benchmarks.language FOLDER  the first by the course in another folder, such as an older version
     python -m benchmarks.language class   thirty learners begin page 00 in a minute, then eight page 11
 
 Seconds are CPU seconds, in a class those on the clock. A kernel's own memory is what it shares with none.
@@ -25,24 +24,22 @@ from tools.notebook import ROOT, with_helpers
 from tools.page import Page
 
 KERNELS, LEARNERS = 8, 30
-NOT_KEPT = "\nfrom mha_course.models import weights; weights.FOLDERS = ()"
-SET_UP = """
-import statistics, time, psutil
+NOT_KEPT = "from mha_course.models import weights; weights.FOLDERS = ()"
+LOAD = """
+import statistics, time, timeit, psutil
 from mha_course.models import load_language_model
 from mha_course.p11_can_your_class_write import language_explorer
-def seconds(function, *arguments, **options):
-    start = time.process_time()
-    function(*arguments, **options)
-    return time.process_time() - start"""
-LOAD = "load = seconds(load_language_model)"
+def seconds(function):
+    return timeit.timeit(function, number=1, timer=time.process_time)
+load = seconds(load_language_model)"""
 TYPE = """panel = language_explorer()
-words = [seconds(panel.set, sentence=f"The capital of France is {key}") for key in "abcdefghi"]"""
+words = [seconds(lambda: panel.set(sentence=f"The capital of France is {key}")) for key in "abcdefghi"]"""
 MEASURED = "load, psutil.Process().memory_full_info().uss / 1e6, 1000 * statistics.median(words)"
 
 
-def new_kernel(folder=ROOT):
-    options = {"extra_arguments": ["--log-level=ERROR"], "cwd": folder, "startup_timeout": 300}
-    return start_new_kernel(env=with_helpers() | {"PYTHONPATH": str(folder)}, **options)[1]
+def new_kernel(*_):
+    options = {"extra_arguments": ["--log-level=ERROR"], "cwd": ROOT, "startup_timeout": 300}
+    return start_new_kernel(env=with_helpers(), **options)[1]
 
 
 def run(kernel, code, value="None"):
@@ -54,14 +51,11 @@ def run(kernel, code, value="None"):
     return ast.literal_eval(reply["user_expressions"]["value"]["data"]["text/plain"])
 
 
-def medians(pool, folder=ROOT, more=""):
+def medians(pool, before=""):
     """Return what kernels measure that load the model at once and then use it one after another."""
-    kernels = list(pool.map(new_kernel, [folder] * KERNELS))
-    for code in (SET_UP + more, LOAD):
-        list(pool.map(run, kernels, [code] * KERNELS))
-    for kernel in kernels:
-        run(kernel, TYPE)
-    values = [run(kernel, "", MEASURED) for kernel in kernels]
+    kernels = list(pool.map(new_kernel, range(KERNELS)))
+    list(pool.map(run, kernels, [before + LOAD] * KERNELS))
+    values = [run(kernel, TYPE, MEASURED) for kernel in kernels]
     for kernel in kernels:
         kernel.shutdown()
     return map(statistics.median, zip(*values, strict=True))
@@ -102,10 +96,9 @@ def main(arguments):
     with ThreadPoolExecutor(LEARNERS) as pool, contextlib.ExitStack() as stack:
         if arguments == ["class"]:
             return whole_class(pool, stack)
-        old = medians(pool, Path(*arguments)) if arguments else medians(pool, more=NOT_KEPT)
-        print(f"| {KERNELS} kernels at once | before | mapped | ratio |\n|---|--:|--:|--:|")
+        print(f"| {KERNELS} kernels at once | read | mapped | ratio |\n|---|--:|--:|--:|")
         names = ("load, CPU s", "own memory, MB", "next words, CPU ms")
-        for name, before, after in zip(names, old, medians(pool), strict=True):
+        for name, before, after in zip(names, medians(pool, NOT_KEPT), medians(pool), strict=True):
             print(f"| {name} | {before:.3g} | {after:.3g} | {after / before:.2f} |")
 
 
