@@ -111,16 +111,14 @@ _ADVICE_BY_NAME = {  # on what other layers take, by a part of its name: the fir
 
 def check_layer_call(x=None, mask=None, *others, need_weights=True, **options):
     """The layer is called as ``layer(x, mask, need_weights=…)``, and with nothing else."""
-    advice = {
-        name: "leave it out"
-        if value is None or value is False  # which asks for nothing
-        else next(_ADVICE_BY_NAME[part] for part in _ADVICE_BY_NAME if re.search(part, name))
-        for name, value in options.items()
-    }
-    if others or (mask is x and x is not None) or _is_second_text(x, mask) or _TWO_INPUTS in advice.values():
+    if others or (mask is x and x is not None) or _is_second_text(x, mask):
         raise TypeError(_TWO_INPUTS)
-    for name, words in advice.items():
-        raise TypeError(f"this layer has no {name}: {words.format(name=name)}.")
+    for name, value in options.items():
+        advice = next(words for part, words in _ADVICE_BY_NAME.items() if re.search(part, name))
+        if value is None or value is False:
+            advice = "leave it out"  # it asks for nothing
+        said = f"this layer has no {name}: {advice.format(name=name)}."
+        raise TypeError(advice if advice is _TWO_INPUTS else said)
 
 
 def _is_second_text(x, mask):

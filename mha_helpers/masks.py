@@ -1,10 +1,8 @@
 """Who may attend to whom.
 
 Every mask of this course is a bool tensor in which **True means "may attend"**. Rows are queries, columns are
-keys. Masks are combined with ``&``: a key must be allowed by both.
-
-``torch.nn.functional.scaled_dot_product_attention`` reads a bool mask the same way.
-``torch.nn.MultiheadAttention`` reads it the other way round: hand it ``~mask``.
+keys. Masks are combined with ``&``: a key must be allowed by both. PyTorch's function
+``scaled_dot_product_attention`` reads a mask so, too; hand ``~mask`` to ``torch.nn.MultiheadAttention``.
 
 ``device`` is where the mask is made, as in ``torch.ones``: ``causal_mask(n, device=x.device)``.
 """

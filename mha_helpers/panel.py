@@ -203,11 +203,20 @@ class Panel(widgets.VBox):
         self._show_title()
 
     def _show_title(self):
-        title = self._title if self._answers else self.explorer.title
-        self._title_box.value = _title_html(title, self._message)
+        """Write the title or, in its place, right above the field, what is wrong with the input."""
+        shown = f"<b>{html.escape(self._title if self._answers else self.explorer.title)}</b>"
+        if self._message:
+            style = "border-left:4px solid #C4433A;padding-left:8px"
+            said = html.escape(self._message[0].upper() + self._message[1:])
+            shown = f'<div role="alert" style="{style}">{said} Until then the picture stays as it was.</div>'
+        self._title_box.value = f"<style>{_STYLE}</style>{shown}"
 
     def _show_words(self):
-        self._words_box.value = _words_html(self._lines, "" if self._answers else 'role="status"')
+        """Write at most three lines in a box of constant height, so that nothing below it jumps."""
+        role = "" if self._answers else 'role="status"'
+        size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
+        written = "<br>".join(html.escape(line) for line in self._lines)
+        self._words_box.value = f'<div {role} style="{size}">{written}</div>'
 
     def _values(self):
         return {name: control.value for name, control in self.controls.items()}
@@ -310,20 +319,3 @@ def _button_for(rows):
 
     button.observe(show, names="value")
     return button
-
-
-def _title_html(title, message):
-    """Write the title or, in its place, right above the field, what is wrong with the input."""
-    shown = f"<b>{html.escape(title)}</b>"
-    if message:
-        style = "border-left:4px solid #C4433A;padding-left:8px"
-        sentences = f"{message[0].upper()}{message[1:]} Until then the picture stays as it was."
-        shown = f'<div role="alert" style="{style}">{html.escape(sentences)}</div>'
-    return f"<style>{_STYLE}</style>{shown}"
-
-
-def _words_html(lines, role):
-    """Write at most three lines in a box of constant height, so that nothing below it jumps."""
-    size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
-    written = "<br>".join(html.escape(line) for line in lines)
-    return f'<div {role} style="{size}">{written}</div>'
