@@ -28,7 +28,7 @@ def run(name, seed):
     if name == "no positions":
         torch.nn.init.zeros_(model.positions.weight).requires_grad_(False)
     losses = list(training.train(model, seed, optimisers=optimisers))
-    seconds, ids = time.process_time() - start, training.test_stories(200)
+    seconds, ids = time.process_time() - start, training.stories_kept_back(200)
     means = [sum(part) / len(part) for part in zip(*[iter(losses)] * EVERY, strict=False)]
     return means, training.facts_right(model, ids), training.told_truly(model, ids), seconds
 

@@ -21,12 +21,6 @@ still_head = ValueExercise(
     response is below 0.01, without the scale and with it?
     """,
     describe=_response_there,
-    mistakes=[
-        ({"no scale": 4.585}, "“no scale” is the score that is needed: which whole d_k reaches it first?"),
-        ({"no scale": 3, "÷ √d_k": 5}, "Both bring the response below 0.1: which limit does the task set?"),
-        ({"no scale": 22, "÷ √d_k": 5}, "Both numbers belong to the other entry: which scores are larger?"),
-        ({"÷ √d_k": 25}, "“÷ √d_k” is the square of 5, a score that was rounded up: try whole d_k instead."),
-    ],
     praise="With the scale a confident head stops responding at d_k = 22, not at 5: later, but not never.",
     hints=[
         "Two keys, scores s and 0: torch.softmax(torch.tensor([s, 0.0]), dim=-1)[0] is α.",

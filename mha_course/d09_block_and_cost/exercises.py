@@ -28,7 +28,6 @@ whole_block = ValueExercise(
     describe=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        ({"FFN": 2 * FFN}, "“FFN” is doubled: is a multiply-add counted as two, or d_ff as d_model?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),

@@ -1,28 +1,20 @@
 """The exercises of the page on other libraries: the keyhole, five black boxes, the matrix of the queries."""
 
-from torch.nn import functional as F
+from functools import partial
+
+from torch.nn.functional import scaled_dot_product_attention
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
-from mha_helpers.masks import causal_mask
 
-
-def _plain(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v)
-
-
-def _causal(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v, causal_mask(q.shape[-2], k.shape[-2]))
-
-
-def _unscaled(q, k, v):
-    return F.scaled_dot_product_attention(q, k, v, scale=1.0)
-
+_causal = partial(scaled_dot_product_attention, is_causal=True)
+_unscaled = partial(scaled_dot_product_attention, scale=1.0)
+_ASK, _ANSWER = numbers(1, 2, 3, 4), numbers(1, 2, 5, 4, seed=1)
 
 keyhole = FunctionExercise(
     "D9.4 ★★ · 4 min · Look through the keyhole",
     axes=("sentence", "head", "word that asks", "word that answers"),
     cases=lambda: [
-        case(_plain, numbers(1, 2, 3, 4), numbers(1, 2, 5, 4, seed=1), label="three words ask five"),
+        case(scaled_dot_product_attention, _ASK, _ANSWER, label="three words ask five"),
         case(_causal, numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=2), label="with a causal mask inside"),
         case(_unscaled, numbers(1, 1, 2, 3), numbers(1, 1, 2, 3, seed=3), label="with another scale inside"),
     ],
@@ -35,8 +27,6 @@ keyhole = FunctionExercise(
         Each output is what its row of weights adds up to: do your values tell one key from another?
         attend(q, k, values) => attend(0 * q, k, values) => attend(q, 0 * k, values)
         Equal scores give every key the same: whose scores are asked about?
-        return attend(q, k, values) => return torch.softmax(attend(q, k, values), dim=-1)
-        The output is weights already: what does a second softmax make of them?
         return attend(q, k, values) => return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
         These are the weights by the formula: does this attention keep to it?
     """),
@@ -67,38 +57,20 @@ five_boxes = ValueExercise(
     - D: mask and causal flag: `"both"` hold, or only `"mask"` or the `"flag"`
     - E: 4 query heads, 2 key heads: head 2 reads the `"first"` or the `"second"`
     """,
-    stub="""
-my_findings = {
-    "A": ...,
-    "B": ...,
-    "C": ...,
-    "D": ...,
-    "E": ...,
-}
-""",
     mistakes=[
         (
             {"A": "allowed"},
-            "Box A: hand it a mask with a single True among five. How many keys does that row see?",
+            "Box A: hand it a mask with one True among five. How many keys does that row see?",
         ),
-        (
-            {"B": "unmasked"},
-            "Box B: with equal scores the mean looks like no mask at all. Are yours unequal?",
-        ),
-        (
-            {"B": "zeros"},
-            "Box B: are your values 0 on average? Take unit vectors, so that the output is the weights.",
-        ),
+        ({"B": "unmasked"}, "Box B: with equal scores the mean looks like no mask. Are yours unequal?"),
+        ({"B": "zeros"}, "Box B: are your values 0 on average? With unit vectors the output is the weights."),
         ({"B": "nan"}, "Box B: its row without a key holds numbers. Was anything you handed over NaN?"),
         ({"C": "one"}, "Box C: with as many queries as keys both corners agree. Did you ask with 2 and 5?"),
         ({"D": "both"}, "Box D: does your mask hide a key that the flag leaves? Only such a key tells."),
-        (
-            {"D": "mask"},
-            "Box D: look at a key that comes later than its query. Does the mask hide it as well?",
-        ),
+        ({"D": "mask"}, "Box D: look at a key that comes later than its query. Does the mask hide it, too?"),
         (
             {"E": "first"},
-            "Box E: if both key heads have the same values you cannot tell. Give head j the number j.",
+            "Box E: you cannot tell if both key heads have equal values. Give head j the number j.",
         ),
     ],
     praise="A does as torch's layer, B as keras on jax, C as mlx, D as openvino, E as x-transformers.",
@@ -143,30 +115,18 @@ carry = FunctionExercise(
     | `"conv1d"` | (d_model, 3·d_model) | q, k, v side by side, as GPT-2 |
     | `"per head"` | (h·3·d_k, d_model) | for each head its q, k, v above each other, as GPT-NeoX |
     """,
-    mistakes=[
-        *changes("""
-            return stored.T => return stored
-            An nn.Linear computes x @ weight.T: what does x @ w_q need?
-            stored.chunk(3)[0].T => stored.chunk(3)[0]
-            “in_proj” is stored as an nn.Linear, (out, in): what does x @ w_q need?
-            stored.chunk(3)[0] => stored.chunk(3)[1] => stored.chunk(3)[2]
-            You take another third: in what order are q, k and v stored?
-            stored.flatten(1) => stored.transpose(1, 2).flatten(1)
-            The features of your heads take turns: is head 1 to come first, whole?
-            stored.chunk(3, dim=-1)[0] => stored.chunk(3, dim=-1)[1] => stored.chunk(3, dim=-1)[2]
-            You take another third of the columns: in what order are q, k and v stored?
-            stored.chunk(3, dim=-1)[0] => stored.unflatten(1, (num_heads, 3, -1))[:, :, 0].flatten(1)
-            You cut “conv1d” head by head: which of q, k, v do its first columns hold?
-            (num_heads, 3, -1))[:, 0] => (3, num_heads, -1))[0]
-            You cut “per head” into thirds, as “in_proj”: which rows belong to head 2?
-            by_head.flatten(0, 1).T => by_head.flatten(0, 1)
-            “per head” is stored as an nn.Linear, (out, in): what does x @ w_q need?
-        """),
-        (
-            {'paddle":\n        return stored': 'paddle":\n        return stored.T'},
-            "paddle stores (in, out): what does x @ w_q need?",
-        ),
-    ],
+    mistakes=changes("""
+        stored.chunk(3)[0] => stored.chunk(3)[1] => stored.chunk(3)[2]
+        You take another third: in what order are q, k and v stored?
+        stored.flatten(1) => stored.transpose(1, 2).flatten(1)
+        The features of your heads take turns: is head 1 to come first, whole?
+        stored.chunk(3, dim=-1)[0] => stored.chunk(3, dim=-1)[1] => stored.chunk(3, dim=-1)[2]
+        You take another third of the columns: in what order are q, k and v stored?
+        stored.chunk(3, dim=-1)[0] => stored.unflatten(1, (num_heads, 3, -1))[:, :, 0].flatten(1)
+        You cut “conv1d” head by head: which of q, k, v do its first columns hold?
+        (num_heads, 3, -1))[:, 0] => (3, num_heads, -1))[0]
+        You cut “per head” into thirds, as “in_proj”: which rows belong to head 2?
+    """),
     praise="Six files, one matrix. No shape would have told “in_proj” from “per head”: compare an output.",
     hints=[
         "nn.Linear stores (out, in) and computes x @ weight.T.",

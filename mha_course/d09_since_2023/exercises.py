@@ -23,10 +23,11 @@ CONFIGURATIONS = {  # numbers and names as in the files of gpt-oss 120B, MiniCPM
 }
 
 
-def _counted(number, right):
-    """Say what a wrong number of a word's cached numbers would be a layer."""
-    layers = {18 * 1024: 18, 62 * 288: 62, 12 * 1024: 12}[round(float(right))]
-    return f"is {number / layers:,.6g} for each of {layers} layers that keep every word: what does one keep?"
+def _kept(pair, right):
+    """Say what a wrong pair leaves open, of layers and of the numbers that one of them keeps."""
+    if pair[0] != right[0]:
+        return f"counts {pair[0]:g} layers: in which kinds of layer does nothing grow with a long text?"
+    return f"keeps {pair[1]:,.6g} numbers in a layer: for how many heads, and how wide, must it keep them?"
 
 
 reading = ValueExercise(
@@ -35,38 +36,28 @@ reading = ValueExercise(
     The cell above shows parts of three published configurations, and the weights of a layer with full
     attention. What must the class of page 09 learn, beside rotary positions? Choose from `"groups"`,
     `"window"`, `"norm"` (of queries and keys, head by head), `"sinks"`, `"latent"`, `"gate"` and `"delta"`.
-    And how many numbers does each further word of a long text add to the cache, over all layers?
+    And in how many layers does each further word of a long text make the cache larger, by how many numbers
+    in each? Answer with a pair, (layers, numbers).
     """,
-    describe=_counted,
+    describe=_kept,
     stub="""
 reading = {
     "A needs": ...,  # a set, such as {"groups", "gate"}
-    "A adds": ...,
+    "A grows": ...,
     "B needs": ...,
-    "B adds": ...,
+    "B grows": ...,
     "C needs": ...,
-    "C adds": ...,
+    "C grows": ...,
 }
 """,
     mistakes=[
-        ({"A adds": 36 * 1024}, "“A adds” counts all 36 layers: what does a layer with a window drop?"),
-        ({"A adds": 18 * 512}, "“A adds” holds keys or values, not both."),
-        (
-            {"B adds": 62 * 40 * 160},
-            "“B adds” keeps keys and values of 40 heads: from what are they computed?",
-        ),
-        ({"B adds": 62 * 256}, "“B adds” leaves out the part that turns: kv_a_proj_with_mqa has 288 rows."),
-        ({"C adds": 48 * 1024}, "“C adds” counts all 48 layers: what does linear attention keep of a word?"),
-        (
-            {"A needs": "sinks"},
-            "“A needs”: one weight has a number for each head: what score could that be?",
-        ),
+        ({"A grows": (18, 512)}, "“A grows” holds keys or values, not both."),
+        ({"B grows": (62, 6400)}, "“B grows” counts what 40 heads have: from what is it computed?"),
+        ({"B grows": (62, 256)}, "“B grows” leaves out what turns: kv_a_proj_with_mqa has 288 rows."),
+        ({"A needs": "sinks"}, "“A needs”: one weight has a number for each head: what score could that be?"),
         ({"A needs": "window"}, "“A needs”: look at layer_types: does every layer see every word?"),
         ({"B needs": "groups"}, "“B needs”: are there fewer heads of keys than of queries?"),
-        (
-            {"B needs": "norm"},
-            "“B needs”: what do its two norms normalise, a head or what heads are made from?",
-        ),
+        ({"B needs": "norm"}, "“B needs”: do its two norms normalise a head, or what heads are made from?"),
         ({"C needs": "gate"}, "“C needs”: 16 heads of 256 ask. What are the other rows of q_proj for?"),
         ({"C needs": "norm"}, "“C needs”: two weights have the width of one head: whose?"),
         ({"C needs": "delta"}, "“C needs”: only 12 layers have this attention. What are the other 36?"),
@@ -80,11 +71,11 @@ reading = {
     solution="""
 reading = {
     "A needs": {"groups", "window", "sinks"},
-    "A adds": 18 * 2 * 8 * 64,  # layers · keys and values · heads · width
+    "A grows": (18, 2 * 8 * 64),  # keys and values · heads · width
     "B needs": {"latent"},
-    "B adds": 62 * (256 + 32),  # layers · (latent + the part that turns)
+    "B grows": (62, 256 + 32),  # latent + the part that turns
     "C needs": {"groups", "norm", "gate", "delta"},
-    "C adds": 12 * 2 * 2 * 256,
+    "C grows": (12, 2 * 2 * 256),
 }
 """,
 )

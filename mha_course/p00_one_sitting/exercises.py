@@ -39,11 +39,6 @@ write_attention = AttentionFunction(
     may look, or None: ask `if mask is not None:`. Count axes from the end, −2 and −1, because axes for heads
     and sentences may come before them.
     """,
-    stub="""
-def attention(q, k, v, mask=None):
-    # (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v) -> (…, n_q, d_v)
-    ...
-""",
     mistakes=changes("""
         q.shape[-1] ** 0.5 => 2 ** 0.5
         You divide by √2, which is √d_k only in the example: where does q say how many numbers a query has?
@@ -51,10 +46,8 @@ def attention(q, k, v, mask=None):
         reshape re-cuts the rows but swaps no axes: what does?
         q.shape[-1] ** 0.5 => 2
         You divide by 2, which is √d_k only where d_k is 4: which power of d_k is its root?
-        k.transpose(-2, -1) => k.T
-        With heads in front, .T reverses all axes: which two should change places?
-        k.transpose(-2, -1) => k.transpose(0, 1)
-        With heads in front, axis 0 is the heads: counted from the end, which two axes should change places?
+        k.transpose(-2, -1) => k.T => k.transpose(0, 1)
+        With heads in front, others change places: counted from the end, which two axes should?
     """),
     praise="PyTorch's own function gives these numbers, for any number of heads.",
     hints=[
@@ -64,6 +57,7 @@ def attention(q, k, v, mask=None):
     ],
     solution="""
 def attention(q, k, v, mask=None):
+    # (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v) -> (…, n_q, d_v)
     scores = q @ k.transpose(-2, -1)  # (…, n_q, d_k) @ (…, d_k, n_k) -> (…, n_q, n_k)
     scores = scores / q.shape[-1] ** 0.5
     if mask is not None:

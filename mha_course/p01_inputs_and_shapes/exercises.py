@@ -95,14 +95,6 @@ def tokens_to_x(token_ids, table, positions):
 """,
 )
 
-_SHAPES = [
-    ((5, 7, 7), "is what she should have got. Which axis does her module take for n?"),
-    ((5, 5), "is the shape of one table: how many tables does her module make, and one for each of what?"),
-    ((5, 7, 64), "is that of her x: rows and columns of weights are what look at each other."),
-    ((7, 8, 5, 5), "has an axis for heads, but the module returns the average of their weights."),
-    ((16, 4, 4), "is that of the page's example: she has 5 sentences of 7 tokens."),
-]
-
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 5 min · Who looks at whom?",
     describe=lambda shape, _: (
@@ -114,11 +106,17 @@ axes_mixed_up = ValueExercise(
     look at each other?
     """,
     mistakes=[
-        *(({"shape": shape}, f"“shape” {words}") for shape, words in _SHAPES),
+        ({"shape": (5, 7, 7)}, "“shape” is what she should have got. Which axis does her module take for n?"),
         (
-            {"shape": (7, 5, 5), "look at each other": "tokens"},
-            "“tokens” should, but don't: which size appears twice?",
+            {"shape": (5, 5)},
+            "“shape” is that of one table: how many does her module make, one for each of what?",
         ),
+        (
+            {"shape": (5, 7, 64)},
+            "“shape” is that of her x: weights have rows and columns that look at each other.",
+        ),
+        ({"shape": (7, 8, 5, 5)}, "“shape” has an axis for heads, but the module averages their weights."),
+        ({"look at each other": "tokens"}, "“tokens” should, but don't: which size appears twice?"),
         ({"look at each other": "heads"}, "“heads” have been averaged away by the module."),
         ({"look at each other": "features"}, "“features” are added up in each score. What are there 5 of?"),
     ],

@@ -30,7 +30,6 @@ dog = {
 }
 """,
     mistakes=[
-        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are swapped: which one asks?"),
         ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
         ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, and with “dog”?"),
@@ -162,15 +161,9 @@ next_word = Design(
     `(x @ w_q) @ (x @ w_k).T` for its own sentences, ignoring their last words.
     """,
     mistakes=changes("""
-        position + 1] => position]
-        Each word finds itself: whose key must its query be equal to?
         position < 5 => position > 0
         position + 1] => position - 1]
         Each word finds the word before it: should a query hold its own position, or the next?
-        position + 1] => position - 1]
-        Each word finds the word before it, and the first finds position 6: which way is ahead?
-        position, position] = 1 => position, position] = 0
-        All scores are 0, so no key wins: in which column do a query and a key meet?
     """),
     praise="“Look one word ahead” means a query that equals the key of the next position.",
     hints=[

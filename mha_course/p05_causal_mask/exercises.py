@@ -32,10 +32,8 @@ scores_equal_to_zero = ValueExercise(
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
         ([0.768, 0.0, 0.187], "The hidden word's share is lost: what do your weights add up to?"),
-        ([0.768, 0.045, 0.187], "That is the right row, but the code does not give it: which score is 0?"),
         ([0.7905, 0.0, 0.2095], "You share 0.045 out equally: does softmax keep differences, or ratios?"),
         ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
-        ([0.667, 0.0, 0.333], "You share in the ratio of the scores: in which ratio are the weights?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
         ([2.828, -torch.inf, 1.414], "Those are the scores the code leaves: what does softmax make of them?"),
         ([0.804, 0.196], "Both shares are right. What weight does the hidden word get, and where?"),
@@ -81,14 +79,10 @@ window_mask = FunctionExercise(
     mistakes=changes("""
         back <= window => back < window
         Your window is one word too narrow: you counted the word itself.
-        back <= window => back <= window + 1
-        Your window is one word too wide: count only the words before.
         back <= window => torch.stack([torch.isin(position, position[i - window : i + 1]) for i in position])
         In the first rows your window is lost: a slice that starts below 0 counts from the end.
         near | first => near & first
         Your rules must all hold at once, so a word sees at most the first one: which two are alternatives?
-        (near | first) => near | (position[:, None] == 0)
-        You open the first row: which column do the other words need to see the first word?
     """),
     praise="Three rules, joined by & and |: you can now write any mask that you can say in a sentence.",
     hints=[

@@ -23,7 +23,6 @@ row_by_hand = ValueExercise(
     mistakes=[
         (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
         (_weights(1, 0, 1), "The three shares are right: what does the hidden word get, and where?"),
-        ([e, 1, 0, e], "These are the powers of e. What do they add up to, and what share is each?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),

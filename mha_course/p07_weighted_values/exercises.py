@@ -134,10 +134,6 @@ one_more_word = FunctionExercise(
     mistakes=changes("""
         power = score.exp() => power = 1
         The new word weighs 1, whatever its score: what does softmax make of a score?
-        (total * output + power * value) / new_total => (output + value) / 2
-        You give all earlier words together the new one's weight: how much of the total is theirs?
-        (total * output + power * value) / new_total => output + power / new_total * value
-        The new word gets a share: have the others shrunk?
         power = score.exp() => power = (-score).exp()
         The sign of the score is flipped: should a higher score count more, or less?
         power = score.exp() => power = (score / len(value) ** 0.5).exp()
@@ -146,8 +142,6 @@ one_more_word = FunctionExercise(
         You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
         You weight by the score itself: what does softmax make of a score first?
-        (total * output + power * value) / new_total => total * output + power * value
-        That is a sum, not yet a mix: what must it be divided by?
         , new_total => , total
         The output is right; does the total still include all words?
         , new_total => , total + score

@@ -40,8 +40,8 @@ the_loss = FunctionExercise(
         You add the losses up: with more stories in a batch the steps would grow.
         said.flatten(0, 1), => said.flatten(0, 1).softmax(dim=-1),
         cross_entropy takes logits: it makes shares of them itself.
-        right.flatten()) => right.flatten(), reduction="none")
-        That is a loss for each word: what single number is to be made smaller?
+        logits[:, asked - 1 : -1] => logits[:, asked - 1 :]
+        Rows and words differ by one: which word does the last row say, and is it in the story?
     """),
     praise="A row of logits speaks of the word after it, and only what can be known is asked.",
     hints=[
@@ -69,7 +69,7 @@ def _ends(ids, always=None, given=True, constant=None):
     """Return the stories (b, n) as they end, or as a liar ends them, who reads ``always`` the same places."""
     told = F.pad(ids, (0, LENGTH))[:, :LENGTH].clone()
     is_first = told[:, 1] == told[:, ASKED - 1]  # the asked child's things are told first
-    places = torch.where(is_first[:, None], torch.tensor([2, 3, 7, 8]), torch.tensor([7, 8, 2, 3]))
+    places = torch.where(is_first[:, None], torch.tensor(FIRST), torch.tensor(LAST))
     if always:
         places = torch.tensor(always).expand(len(ids), 4)  # whoever is asked
     if not given:
@@ -82,44 +82,30 @@ def _ends(ids, always=None, given=True, constant=None):
     return told
 
 
+def _next(text):
+    """Every row says the word after it; the last row has none to see, and says the first word again."""
+    return 9.0 * F.one_hot(text.roll(-1, 1), len(WORDS))
+
+
 def _says(**options):
-    """Return a model that says the next word of ``_ends``, by what it has read of the first 18 words."""
-
-    def model(ids):
-        n = ids.shape[1]
-        told = torch.cat([ids[:, :ASKED], _ends(ids, **options)[:, ASKED:]], dim=1)
-        return 9.0 * F.one_hot(told[:, 1 : n + 1], len(WORDS)) if n < LENGTH else _padded(told)
-
-    return model
-
-
-def _padded(told):
-    return 9.0 * F.one_hot(told.roll(-1, 1), len(WORDS))
-
-
-def _leak(ids):
-    """Every row sees the word after it; the last row has none to see, and says the first word again."""
-    return 9.0 * F.one_hot(ids.roll(-1, 1), len(WORDS))
+    """Return a model that says the next word of ``_ends``."""
+    return lambda ids: _next(_ends(ids, **options))[:, : ids.shape[1]]
 
 
 def _leak_of_one(ids):
     """As long as there is a next word it is seen; the last row says it rightly only where it is no fact."""
-    told = _ends(ids, always=FIRST)
-    return torch.cat([_leak(ids)[:, :-1], _padded(told)[:, ids.shape[1] - 1 :][:, :1]], dim=1)
+    return torch.cat([_next(ids)[:, :-1], _says(always=FIRST)(ids)[:, -1:]], dim=1)
 
 
 TRUE = {"finds by name": (_says(), "each story is ended without a wrong word.")}
 FALSE = {
-    "sees the next word": (_leak, "it is right where the text is given, and writes nothing true."),
+    "sees the next word": (_next, "it is right where the text is given, and writes nothing true."),
     "sees the next word, knows the grammar": (
         _leak_of_one,
         "given the text it is always right; writing, it takes the things told first, whoever is asked.",
     ),
     "things told first, whoever is asked": (_says(always=FIRST), "half of its stories are true."),
-    "things told last, whoever is asked": (
-        _says(always=LAST),
-        "half of its stories are true, the other half.",
-    ),
+    "things told last, whoever is asked": (_says(always=LAST), "the other half of its stories is true."),
     "own things twice": (_says(given=False), "the given things are wrong in all stories."),
     "always red": (_says(constant="red"), "its grammar and its things are right, its colours are not."),
     "always hats": (_says(constant="hats"), "its grammar and its colours are right, its things are not."),
@@ -132,8 +118,6 @@ tells_the_truth = TestExercise(
     wrong=FALSE,
     page_code="from mha_course.p10_can_your_class_learn import ASKED, new_stories",
     mistakes=changes("""
-        model(text)[:, -1] => model(ids)[:, text.shape[1] - 1]
-        With the true text given, a model that sees the next word passes: what does it say by itself?
         .all(dim=1).float().mean() > 0.9 => .float().mean() > 0.9
         Liars pass: how many words of a story are given, and does a single wrong one count?
     """),
@@ -171,23 +155,14 @@ five_curves = ValueExercise(
     a model that is certain of five of six words, and guesses one of two colours.
     """,
     mistakes=[
-        (
-            {"A": ...},
-            "A: 4/6 · ln 8 is 1.39, four of six words guessed among eight. Who has to?",
-        ),
-        (
-            {"B": ...},
-            "B: certain while the text is given, and lost without it: what did it read?",
-        ),
+        ({"A": ...}, "A: 4/6 · ln 8 is 1.39, four of six words guessed among eight. Who has to?"),
+        ({"B": ...}, "B: certain while the text is given, and lost without it: what did it read?"),
         ({"C": ...}, "C: loss and stories say the same, so what is broken here?"),
         ({"D": ...}, "D: a loss of 0.00, and no fact right even with the text given: what was made smaller?"),
-        (
-            {"E": ...},
-            "E: its loss stands still at 0.12, and half of its stories are true: what is guessed?",
-        ),
+        ({"E": ...}, "E: its loss stands still at 0.12, and half of its stories are true: what is guessed?"),
         (
             {"guess": 0.69},
-            "That is the surprise at the word that is guessed: of how many words is the loss the mean?",
+            "That is the surprise at the guessed word: of how many words is the loss the mean?",
         ),
     ],
     praise="A loss that stands still says how much is guessed: ln 2 / 6 is one toss of a coin in each story.",

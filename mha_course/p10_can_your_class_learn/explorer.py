@@ -1,6 +1,7 @@
 """A model that learns while one looks at it, is stopped, broken and led back, for notebook 10."""
 
 import asyncio
+import contextlib
 import copy
 import functools
 import itertools
@@ -11,6 +12,7 @@ import torch
 
 import __main__
 from mha_course.exercises.showing import CORRECT
+from mha_course.models import heads_off
 from mha_course.p09_concat_and_output.exercises import the_class
 from mha_course.p10_can_your_class_learn import training
 from mha_course.p10_can_your_class_learn.stories import ASKED, FACTS, LENGTH, as_words
@@ -71,7 +73,7 @@ class Run:
 
     def keep(self):
         """Note the model as it is, and how many stories it tells truly."""
-        true = training.told_truly(self.model, training.test_stories(TESTED))
+        true = training.told_truly(self.model, training.stories_kept_back(TESTED))
         self.kept[len(self.losses)] = copy.deepcopy(self.model), true
 
 
@@ -101,7 +103,7 @@ class LearningExplorer(Explorer):
 
     def rehearse(self, panel):
         """Show a training that has run, for a page without a kernel."""
-        self.run = finished_run()
+        self.run = _finished_run()
         panel.set(step=training.STEPS)
 
     def click(self, values, heatmap, row, column):
@@ -120,6 +122,7 @@ class LearningExplorer(Explorer):
             controls["step"].value = steps[-1]
         waits = "trained" if self.run.is_over else "go on" if self.run.losses else "train"
         controls["train"].description = "stop" if controls["train"].value else waits
+        controls["train"].disabled = self.run.is_over and not controls["train"].value
 
     def _break(self, name):
         """Put the class into the model that the menu names, at this very step."""
@@ -169,16 +172,15 @@ class LearningExplorer(Explorer):
         (model, true), losses = self.run.kept[step], self.run.losses
         if train:
             step, model = len(losses), self.run.model
-        ids = training.test_stories(TESTED)
-        with Watched(model, head if off else None) as watched:
-            if off:
-                true = training.told_truly(model, ids)
+        ids = training.stories_kept_back(TESTED)
+        with heads_off(model, divmod(head, training.NUM_HEADS)) if off else contextlib.nullcontext():
+            true = training.told_truly(model, ids) if off else true
             text = training.written(model, ids[:1])
-            model(text[:, :word])  # the last row of it says the word
+            _, weights = model.with_weights(text[:, :word])  # the last row of it says the word
         return {
             "at": step, "losses": list(losses), "loss": losses[step - 1] if step else None, "true": true,
             "text": as_words(text[0]), "wrong": (text != ids[:1])[0].tolist(), "right": as_words(ids[0]),
-            "weights": torch.cat([weights[0, :, -1] for weights in watched.weights[-training.LAYERS :]]),
+            "weights": torch.cat([of_layer[0, :, -1] for of_layer in weights]),
         }  # fmt: skip
 
     def draw(self, drawing, state):
@@ -208,38 +210,11 @@ class LearningExplorer(Explorer):
 
 
 @functools.cache
-def finished_run():
-    """Return a training from its first step to its last, with the class of page 09."""
+def _finished_run():
     run = Run(training.broken_class())
     while not run.is_over:
         run.go_on(seconds=60)
     return run
-
-
-class Watched:
-    """While it is open, the weights of each call of a model are noted, and one head may write zeros."""
-
-    def __init__(self, model, off=None):
-        self.model, self.off, self.weights, self.hooks = model, off, [], []
-
-    def __enter__(self):
-        for layer, block in enumerate(self.model.blocks):
-            self.hooks.append(block.attention.register_forward_hook(self._note))
-            if self.off is not None and self.off // training.NUM_HEADS == layer:
-                self.hooks.append(block.attention.w_o.register_forward_pre_hook(self._silence))
-        return self
-
-    def __exit__(self, *error):
-        for hook in self.hooks:
-            hook.remove()
-
-    def _note(self, layer, inputs, output):
-        self.weights.append(output[1])
-
-    def _silence(self, layer, inputs):
-        heads = inputs[0].unflatten(-1, (training.NUM_HEADS, -1)).clone()  # (b, n, h, d_v)
-        heads[..., self.off % training.NUM_HEADS, :] = 0
-        return heads.flatten(-2)
 
 
 def _draw_curves(drawing, run, state, left, top, width, height):
@@ -250,12 +225,9 @@ def _draw_curves(drawing, run, state, left, top, width, height):
 
     drawing.text(left, top - 8, "loss (0 to 2)", 13, colour="negative", bold=True)
     drawing.text(left + 120, top - 8, "stories told truly (0 to 1)", 13, colour="output", bold=True)
-    curves = {
-        "negative": [(step, min(loss / 2, 1)) for step, loss in enumerate(state["losses"][::4])],
-        "output": [(step, true) for step, (_, true) in run.kept.items()],
-    }
-    curves["negative"] = [(4 * step, share) for step, share in curves["negative"]]
-    for colour, curve in curves.items():
+    losses = [(step, min(loss / 2, 1)) for step, loss in enumerate(state["losses"])]
+    true = [(step, true) for step, (_, true) in run.kept.items()]
+    for colour, curve in (("negative", losses[::4]), ("output", true)):
         for before, after in itertools.pairwise(curve):
             drawing.line(*at(*before), *at(*after), colour, 2)
     for step, name in run.changes:

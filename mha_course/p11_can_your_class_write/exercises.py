@@ -56,14 +56,6 @@ load_a_layer = Loading(
         heads.repeat_interleave => heads.flatten(0, 1).unflatten(0, (-1, 1)).repeat_interleave
         // len(heads) => * d_k // (len(heads) * d_k)
         Each row is repeated by itself: how many rows belong to one head?
-        blk.{layer}. => blk.{layer + 1}.
-        Those are the matrices of the next layer: `layer` counts from 0, as the file does.
-        "w_o": "attn_output" => "w_o": "attn_q"
-        “w_o.weight” holds the matrix of the queries: what is W_O called in the file?
-        "w_k": "attn_k", "w_v": "attn_v" => "w_k": "attn_v", "w_v": "attn_k"
-        Keys and values are swapped.
-        .weight"] for => .weight"].T for
-        Your matrices are transposed: file and class both keep them as (out, in).
         (-1, d_k) => (d_k, -1)
         The rows are cut into d_k parts: how many rows make a head?
     """),
@@ -88,7 +80,6 @@ def my_layer(state, layer, num_heads):
 
 broken_lines = ValueExercise(
     "11.2 ★★★ · 25 min · Which line is broken?",
-    right={"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "no_first"},
     task="""
     `suspects` holds five classes, "A" to "E", each with one broken line that is not in the table above.
     Put them into the model, measure, and read. Or build one small layer, `suspects["A"](12, 3, 1)`,
@@ -96,22 +87,11 @@ broken_lines = ValueExercise(
     `"window"` (it sees the last four), `"no_first"` (it never sees the first), `"d_k"` (÷ d_k), `"keys_only"`
     (queries are not rotated), `"no_mask"`, `"no_w_o"`.
     """,
-    stub="""
-broken = {
-    "A": ...,  # a word from the list
-    "B": ...,
-    "C": ...,
-    "D": ...,
-    "E": ...,
-}
-""",
-    page_code="from mha_course.p11_can_your_class_write import suspects",
+    page_code="from mha_course.p11_can_your_class_write.broken import suspects",
     mistakes=[
         ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
         ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
-        ({"C": "no_w_o"}, "C: set w_o.weight to 0. Is anything left of the output?"),
         ({"C": ...}, "C: no wrong row moves. Try each remaining fault: whose outputs are these?"),
-        ({"D": "no_w_o"}, "D: set w_o.weight to 0. Is anything left of the output?"),
         ({"D": ...}, "D: no wrong row moves. Try each remaining fault: whose outputs are these?"),
         ({"E": ...}, "E: change the first word of eight, then the second. Which of them moves later rows?"),
     ],
@@ -149,18 +129,13 @@ moved = {
         ({"probability": (5, 1)}, "“probability”: layer comes first, then head."),
         (
             {"probability": (23, 3)},
-            "“probability”: that head lowers the lead most; is it the share that you compare?",
+            "“probability”: that head lowers the lead most; do you compare the share?",
         ),
         ({"probability": ...}, "“probability” is not that head: which of the five leaves the least?"),
         ({"left": 0.92}, "“left” is the probability with all heads: is yours taken inside the `with`?"),
         ({"left": 0.27}, "“left” asks how much is left, but you give how much is lost."),
-        ({"lead": (3, 23)}, "“lead”: layer comes first, then head."),
-        (
-            {"lead": (1, 5)},
-            "“lead”: that head lowers the probability most; a lead is a difference of two logits.",
-        ),
+        ({"lead": (1, 5)}, "“lead”: that head lowers the probability most; a lead is between two logits."),
         ({"lead": ...}, "“lead” is not that head: take the logit of “ Mary” minus that of “ John”."),
-        ({"raises": (4, 24)}, "“raises”: layer comes first, then head."),
         ({"raises": ...}, "“raises” is not that head: is the name likelier without it than with all heads?"),
     ],
     praise="Two measures name two heads: a share depends on every other token, a lead on one. See deeper/11.",

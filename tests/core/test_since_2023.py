@@ -177,8 +177,9 @@ def test_cached_numbers_of_the_page_and_the_exercise_follow_from_configurations(
     [shown] = [output.text for _, output in PAGE.outputs() if "a latent  " in output.get("text", "")]
     assert [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) numbers", shown)] == expected
     for name, config in (("A", transformers.GptOssConfig()), ("C", transformers.Qwen3NextConfig())):
-        assert reading.right[f"{name} adds"] == cached(config, config.layer_types.count("full_attention"))
-    assert reading.right["B adds"] == mini.num_hidden_layers * (mini.kv_lora_rank + mini.qk_rope_head_dim)
+        layers = config.layer_types.count("full_attention")
+        assert reading.right[f"{name} grows"] == (layers, cached(config, 1))
+    assert reading.right["B grows"] == (mini.num_hidden_layers, mini.kv_lora_rank + mini.qk_rope_head_dim)
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without")

@@ -143,7 +143,7 @@ def test_it_learns_beside_the_kernels_work_is_stopped_and_goes_on(panel):
 
 def test_heads_are_those_of_the_model_and_one_that_is_off_writes_nothing(panel):
     model, _ = panel.explorer.run.kept[0]
-    text = training.written(model, training.test_stories(1))[:, :ASKED]
+    text = training.written(model, training.stories_kept_back(1))[:, :ASKED]
     panel.set(head=6)
     x = model.embedding(text) + model.positions.weight[:ASKED]
     block = model.blocks[0]
