@@ -1,4 +1,4 @@
-"""The turning pair of deeper/09_todays_models: its numbers by complex multiplication, its marks and words by them."""
+"""The turning pair of deeper/09_todays_models: its numbers by complex multiplication, its marks by them."""
 
 import cmath
 import re
