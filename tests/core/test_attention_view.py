@@ -150,13 +150,16 @@ def test_sixty_four_tokens_have_single_cells_names_and_the_width():
     assert len(SeenDrawing(patches.svg()).heatmaps[0].cells) == 65 * 65
 
 
-def test_tokens_may_be_numbers_or_left_out():
+def test_tokens_may_be_numbers_or_left_out_or_one_sentence_and_markup_is_text():
     panel = attention_view(random_weights(2, 3, 3), torch.tensor([101, 4, 102]))
     assert "“102” looks most at" in panel.description()
     assert "“2” asks" in attention_view(random_weights(2, 2, 3)).description()
     named = attention_view(torch.eye(3)[None, 2:], ["le"], range(1, 4))
     assert "“le” asks, “3” answers" in named.description()
     assert torch.equal(attention_view(torch.eye(3).to_sparse()).state()["weights"], torch.eye(3)[None])
+    markup = attention_view(numpy.eye(3)[None], "<b>cat</b> eats fish")
+    assert "<b>cat" not in markup.svg() and "&lt;b&gt;cat" in markup.svg()
+    assert markup.state()["chosen"] == (0, 2, 2)
 
 
 def test_what_record_attention_gathers_is_taken_as_it_is():
@@ -170,12 +173,6 @@ def test_what_record_attention_gathers_is_taken_as_it_is():
     assert torch.equal(panel.state()["weights"], recorded["layers.1.self_attn"][0]) and panel.message() == ""
     answer = SimpleNamespace(logits=None, attentions=tuple(recorded.values()))  # as of Hugging Face
     assert attention_view(answer, "a b c d e").state()["weights"].shape == (3, 2)
-
-
-def test_a_sentence_may_stand_for_its_tokens_and_markup_is_text():
-    panel = attention_view(numpy.eye(3)[None], "<b>cat</b> eats fish")
-    assert "<b>cat" not in panel.svg() and "&lt;b&gt;cat" in panel.svg()
-    assert panel.state()["chosen"] == (0, 2, 2)
 
 
 def test_the_static_heatmaps_of_cross_attention_have_the_words_of_both():

@@ -1,4 +1,6 @@
-"""Heads made by hand: a match has the same scaled score at every d_k, so d_k decides only what is told apart."""
+"""The examples: heads made by hand give a match one score at every d_k; golden columns are what their names say."""
+
+import re
 
 import pytest
 import torch
@@ -8,6 +10,8 @@ from mha_helpers.sentence import MATCH, tokenize, word_vectors
 
 SENTENCE = "the old cat eats the fish because it is hungry"
 TOKENS, X = sentence_vectors(SENTENCE)
+GOLDEN = golden_example()
+TRACE = GOLDEN.trace()
 STEPS = (-1, 0, 1, 0)  # from a word to the one that each head looks for
 
 
@@ -60,3 +64,41 @@ def test_all_that_is_made_has_the_default_dtype_of_today(dtype):
     for ours, theirs in zip(made, usual, strict=True):
         torch.testing.assert_close(ours.float(), theirs, atol=2e-2, rtol=2e-2)
     assert hand_made_heads(5, 3)[0].dtype == torch.float32  # what was kept is not handed out
+
+
+def quantity(name, x):
+    """The numbers of the words that a name such as "2 · is eaten − acts" speaks of.
+
+    A word acts by what it is, or because it stands first; it is eaten by what it is, or because it stands third.
+    """
+    acts, happens, is_eaten, first, second, third = x.T
+    meaning = {"acts": acts + first, "happens": happens, "is eaten": is_eaten + third}
+    meaning |= {"1st": first, "2nd": second, "3rd": third}
+    code = re.sub("|".join(meaning), lambda found: f'meaning["{found[0]}"]', name)
+    return eval(code.replace("−", "-").replace("·", "*"), {"meaning": meaning})
+
+
+@pytest.mark.parametrize("sentence", ["cat eats fish", "fish eats cat", "cat eats cat", "fish eats"])
+def test_a_value_and_a_key_are_what_their_names_say(sentence):
+    example = golden_example(sentence)
+    trace = example.trace()
+    for numbers, names in ((trace.v, example.value_names), (trace.k, example.key_names)):
+        for head, pair in enumerate(names):
+            expected = torch.stack([quantity(name, example.x) for name in pair], dim=-1)
+            assert torch.equal(numbers[head], expected), (head, pair)
+
+
+@pytest.mark.parametrize("sentence", ["", "cat eats dog", "cat eats fish cat"])
+def test_other_sentences_are_refused(sentence):
+    with pytest.raises(ValueError, match="one to three of the words cat, eats, fish"):
+        golden_example(sentence)
+
+
+def test_its_attention_leaves_the_learners_random_numbers_and_the_next_example_as_they_are():
+    before = torch.get_rng_state()
+    golden_example().attention()
+    golden_example().x.zero_()
+    assert golden_example() != GOLDEN  # as objects: == of tensors is no single True or False
+    assert not TRACE.output.requires_grad
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(golden_example().x, GOLDEN.x)
