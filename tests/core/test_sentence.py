@@ -1,4 +1,4 @@
-"""The examples: heads made by hand give a match one score at every d_k; golden columns are what their names say."""
+"""The examples: a match of heads made by hand has one score at every d_k; golden columns are as named."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The drawing of an explorer, and where everything stands: what no drawing that is kept shows (test_every_panel.py)."""
+"""The drawing of an explorer, and where everything stands, beyond what kept drawings show."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""What tables promise beyond those that pages store to the letter: cells lit or hidden, sums, what does not fit."""
+"""What tables promise beyond those that pages store to the letter: cells lit or hidden, sums, misfits."""
 
 import re
 
