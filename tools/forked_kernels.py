@@ -12,7 +12,7 @@ from jupyter_client.provisioning import local_provisioner
 
 LARGE = ["torch", "seaborn", "matplotlib.backends.backend_agg", "ipykernel.kernelapp", "ipywidgets"]
 BACKEND = "module://matplotlib_inline.backend_inline"  # which a kernel tells matplotlib before it is imported
-SILENT = os.devnull, os.O_WRONLY
+FORKS = multiprocessing.get_context("forkserver" if sys.platform == "linux" else None)
 
 
 def install():
@@ -22,35 +22,28 @@ def install():
         local_provisioner.launch_kernel = Forked
 
 
-class Forked:
-    """A kernel's process, which answers what is asked of a ``subprocess.Popen``."""
+class Forked(FORKS.Process):
+    """A kernel's process, which answers what is asked of a ``subprocess.Popen``, too."""
 
     stdin = stdout = stderr = None
 
     def __init__(self, command, *, env, cwd=None, stderr=None, **_):
         begun, begins = FORKS.Pipe(duplex=False)
         arguments = command[2:], env, cwd, stderr is not None, begins  # without `python -m`
-        self._process = FORKS.Process(target=run, args=arguments, daemon=True)
-        self._process.start()
+        super().__init__(target=run, args=arguments, daemon=True)
+        self.start()
         begins.close()
-        self.pid = self._process.pid
         begun.recv()
 
     def poll(self):
-        return self._process.exitcode
+        return self.exitcode
 
     def wait(self):
-        self._process.join()
-        return self._process.exitcode
+        self.join()
+        return self.exitcode
 
     def send_signal(self, number):
         os.kill(self.pid, number)
-
-    def kill(self):
-        self._process.kill()
-
-    def terminate(self):
-        self._process.terminate()
 
 
 def run(arguments, environment, folder, silent, begins):
@@ -58,7 +51,7 @@ def run(arguments, environment, folder, silent, begins):
     os.setsid()  # signals go to all of its group, which must not be that of the tests
     begins.send(None)
     if silent:
-        os.dup2(os.open(*SILENT), sys.stderr.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder or ".")
@@ -69,6 +62,3 @@ def run(arguments, environment, folder, silent, begins):
 
     matplotlib.rcParams["backend"] = BACKEND
     launch_new_instance()
-
-
-FORKS = multiprocessing.get_context("forkserver" if sys.platform == "linux" else None)

@@ -18,23 +18,16 @@ KEPT = {
 }
 
 
-def train_and_keep(run):
-    """Train one model. Return its parameters at the steps of KEPT, in float16."""
-    model = tiny.new_model(SEED, run)
-    kept = {name: [] for name in model.state_dict()}
-    for step, on_batch in tiny.train(model, tiny.RUNS[run], KEPT[run][-1], SEED):
-        if step in KEPT[run]:
-            print(f"{run}: step {step}, {on_batch:.0%} of the batch right", flush=True)
-            for name, values in model.state_dict().items():
-                kept[name].append(values.half())
-    tensors = {name: torch.stack(values) for name, values in kept.items()}
-    return {"steps": torch.tensor(KEPT[run]), **tensors}
-
-
 def main():
     torch.set_num_threads(1)  # sums in one order, and faster for tensors this small
-    for run in tiny.RUNS:
-        torch.save(train_and_keep(run), tiny.CHECKPOINTS / tiny.file_of(run))
+    for run, steps in KEPT.items():
+        model, kept = tiny.new_model(SEED, run), []
+        for step, on_batch in tiny.train(model, tiny.RUNS[run], steps[-1], SEED):
+            if step in steps:
+                print(f"{run}: step {step}, {on_batch:.0%} of the batch right", flush=True)
+                kept.append({name: values.half() for name, values in model.state_dict().items()})
+        tensors = {name: torch.stack([each[name] for each in kept]) for name in kept[0]}
+        torch.save({"steps": torch.tensor(steps), **tensors}, tiny.CHECKPOINTS / tiny.file_of(run))
 
 
 if __name__ == "__main__":

@@ -96,10 +96,11 @@ def test_other_notebooks_are_named_in_one_line_and_left_out(used, tmp_path, caps
     assert capsys.readouterr().out == f"Left out, because they are no pages of the course: {others}\n"
 
 
-@pytest.mark.parametrize("name", ["00_start_here", "deeper/10_trained_heads"])
-def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, tmp_path):
-    page, learned = Page(ROOT / "notebooks" / f"{name}.ipynb"), "10" in name
-    room = "d10_trained_heads" if learned else "p00_start_here"
+@pytest.mark.parametrize(
+    ("name", "other"), [("09_in_your_own_model", "p09_concat_and_output"), ("10_trained_heads", "models")]
+)
+def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, other, tmp_path):
+    page, room = Page(ROOT / "notebooks" / "deeper" / f"{name}.ipynb"), f"d{name}"
     portable.main([str(page.path), "--out", str(tmp_path)])
     copy = Page(tmp_path / f"{notebook.name_of(page.path)}.ipynb")
     setup = copy.code[0].source
@@ -110,16 +111,16 @@ def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, tmp_pa
     for file, content in files.items():
         if file.endswith(".py"):
             module = ast.parse(content)
-            assert ast.get_docstring(module) is None and content.decode() == ast.unparse(
-                module
-            )  # no comments
+            assert ast.get_docstring(module) is None
+            assert content.decode() == ast.unparse(module), "a comment"
         else:
             assert content == (ROOT / file).read_bytes()
     rooms = {file.split("/")[1] for file in files if file.startswith("mha_course/")}
-    assert rooms == {"__init__.py", "exercises", room, *["models"] * learned}
-    assert any(file.endswith(".pt") for file in files) == learned
+    assert rooms == {"__init__.py", "exercises", room, other}
+    assert any(file.endswith(".pt") for file in files) == (other == "models")
     kept = [link for link in LINK.findall(page.text) if not link.endswith(".ipynb")]
     assert LINK.findall(copy.text) == kept and copy.sizes["words"] == page.sizes["words"]
+    assert "](#" in portable.portable(ROOT / "notebooks" / "12_bugs_in_print.ipynb")
 
 
 def test_the_teachers_folder_has_solutions_notes_and_answers(tmp_path, monkeypatch):
