@@ -14,10 +14,9 @@ MOST_TOKENS = 65  # queries or keys, as of 8 × 8 patches and [CLS]: cells of mo
 MANY = 25  # from here on cells are wider than high
 NEAR = 0.02  # half precision rounds a row by so much
 EAGER = 'Load the model with attn_implementation="eager", and call it with output_attentions=True.'
-BATCH = "Of a batch, show one sentence: weights[:1], or layer[:1] of each layer."
 UNFIT = {  # what to do with weights that do not fit: the first that is true of them is said
     f"There are none. {EAGER}": lambda weights: not weights.numel(),
-    BATCH: lambda weights: weights.dim() == 5,
+    "Show one sentence: weights[:, :1], or layer[:1] of each layer.": lambda weights: weights.dim() == 5,
     "": lambda weights: weights.dim() != 4,
     "Show a part: weights[..., :65, :65].": lambda weights: max(weights.shape[2:]) > MOST_TOKENS,
     "Scores become weights by torch.softmax(scores, dim=-1).": lambda weights: weights.min() < 0,
@@ -153,14 +152,15 @@ def _read(weights):
         raise ValueError(f"{wanted}: {error}. {EAGER if 'None' in str(error) else ''}") from None
     shape, note = tuple(weights.shape), ""
     if len(shape) == 4 and shape[0] > 1 and not are_layers:
-        note = f"The first of four axes is read as layers. {BATCH}"
+        note = "The first of four axes is read as layers. Of a batch, show one sentence: weights[:1]."
     if len(shape) == 5 and shape[1] == 1:
         weights = weights[:, 0]  # of one sentence
     if len(shape) in (2, 3):
         weights = weights.view(1, -1, *shape[-2:])
     for advice, is_true in UNFIT.items():
         if is_true(weights):
-            raise ValueError(f"{wanted}, of at most {MOST_TOKENS} queries and keys; got {shape}. {advice}")
+            fits = f"of at most {MOST_TOKENS} queries and keys"
+            raise ValueError(f"{wanted}, {fits}; got {shape}. {advice}".rstrip())
     return weights, note
 
 
@@ -171,7 +171,7 @@ def _as_tokens(queries, keys, n_q, n_k):
     queries, keys = map(_names, (queries, queries if keys is None else keys))
     if (len(queries), len(keys)) != (n_q, n_k):
         sizes = f"{n_q} queries (rows) and {n_k} keys (columns), and you named {len(queries)} and {len(keys)}"
-        advice = "attention_view(weights, queries, keys). A tokenizer cuts words, and adds such as [CLS]"
+        advice = "attention_view(weights, queries, keys). A tokenizer cuts words, and adds [CLS]"
         raise ValueError(f"weights have {sizes}: {advice}.")
     return queries, keys
 

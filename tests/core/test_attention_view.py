@@ -60,8 +60,8 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
     ("weights", "words", "message"),
     [
         (torch.rand(4), [ASKS], r"\(layers, h, n_q, n_k\), of one sentence.*; got \(4,\)"),
-        (torch.rand(2, 2, 1, 3, 3), [ANSWERS], r"got \(2, 2, 1, 3, 3\)\. Of a batch, show one sentence: weights\[:1\], or layer"),
-        ({"a": random_weights(2, 4, 3, 3)}, [], "Of a batch, show one sentence"),
+        (torch.rand(2, 2, 1, 3, 3), [ANSWERS], r"got \(2, 2, 1, 3, 3\)\. Show one sentence: weights\[:, :1\], or layer"),
+        ({"a": random_weights(2, 4, 3, 3)}, [], "Show one sentence"),
         (torch.rand(0, 3, 3), [ANSWERS], "There are none"),
         ([[[0.5, 0.5], [1.0]]], [ASKS], r"must be numbers .*expected sequence of length 2 at dim 2 \(got 1\)"),
         ([torch.rand(1, 2, 2), torch.rand(2, 2, 2)], [ASKS], r"got \[1, 2, 2\] at entry 0 and \[2, 2, 2\] at entry 1"),
