@@ -3,7 +3,7 @@
 import torch
 
 from mha_course.exercises import case, changes, numbers
-from mha_course.p09_concat_and_output.seen import AttentionExercise
+from mha_course.p09_concat_and_output.seen import AttentionExercise, steps_of
 
 _WITHOUT_PADDING = """
     (target, source, => (source, target,
@@ -38,9 +38,7 @@ class CrossAttention(AttentionExercise):
 
     def _parts(self, case):
         target, source, is_pad, w_q, w_k, w_v = case.args
-        q, k, v = target @ w_q, source @ w_k, source @ w_v
-        made = {"w_q": lambda _: q, "w_k": lambda _: k, "w_v": lambda _: v, "w_o": lambda concat: concat}
-        return {"x": None, "source": None, "mask": ~is_pad[:, None, :], "h": None, **made}
+        return steps_of(target @ w_q, source @ w_k, source @ w_v, ~is_pad[:, None, :])
 
 
 cross_attention = CrossAttention(

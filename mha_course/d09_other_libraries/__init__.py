@@ -3,5 +3,3 @@
 from mha_course.d09_other_libraries.boxes import boxes
 from mha_course.d09_other_libraries.explorer import libraries_explorer
 from mha_course.d09_other_libraries.measured import WELL_KNOWN, libraries_table
-
-__all__ = ["WELL_KNOWN", "boxes", "libraries_explorer", "libraries_table"]

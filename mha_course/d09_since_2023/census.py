@@ -2,53 +2,41 @@
 
 import re
 
-# What a file has, by a pattern: in its classes called …Attention, those for pictures and sound left out.
+# What a file may have, each with a mark. In its classes called …Attention, pictures and sound left out:
 IN_ATTENTION = {
-    "grouped heads": r"num_key_value_groups = ",
-    "QK-norm": r"self\.(?:[qk]_norm|[qk]_layernorm|query_layernorm|key_layernorm|qk_norm)\(",
-    "latent keys and values": r"kv_lora_rank",
-    "output gate": r"attn_output\w* \* .*sigmoid|sigmoid\(\w+\) \* attn_output|\* gate\.unsqueeze",
-    "sinks": r"self\.sinks? = |self\.sink_proj\(",
-    "sparse selection": r"[Ii]ndexer",
-    "soft cap": r"soft_?cap",
+    "grouped heads": ("g", r"num_key_value_groups = "),
+    "QK-norm": ("n", r"self\.(?:[qk]_norm|[qk]_layernorm|query_layernorm|key_layernorm|qk_norm)\("),
+    "latent keys and values": ("l", r"kv_lora_rank"),
+    "output gate": ("o", r"attn_output\w* \* .*sigmoid|sigmoid\(\w+\) \* attn_output|\* gate\.unsqueeze"),
+    "sinks": ("s", r"self\.sinks? = |self\.sink_proj\("),
+    "sparse selection": ("i", r"[Ii]ndexer"),
+    "soft cap": ("c", r"soft_?cap"),
 }
 ANYWHERE = {
-    "window layers": r"sliding_window|sliding_attention",
-    "delta or state-space layers": r"^class \w+(?:DeltaNet|DeltaAttention|Mamba\w*)\(",
+    "window layers": ("w", r"sliding_window|sliding_attention"),
+    "delta or state-space layers": ("d", r"^class \w+(?:DeltaNet|DeltaAttention|Mamba\w*)\("),
 }
-FOUND = {  # by `census`, in transformers 5.24.0
-    "all": (
-        "apertus1p5 axk1 axk2 bailing_hybrid beam cohere2_moe cohere_compass deepseek_v4 dory "
-        "dots3_note exaone_moe flint gemma4 gemma4_unified glm_moe_dsa granite_swa granitemoe_swa "
-        "hrm_text hy_v3 hy_v4 hyperclovax inkling inkling2 inkling2_loop kimi_linear kolibri1 "
-        "laguna lara_mini lfm3 mellum mimo_v2_flash minicpm3 minimax_m3_vl mistral4 olmo_hybrid "
-        "qwen4_exp solar_open youtu zaya"
-    ),
-    "window layers": (
-        "beam cohere2_moe cohere_compass deepseek_v4 dory dots3_note exaone_moe flint gemma4 "
-        "gemma4_unified granite_swa granitemoe_swa inkling inkling2 inkling2_loop kolibri1 laguna "
-        "lara_mini lfm3 mellum mimo_v2_flash zaya"
-    ),
-    "delta or state-space layers": "bailing_hybrid kimi_linear lara_mini olmo_hybrid qwen4_exp",
-    "grouped heads": (
-        "apertus1p5 beam cohere2_moe cohere_compass deepseek_v4 dory exaone_moe flint gemma4 "
-        "gemma4_unified granite_swa granitemoe_swa hrm_text hy_v3 hyperclovax inkling inkling2 "
-        "inkling2_loop kolibri1 laguna lara_mini lfm3 mellum mimo_v2_flash minimax_m3_vl "
-        "olmo_hybrid qwen4_exp solar_open zaya"
-    ),
-    "QK-norm": (
-        "apertus1p5 beam dory exaone_moe flint gemma4 gemma4_unified hy_v3 inkling kolibri1 "
-        "laguna lara_mini lfm3 mellum minimax_m3_vl olmo_hybrid qwen4_exp zaya"
-    ),
-    "latent keys and values": (
-        "axk1 axk2 bailing_hybrid dots3_note glm_moe_dsa hy_v4 kimi_linear minicpm3 mistral4 youtu"
-    ),
-    "output gate": ("axk2 bailing_hybrid beam dots3_note hrm_text hy_v4 laguna lfm3 qwen4_exp"),
-    "sinks": ("deepseek_v4 flint granite_swa granitemoe_swa hy_v4 inkling2 inkling2_loop mimo_v2_flash"),
-    "sparse selection": "axk2 deepseek_v4 dots3_note glm_moe_dsa hy_v4 minimax_m3_vl qwen4_exp",
-    "soft cap": "",
-    "none of these but groups": "hyperclovax solar_open",
-}
+# Of `census`, in transformers 5.24.0: the name of each file, and the marks of what it has.
+IN_TRANSFORMERS = """
+    apertus1p5:gn axk1:l axk2:loi bailing_hybrid:dlo beam:wgno cohere2_moe:wg cohere_compass:wg
+    deepseek_v4:wgsi dory:wgn dots3_note:wloi exaone_moe:wgn flint:wgns gemma4:wgn gemma4_unified:wgn
+    glm_moe_dsa:li granite_swa:wgs granitemoe_swa:wgs hrm_text:go hy_v3:gn hy_v4:losi hyperclovax:g
+    inkling:wgn inkling2:wgs inkling2_loop:wgs kimi_linear:dl kolibri1:wgn laguna:wgno lara_mini:wdgn
+    lfm3:wgno mellum:wgn mimo_v2_flash:wgs minicpm3:l minimax_m3_vl:gni mistral4:l olmo_hybrid:dgn
+    qwen4_exp:dgnoi solar_open:g youtu:l zaya:wgn
+"""
+
+
+def _listed(marks):
+    """Return what is found, from the marks of each file: dict of what -> names of files, in one text."""
+    found = {"all": [*marks]}
+    for what, (mark, _) in (ANYWHERE | IN_ATTENTION).items():
+        found[what] = [name for name, has in marks.items() if mark in has]
+    found["none of these but groups"] = [name for name, has in marks.items() if has == "g"]
+    return {what: " ".join(names) for what, names in found.items()}
+
+
+FOUND = _listed(dict(each.split(":") for each in IN_TRANSFORMERS.split()))
 
 
 def census(folder, year=2026):
@@ -60,21 +48,19 @@ def census(folder, year=2026):
     With latent keys and values, groups are not counted. Raises ``ValueError`` where no file is of that year.
     Used in deeper/09_since_2023.
     """
-    found = {what: [] for what in ["all", *ANYWHERE, *IN_ATTENTION, "none of these but groups"]}
+    marks = {}
     for path in sorted(folder.glob("*/modeling_*.py")):
         text, name = path.read_text(encoding="utf-8"), path.stem.removeprefix("modeling_")
         attention = "".join(_classes_of_attention(text))
         is_of_year = re.search(rf"Copyright.*\b{year}\b", text[:3000])
         if not (is_of_year and attention and re.search(r"^class \w+ForCausalLM\(", text, re.MULTILINE)):
             continue
-        has = [what for what, pattern in ANYWHERE.items() if re.search(pattern, text, re.MULTILINE)]
-        has += [what for what, pattern in IN_ATTENTION.items() if re.search(pattern, attention)]
-        has = [what for what in has if what != "grouped heads" or "latent keys and values" not in has]
-        for what in ["all", *(has if has != ["grouped heads"] else [*has, "none of these but groups"])]:
-            found[what].append(name)
-    if not found["all"]:
+        has = [mark for mark, pattern in ANYWHERE.values() if re.search(pattern, text, re.MULTILINE)]
+        has += [mark for mark, pattern in IN_ATTENTION.values() if re.search(pattern, attention)]
+        marks[name] = "".join(has).replace("g", "" if "l" in has else "g")
+    if not marks:
         raise ValueError(f"no model file of {year} is in {folder}.")
-    return {what: " ".join(names) for what, names in found.items()}
+    return _listed(marks)
 
 
 def _classes_of_attention(text):

@@ -81,10 +81,6 @@ circuit_by_hand = FunctionExercise(
     mistakes=changes("""
         letter @ before.T => before @ letter.T
         Your queries hold the letter before, your keys their own: for which side does head 0.2 write?
-        before.T => letter.T
-        Your keys hold their own letters: what has head 0.2 written at each position?
-        before.T => (letter + before).T
-        Your keys hold their own letters as well: the task lets them have only what head 0.2 wrote.
         letter @ before.T => before @ before.T => (letter + before) @ before.T
         Your queries also read head 0.2: does a query look for its own letter or another?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)

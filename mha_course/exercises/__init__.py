@@ -18,9 +18,3 @@ from mha_course.exercises.running import (
     same_outcome,
 )
 from mha_course.exercises.showing import CORRECT, Verdict
-
-__all__ = [
-    "CORRECT", "AnswerError", "Calls", "FunctionExercise", "Outcome", "TestExercise", "ValueExercise",
-    "Verdict", "another_kind", "as_python", "case", "changes", "is_stub", "kind_of", "numbers", "run",
-    "run_code", "same_outcome",
-]  # fmt: skip

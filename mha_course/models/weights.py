@@ -95,15 +95,11 @@ def _write(path, parts):
 
 
 def parts_of(path):
-    """Return the parts of the model in the GGUF file that is named, or alone in the folder that is named."""
+    """Return the parts of the model in the GGUF file that is named."""
     _look_for("gguf", "tokenizers")
-    path = Path(path)
-    files = sorted(path.glob("*.gguf")) if path.is_dir() else [path] * path.is_file()
-    if not files:
-        raise ModelMissing(f"There is no model at {path}: name a GGUF file, or the folder it is in.")
-    if len(files) > 1:
-        raise ModelMissing(f"{path} has several models, name one: {', '.join(file.name for file in files)}.")
-    return read(files[0])
+    if not Path(path).is_file():
+        raise ModelMissing(f"There is no model at {path}: name a GGUF file.")
+    return read(Path(path))
 
 
 def _look_for(*packages):

@@ -2,5 +2,3 @@
 
 from mha_course.p00_start_here.explorer import attention_explorer
 from mha_course.p00_start_here.explorer_three_heads import cat_eats_fish_heads
-
-__all__ = ["attention_explorer", "cat_eats_fish_heads"]

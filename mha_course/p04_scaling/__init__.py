@@ -1,5 +1,3 @@
 """What notebooks/04_scaling.ipynb imports beside its exercises."""
 
 from mha_course.p04_scaling.explorer import scaling_explorer
-
-__all__ = ["scaling_explorer"]

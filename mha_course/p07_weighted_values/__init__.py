@@ -2,5 +2,3 @@
 
 from mha_course.p07_weighted_values.explorer import values_explorer
 from mha_course.p07_weighted_values.picture import value_hull
-
-__all__ = ["value_hull", "values_explorer"]

@@ -2,5 +2,3 @@
 
 from mha_course.p08_splitting_heads.explorer import splitting_explorer
 from mha_course.p08_splitting_heads.picture import heads_cut
-
-__all__ = ["heads_cut", "splitting_explorer"]

@@ -3,14 +3,3 @@
 from mha_course.p10_can_your_class_learn.explorer import learning_explorer
 from mha_course.p10_can_your_class_learn.measured import ADAMW_ALONE, BROKEN_LINES, FIVE_TRAININGS
 from mha_course.p10_can_your_class_learn.stories import ASKED, WORDS, as_words, new_stories
-
-__all__ = [
-    "ADAMW_ALONE",
-    "ASKED",
-    "BROKEN_LINES",
-    "FIVE_TRAININGS",
-    "WORDS",
-    "as_words",
-    "learning_explorer",
-    "new_stories",
-]

@@ -3,5 +3,3 @@
 from mha_course.p11_can_your_class_write import exercises
 from mha_course.p11_can_your_class_write.broken import BREAKS, broken_attention, suspects
 from mha_course.p11_can_your_class_write.explorer import language_explorer
-
-__all__ = ["BREAKS", "broken_attention", "exercises", "language_explorer", "suspects"]

@@ -36,8 +36,8 @@ NEEDS_A_MODEL = "language_explorer"  # page 11
 def explorers():
     """Every function of a page that returns a Panel, by its name."""
     modules = [importlib.import_module(f"mha_course.{page}") for page in page_folders()]
-    named = [(name, module) for module in modules for name in getattr(module, "__all__", ())]
-    return {name: getattr(module, name) for name, module in named if name.endswith(("_explorer", "_heads"))}
+    named = {name: made for module in modules for name, made in vars(module).items() if callable(made)}
+    return {name: made for name, made in named.items() if name.endswith(("_explorer", "_heads"))}
 
 
 def other_values(control):
