@@ -1,8 +1,8 @@
 """Calls a library's attention in that library's own environment, for tools/measure_libraries.py.
 
 ``python child.py with_jax`` reads calls from standard input and writes what they returned to standard output,
-both as pickles of (type, shape, bytes) for an array. A module ``with_….py`` holds ``CALLABLES``, by package
-and name; ``convert(array, dtype)`` makes the library's own arrays, and ``back(output)`` NumPy's.
+both as pickles, with arrays of NumPy 2. A module ``with_….py`` holds ``CALLABLES``, by package and name;
+``convert(array, dtype)`` makes the library's own arrays, and ``back(output)`` NumPy's.
 """
 
 import importlib
@@ -64,20 +64,11 @@ def function(call, mask_name="mask", **options):
     return Adapter(attend, "b n h d", mask_axes=4)
 
 
-def packed(array):
-    return (str(array.dtype), array.shape, array.tobytes())
-
-
-def unpacked(kind, shape, data):
-    return numpy.frombuffer(data, kind).reshape(shape).copy()
-
-
 def called(library, name, dtype, inputs, mask, causal):
     """Return ("output", array), or ("refused", kind of the error, its words)."""
     try:
-        inputs, mask = [unpacked(*x) for x in inputs], mask and unpacked(*mask)
         adapter = ChainMap(*library.CALLABLES.values())[name]
-        return "output", packed(adapter(library.convert, library.back, dtype, inputs, mask, causal))
+        return "output", adapter(library.convert, library.back, dtype, inputs, mask, causal)
     except Exception as error:
         return "refused", type(error).__name__, str(error)
 
