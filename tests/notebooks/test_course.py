@@ -75,6 +75,18 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
     assert any("pip" in command for command in calls)
 
 
+def test_settings_stand_where_jupyter_reads_them(tmp_path):
+    """What the projector's do is seen in tests/browser/test_projector.py."""
+    course.configure(str(tmp_path))
+    for name in (
+        "ipython/ipython_kernel_config.py",
+        "jupyter/jupyter_server_config.py",
+        "jupyter/custom/custom.css",
+    ):
+        assert (tmp_path / "etc" / name).is_file()
+    assert (tmp_path / "share/jupyter/lab/settings/overrides.json").is_file()
+
+
 @pytest.mark.parametrize(
     ("answer", "here", "made"), [(0, True, False), (1, True, True), (OSError, True, True), (0, False, True)]
 )
