@@ -58,20 +58,14 @@ five_boxes = ValueExercise(
     - E: 4 query heads, 2 key heads: head 2 reads the `"first"` or the `"second"`
     """,
     mistakes=[
-        (
-            {"A": "allowed"},
-            "Box A: hand it a mask with one True among five. How many keys does that row see?",
-        ),
+        ({"A": "allowed"}, "Box A: hand it a mask with one True among five: how many keys are seen?"),
         ({"B": "unmasked"}, "Box B: with equal scores the mean looks like no mask. Are yours unequal?"),
         ({"B": "zeros"}, "Box B: are your values 0 on average? With unit vectors the output is the weights."),
         ({"B": "nan"}, "Box B: its row without a key holds numbers. Was anything you handed over NaN?"),
         ({"C": "one"}, "Box C: with as many queries as keys both corners agree. Did you ask with 2 and 5?"),
         ({"D": "both"}, "Box D: does your mask hide a key that the flag leaves? Only such a key tells."),
         ({"D": "mask"}, "Box D: look at a key that comes later than its query. Does the mask hide it, too?"),
-        (
-            {"E": "first"},
-            "Box E: you cannot tell if both key heads have equal values. Give head j the number j.",
-        ),
+        ({"E": "first"}, "Box E: are the values of both key heads equal? Give head j the number j."),
     ],
     praise="A does as torch's layer, B as keras on jax, C as mlx, D as openvino, E as x-transformers.",
     hints=[

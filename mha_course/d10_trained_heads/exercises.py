@@ -129,20 +129,11 @@ def _by_position(distances):
 
 
 COMPARING = {
-    "the letter after the latest copy": (
-        _latest_copy,
-        "it guesses all that can be predicted, and nothing else can be.",
-    ),
-    "the model of many distances": (
-        _guesses_of("varying"),
-        "it compares letters, and guesses nearly all that can be predicted, at distances from 1 to 22.",
-    ),
+    "the letter after the latest copy": (_latest_copy, "it guesses whatever can be predicted."),
+    "the model of many distances": (_guesses_of("varying"), "it compares letters, 1 to 22 apart."),
 }
 NOT_COMPARING = {
-    "the model of distance 12": (
-        _guesses_of("fixed"),
-        "on random letters it guesses, from position 12 on, the letter 12 before the next one.",
-    )
+    "the model of distance 12": (_guesses_of("fixed"), "it guesses the letter 12 before the next one."),
 }
 NOT_COMPARING |= {f"always the letter {back} back": _by_position([back]) for back in range(1, LENGTH)}
 for back in range(1, LENGTH // 2):

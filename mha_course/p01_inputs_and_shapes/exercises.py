@@ -97,9 +97,7 @@ def tokens_to_x(token_ids, table, positions):
 
 axes_mixed_up = ValueExercise(
     "1.3 ★★ · 5 min · Who looks at whom?",
-    describe=lambda shape, _: (
-        "holds {:g} tables of {:g} × {:g}: how many should there be, and what looks at what?".format(*shape)
-    ),
+    describe=lambda shape, _: "holds {:g} tables of {:g} × {:g}: how many, of what by what?".format(*shape),
     task="""
     A colleague has 5 sentences of 7 tokens, d_model = 64, and forgets `batch_first=True`, as above. What
     shape are her weights? And what looks at what: do `"tokens"`, `"sentences"`, `"heads"` or `"features"`
@@ -107,14 +105,8 @@ axes_mixed_up = ValueExercise(
     """,
     mistakes=[
         ({"shape": (5, 7, 7)}, "“shape” is what she should have got. Which axis does her module take for n?"),
-        (
-            {"shape": (5, 5)},
-            "“shape” is that of one table: how many does her module make, one for each of what?",
-        ),
-        (
-            {"shape": (5, 7, 64)},
-            "“shape” is that of her x: weights have rows and columns that look at each other.",
-        ),
+        ({"shape": (5, 5)}, "“shape” is that of one table: how many are there, one for each of what?"),
+        ({"shape": (5, 7, 64)}, "“shape” is that of her x: what do rows and columns of weights stand for?"),
         ({"shape": (7, 8, 5, 5)}, "“shape” has an axis for heads, but the module averages their weights."),
         ({"look at each other": "tokens"}, "“tokens” should, but don't: which size appears twice?"),
         ({"look at each other": "heads"}, "“heads” have been averaged away by the module."),

@@ -169,10 +169,8 @@ class LeakTest(TestExercise):
     def _unchanged_words(self, tried):
         kept = ", ".join(f"{word + 1}" for word in range(1, len(tried.changed)) if not tried.changed[word])
         if kept and tried.changed.any() and tried.one_shape and tried.passes:
-            return (
-                "Handed a right attend, your test leaves "
-                f"some of its {len(tried.changed)} words unchanged: {kept}."
-            )
+            words = f"some of its {len(tried.changed)} words unchanged: {kept}."
+            return f"Handed a right attend, your test leaves {words}"
 
     def _small_changes(self, tried):
         moved = max(torch.dist(now.float(), tried.alike[0].float(), 1) for now in tried.alike)

@@ -130,11 +130,7 @@ three_bugs = BugHunt(
     cases=lambda: [
         batch((6, 1), bug="One head, no mask: the weights are too sharp. What happens to the scores first?"),
         batch((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
-        batch(
-            (1, 1),
-            _NEAR,
-            bug="The mask allows neighbours: who gets the weight, the neighbours or the others?",
-        ),
+        batch((1, 1), _NEAR, bug="The mask allows neighbours: who gets the weight, they or the others?"),
         batch((12, 3), _NEAR),
     ],
     task="""

@@ -160,10 +160,7 @@ five_curves = ValueExercise(
         ({"C": ...}, "C: loss and stories say the same, so what is broken here?"),
         ({"D": ...}, "D: a loss of 0.00, and no fact right even with the text given: what was made smaller?"),
         ({"E": ...}, "E: its loss stands still at 0.12, and half of its stories are true: what is guessed?"),
-        (
-            {"guess": 0.69},
-            "That is the surprise at the guessed word: of how many words is the loss the mean?",
-        ),
+        ({"guess": 0.69}, "That is the surprise at the guessed word: the loss is the mean of how many?"),
     ],
     praise="A loss that stands still says how much is guessed: ln 2 / 6 is one toss of a coin in each story.",
     hints=[

@@ -127,10 +127,7 @@ moved = {
     page_code="from mha_course.models import heads_off, load_language_model",
     mistakes=[
         ({"probability": (5, 1)}, "“probability”: layer comes first, then head."),
-        (
-            {"probability": (23, 3)},
-            "“probability”: that head lowers the lead most; do you compare the share?",
-        ),
+        ({"probability": (23, 3)}, "“probability”: that head lowers the lead most: do you compare shares?"),
         ({"probability": ...}, "“probability” is not that head: which of the five leaves the least?"),
         ({"left": 0.92}, "“left” is the probability with all heads: is yours taken inside the `with`?"),
         ({"left": 0.27}, "“left” asks how much is left, but you give how much is lost."),

@@ -24,10 +24,7 @@ _WRONG_OUTPUTS = [
     (_head_with({}, 0.0), "Outputs of 0 pass: how far from 1 may each be for your test?"),
     (_head_with({}, 1.3), "Outputs of 1.3 pass: how far from 1 may each be for your test?"),
     (_head_with({0: 1.0}, 3.0), "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
-    (
-        _head_with({0: 3.0, -1: -1.0}),
-        "Outputs whose first number is 3 and whose last is −1 pass: do you look at each by itself?",
-    ),
+    (_head_with({0: 3.0, -1: -1.0}), "Outputs that begin with 3 and end with −1 pass: do you look at each?"),
 ]
 
 
