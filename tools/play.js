@@ -3,9 +3,10 @@ const LINK = /^#picture-(\d+)=([\d,]+)(?:\/(.+))?$/; // which picture of the pag
 
 // The states of one Panel. Settings are a list: which option each control shows; a click is the name of a cell.
 class Kept {
-  constructor({ start, ends, marks, states, drawn, leads }) {
-    Object.assign(this, { start, ends, marks, states, drawn, leading: {} });
-    for (const [name, i] of leads ? Object.entries(states) : []) if (name.includes(" ")) this.leading[drawn[i][2]] ??= name.split(/ (.*)/);
+  constructor(content) {
+    Object.assign(this, content); // start, ends, marks, states, drawn, clicks, decides, follows: see tools/states.py
+    this.plain = Object.keys(this.states).filter(name => !name.includes(" ")).map(name => name.split(",").map(Number));
+    this.places = new Set(this.plain.map(settings => this.place(settings)));
   }
 
   static async of(panel) {
@@ -17,8 +18,7 @@ class Kept {
   // What is shown at these settings after this click, and which settings follow; nothing if it is not kept.
   at(settings, click = "") {
     const [runs, words, follow] = this.drawn[this.states[`${settings} ${click}`.trim()]] ?? [];
-    if (!runs) return undefined;
-    return { runs, words, settings: follow, get picture() { return String(runs); } };
+    return runs && { runs, words, settings: follow, get picture() { return String(runs); } };
   }
 
   svg({ runs }) {
@@ -26,28 +26,36 @@ class Kept {
     return runs.map((n, i) => (end += n) && i % 2 ? this.marks.slice(end - n, end).join("") : "").join("");
   }
 
+  // Settings without the menus that follow from the others.
+  place(settings) {
+    return settings.filter((_, k) => !this.follows.includes(k)).join();
+  }
+
+  // The options of a control for which something is kept while the others stay as they are.
+  stops(now, i, count) {
+    const isKept = settings => this.follows.includes(i) ? this.at(settings) : this.places.has(this.place(settings));
+    return Array.from({ length: count }, (_, j) => j).filter(j => isKept(now.with(i, j)));
+  }
+
   // These settings, but for what any click sets back.
   beforeClick(settings) {
     return settings.map((i, k) => this.ends.includes(k) ? this.start[k] : i);
   }
 
-  // From where a click leads to these settings, which are not kept themselves, and its name.
-  wayTo(settings) {
-    const [from, click] = this.leading[settings] ?? [];
-    return from && [from.split(",").map(Number), click];
+  // The settings that a click asks for, where the controls alone say what is shown; the state it leads to, where not.
+  asked(settings, clicked, cell) {
+    const { decides } = this;
+    const sets = this.clicks[decides === "all" ? settings : decides === null ? cell : `${cell} ${settings[decides]}`];
+    if (sets) return [sets.reduce((to, [k, j]) => to.with(k, j), settings), ""];
+    const again = cell === clicked && `${cell} again`, rest = this.beforeClick(settings);
+    return [[settings, again], [settings, cell], [rest, cell]].find(([from, click]) => click && this.at(from, click));
   }
 
-  answersClicks(settings) {
-    return Object.keys(this.states).some(name => name.startsWith(`${settings} `));
-  }
-
-  // Not all settings combine: a slider then goes on to the next option that does, a menu sets others back.
-  nearest(now, i, to, isSlider) {
-    const onward = j => (j - now[i]) * (to - now[i]) > 0;
-    const own = j => isSlider ? Math.abs(j - to) + 500 * !onward(j) : 1e6 * (j !== to);
-    const far = ({ settings }) => settings.reduce((sum, j, k) => sum + (k === i ? own(j) : 1000 * (j !== now[k])), 0);
-    const plain = Object.keys(this.states).filter(name => !name.includes(" ")).map(name => name.split(",").map(Number));
-    return plain.reduce((best, other) => far(this.at(other)) < far(this.at(best)) ? other : best);
+  // The kept settings that are nearest to these; what is wanted stays, what can slide gives way first.
+  nearest(asked, wanted, slides) {
+    const weight = k => wanted(k) ? 1e6 : slides(k) || this.follows.includes(k) ? 1 : 1000;
+    const far = other => other.reduce((sum, j, k) => sum + (j !== asked[k] && weight(k) + Math.abs(j - asked[k])), 0);
+    return this.plain.reduce((best, other) => far(other) < far(best) ? other : best);
   }
 }
 
@@ -79,7 +87,7 @@ class Picture {
     Object.assign(this, { at: isSame ? state.settings : settings, click, now: state.settings });
     this.draw(this.states.svg(state));
     this.say(said);
-    this.inputs.forEach((input, i) => set(input, this.now[i]));
+    this.inputs.forEach((input, i) => set(input, this.now[i], this.stops(i)));
     this.walk();
   }
 
@@ -118,7 +126,8 @@ class Picture {
 
   listen() {
     this.inputs.forEach((input, i) => input.addEventListener("input", () => {
-      this.move(i, input.type === "text" ? input.value : Number(input.type === "checkbox" ? input.checked : input.value));
+      const to = input.type === "text" ? input.value : Number(input.type === "checkbox" ? input.checked : input.value);
+      this.move(i, input.stops?.[to] ?? to);
     }));
     this.reset.addEventListener("click", () => this.choose(this.states.start, ""));
     this.box.addEventListener("click", event => this.clicked(cellOf(event)));
@@ -129,49 +138,44 @@ class Picture {
     addEventListener("hashchange", () => this.open());
   }
 
-  // --- a control ---------------------------------------------------------------------------------------
+  // --- a control and a click -----------------------------------------------------------------------------
+
+  // A slider, and a menu that follows from others, offers what is kept for what the others show.
+  stops(i) {
+    const { type, dataset } = this.inputs[i], isFree = type !== "range" && !this.states.follows.includes(i);
+    return isFree ? undefined : this.states.stops(this.now, i, dataset.control.split("|").length);
+  }
 
   move(i, to) {
     const { at, click, now, states } = this, asked = now.with(i, to);
-    const isHeld = click && states.at(now)?.picture !== this.shown.picture; // the controls alone do not tell what is shown
-    for (const [from, clicked] of [[at, click], [now, ""], [at, ""]]) {
+    for (const [from, clicked] of [[at, click], [now, ""]]) {
       const settings = from.with(i, to);
       if (states.at(settings, clicked)?.settings[i] !== to) continue;
-      const moved = from === at && !clicked ? this.others(asked, settings, i) : "";
-      return this.choose(settings, clicked, isHeld && !clicked ? "What you clicked is not kept for this setting." : moved);
+      const isLost = click && !clicked && !states.ends.includes(i) && states.at(now)?.picture !== this.shown.picture;
+      return this.choose(settings, clicked, isLost ? "What you clicked is not kept for this setting." : "");
     }
-    const way = states.wayTo(asked);
-    if (way) return this.choose(...way);
-    const settings = states.nearest(now, i, to, this.inputs[i].type === "range");
-    this.choose(settings, "", this.others(asked, settings, i));
+    this.goNear(asked, k => k === i);
   }
 
-  // Says which controls had to move because a combination is not kept, and if this slider had to spring back.
-  others(asked, settings, i) {
-    const goesOn = this.inputs[i].type === "range" && settings[i] !== this.now[i];
-    const names = this.inputs.map((input, k) => !(k === i && goesOn) && asked[k] !== settings[k]
+  // Shows what is nearest to settings that are not kept, and says which controls had to move with what is wanted.
+  goNear(asked, wanted) {
+    const settings = this.states.nearest(asked, wanted, k => this.inputs[k].type === "range");
+    const names = this.inputs.map((input, k) => asked[k] !== settings[k] && !this.states.follows.includes(k)
       && `“${input.dataset.name}” is now ${option(input, settings[k])}`).filter(Boolean);
-    return names.length ? `Not every combination is kept here: ${names.join(", ")}.` : "";
+    this.choose(settings, "", names.length ? `Not every combination is kept here: ${names.join(", ")}.` : "");
   }
 
-  // --- a click -----------------------------------------------------------------------------------------
-
-  // The settings and the name under which an answer to a click on a cell is kept, if one is.
   answer(cell) {
-    const name = cell?.dataset.cell;
-    const again = name === this.click && `${name} again`, rest = name && this.states.beforeClick(this.at);
-    const ways = [[this.at, again], [this.at, name], [rest, name]];
-    return ways.find(([settings, click]) => click && this.states.at(settings, click));
+    return cell && this.states.asked(this.at, this.click, cell.dataset.cell);
   }
 
   clicked(cell) {
     if (!cell) return;
-    const answer = this.answer(cell), seen = ({ picture, words }) => `${picture} ${words}`;
-    if (answer && seen(this.states.at(...answer)) !== seen(this.shown)) return this.choose(...answer);
+    const [settings, click] = this.answer(cell) ?? [], state = settings && this.states.at(settings, click);
+    if (settings && !state) return this.goNear(settings, k => settings[k] !== this.now[k]);
+    if (state && `${state.picture} ${state.words}` !== `${this.shown.picture} ${this.shown.words}`) return this.choose(settings, click);
     const about = cell.querySelector(".tip")?.textContent;
-    this.say((about ? `${about}. ` : "") + (this.states.answersClicks(this.states.beforeClick(this.at))
-      ? "It is chosen already, or a click on it changes nothing."
-      : "For these settings no answer to a click is kept here: press “reset” first, or use JupyterLab."));
+    this.say(`${about ? `${about}. ` : ""}It is chosen already, or a click on it changes nothing.`);
   }
 
   // The way here: what was clicked one after the other, each a button that leads back to it.
@@ -207,12 +211,14 @@ PICTURES.kept = Picture;
 
 const cellOf = event => event.target.closest("[data-cell]");
 const option = (input, i) => input.dataset.control.split("|")[i];
-function set(input, i) {
+function set(input, i, stops) {
   if (input.type === "checkbox") input.checked = i === 1;
-  else if (input.value !== String(i)) input.value = i; // where one is typing, the cursor stays
-  if (input.type !== "range") return;
-  input.nextElementSibling.value = option(input, i);
-  input.setAttribute("aria-valuetext", option(input, i));
+  else if (input.type === "range") {
+    Object.assign(input, stops && { stops, max: stops.length - 1 }, { value: stops?.indexOf(i) ?? i });
+    input.nextElementSibling.value = option(input, i);
+    input.setAttribute("aria-valuetext", option(input, i));
+  } else if (input.value !== String(i)) input.value = i; // where one is typing, the cursor stays
+  if (stops && input.options) [...input.options].forEach((each, k) => { each.hidden = each.disabled = !stops.includes(k); });
 }
 
 // A file of its own that stands behind this one can put its kind of picture among PICTURES before it is asked for.

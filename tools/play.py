@@ -38,7 +38,7 @@ from tools.judged import judged_html
 from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
 from tools.set_repository import BADGES
 from tools.shipped import own_pages, shipped
-from tools.states import States, combinations, options_of
+from tools.states import States, options_of
 
 TITLE = "Multi-head attention, step by step"
 # The roads through the course: title, what it is, and the names of its pages.
@@ -57,7 +57,7 @@ TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
-APART = "Not every combination of settings is kept here; a line says so where one is left out."
+APART = "Not every combination is kept here, so a slider stops less often while other settings are changed."
 LIVE = ("sentence.js", "live_sentence.js")  # what computes the explorer of page 00
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
@@ -154,7 +154,7 @@ def kept_html(panel, states):
     notes += [NOT_HERE.format(" and ".join(still))] * bool(still)
     notes += [CLICKED] * any(" " in name for name in states.shown)
     notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
-    notes += [APART] * (sum(" " not in name for name in states.shown) < combinations(states.live))
+    notes += [APART] * any(len(states.stops[name]) < len(options) for name, options in states.live.items())
     return figure_html(panel, states.live, states.start, notes, states.packed(), "kept")
 
 

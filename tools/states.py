@@ -1,28 +1,26 @@
 """The states of a Panel, computed beforehand, so that a page without a kernel can show them.
 
-Every combination of the controls that are always seen is a state, thinned where there are too many; so is
-each option of one control alone, and what a click on a cell shows, as far as there is room for it. The
-numbers and marks are the Panel's own: ``set``, ``click``, ``svg`` and ``description`` say what is shown.
+Where the controls alone say what is shown, every combination of them is a state, as far as there is room:
+sliders and long menus that are too many stop less often, but everywhere while the others are at their start.
+A click then moves controls. Where an explorer remembers, what a click shows is a state of its own. The
+numbers and marks are the Panel's: ``set``, ``click``, ``svg`` and ``description`` say what is shown.
 """
 
 import base64
-import functools
 import itertools
 import json
 import math
 import re
 import zlib
-from collections import Counter
 from unittest import mock
 
 import ipywidgets as widgets
+import numpy as np
 
-MOST_STATES = 2400  # combinations of the controls that are always seen
-MOST_WITH_MORE = 240  # up to so many, those under "more" combine with them
+MOST_STATES = 8_000  # combinations of the controls
 LONG_MENU = 20  # options
-MOST_CLICKS = 7_000  # after so many no further state is clicked through
-MOST_BYTES, LOOK_EVERY = 850_000, 900  # nor where all takes so many bytes, which is seen every so many clicks
-ENOUGH = 12  # cells of a heatmap without an answer, and it has none
+MOST_CLICKS = 7_000  # of an explorer that remembers
+MOST_BYTES = 850_000  # of all states of a Panel, packed
 CELL = re.compile(r'data-cell="([\d,]+)"')
 # What states share is stored once: a cell with its words, a text, any other mark.
 MARK = re.compile(r'<g class="hit".*?</g>|<text.*?</text>|<[^<]+', re.DOTALL)
@@ -45,143 +43,72 @@ def options_of(control):
     return [(format(value, control.readout_format), value) for value in values]
 
 
-def thinned(options, start):
-    """Return about half of the (label, value) of a slider or a long menu, its ends and its start among them.
+def thinned(stops, values, start):
+    """Return about half of the stops of a slider or a long menu, its ends and its start among them.
 
-    Of many whole numbers the powers of two remain, of others every second.
+    Stops are indices of its values. Of many whole numbers the powers of two remain, of others every second.
     """
-    values = [value for _, value in options]
-    kept = {0, len(values) - 1, values.index(start)}
+    kept = {stops[0], stops[-1], start}
     whole = all(isinstance(value, int) for value in values)
-    powers = kept | {i for i, value in enumerate(values) if whole and abs(value).bit_count() < 2}
-    seconds = kept | set(range(0, len(values), 2))
-    return [options[i] for i in sorted(powers if whole and len(powers) < len(values) else seconds)]
-
-
-def combined(panel):
-    """Return name -> (label, value) of the controls that combine, at most ``MOST_STATES`` of them.
-
-    First those that are always seen, unless switched off; then, as far as they fit, those under "more".
-    """
-    every = {name: options_of(control) for name, control in panel.controls.items()}
-    apart = {name for name, control in panel.controls.items() if name in panel.more or control.disabled}
-    live = {name: options for name, options in every.items() if name not in apart and len(options) > 1}
-    while combinations(live) > MOST_STATES:
-        sizes = {
-            name: len(live[name]) for name in live if can_be_thinned(panel, name) and len(live[name]) > 3
-        }
-        if not sizes:
-            raise ValueError(
-                f"{panel!r} has {combinations(live)} states; sliders and long menus are thinned."
-            )
-        longest = max(sizes, key=lambda name: len(every[name]))  # one is thinned far, not all a little
-        live[longest] = thinned(live[longest], panel.controls[longest].value)
-    for name in panel.more:
-        if len(every[name]) > 1 and combinations(live) * len(every[name]) <= MOST_WITH_MORE:
-            live[name] = every[name]
-    return live
-
-
-def can_be_thinned(panel, name):
-    return is_slider(panel, name) or len(options_of(panel.controls[name])) > LONG_MENU
-
-
-def is_slider(panel, name):
-    return isinstance(panel.controls[name], widgets.SelectionSlider) or hasattr(panel.controls[name], "step")
-
-
-def combinations(live):
-    return math.prod(map(len, live.values()))
+    powers = kept | {i for i in stops if whole and abs(values[i]).bit_count() < 2}
+    return sorted(powers if whole and len(powers) < len(stops) else kept | set(stops[::2]))
 
 
 class States:
     """The states of one Panel: of each its marks, its words, and the settings of its controls.
 
-    ``shown`` has one for each combination of settings, "0,2,1", counted in the options of each live control,
-    and one for each cell clicked there, "0,2,1 1,4,4"; a second click on the same cell, where it shows
-    something else, ends in "again".
+    ``shown`` has one for each combination of settings, "0,2,1", counted in the options of each live control.
+    ``clicks`` says which options a click on a cell sets. Where the explorer remembers, ``shown`` has a
+    state for each cell clicked, "0,2,1 1,4,4"; a second click, if it shows something else, ends in "again".
     """
 
     def __init__(self, make):
         """``make()`` returns the Panel, each time a new one: what it shows may depend on the way there."""
         self.make, self.panel = make, make()
-        self.live = self._playing()
-        self._go(())
-        kept = combined(self.panel)  # a slider stops where every combination is kept
-        self.live |= {name: kept[name] for name in kept.keys() & self.live if is_slider(self.panel, name)}
+        self.values = self._values()  # of the start
+        self.live, self.follows = self._playing()
         self.start = self._settings()
-        self.marks, self.shown, self._drawn = {}, {}, {}
-        self._clicks, self._looked, self._is_full = 0, 0, False
-        self.ends = [k for k, _ in enumerate(self.start) if self._is_set_back(k)]
-        for settings in [settings for settings in self._grid() if self._reach(settings)]:
-            no_tour = all(settings[k] == self.start[k] for k in self.ends)
-            if settings == self.start or (no_tour and self._is_room()):
-                self._click_each(settings)
+        self.marks, self.shown, self.clicks, self.decides, self.ends = {}, {}, {}, None, []
+        self.stops = {name: [*range(len(options))] for name, options in self.live.items()}
+        if self._remembers():
+            self._keep_clicks()
+        else:
+            self._keep_all()
 
-    def _is_room(self):
-        """Tell whether there is room for more clicks, in number and in bytes."""
-        if self._clicks >= self._looked + LOOK_EVERY:
-            self._looked, self._is_full = self._clicks, len(self.packed()) > MOST_BYTES
-        return self._clicks < MOST_CLICKS and not self._is_full
-
-    def packed(self):
-        """Return all states as text: JSON, deflate, base64."""
-        drawn, states = {}, {}  # what several names show is packed once
-        for name, (runs, words, settings) in self.shown.items():
-            states[name] = drawn.setdefault((_relative(runs), words, settings), len(drawn))
-        content = {"start": self.start, "ends": self.ends, "states": states}
-        content |= {"marks": list(self.marks), "drawn": list(drawn)}
-        content["leads"] = not vars(self.panel.explorer)  # then settings alone say what is shown
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    # --- the controls ---------------------------------------------------------------------------------
 
     def _playing(self):
-        """Return name -> options of the controls that say by themselves what is shown.
+        """Return name -> options of the controls that say by themselves what is shown, and which follow.
 
-        A box that ticks a cell of a mask does not, and nor does a menu whose options follow from another.
+        The options of a menu that follows from others are all that it ever has; one that then names a value
+        otherwise, and a box that ticks a cell of a mask, are left out.
         """
-        every = {name: options_of(control) for name, control in self.panel.controls.items()}
-        alone, follows = set(), set()
-        for name, value in [(name, value) for name, options in every.items() for _, value in options]:
-            self._go(())
-            before = self._values()
-            self.panel.set(**{name: value})
-            if [other for other, now in self._values().items() if now != before[other]] == [name]:
+        first = {name: options_of(control) for name, control in self.panel.controls.items()}
+        every = {name: {value: label for label, value in options} for name, options in first.items()}
+        alone, follows, renamed = set(), set(), set()
+        free = [name for name, control in self.panel.controls.items() if not control.disabled]
+        for name, value in [(one, value) for one in free for _, value in first[one]]:
+            self.panel = self.make()
+            self._bring({name: value})
+            if [other for other, now in self._values().items() if now != self.values[other]] == [name]:
                 alone.add(name)
             for other, control in self.panel.controls.items():
-                if [label for label, _ in options_of(control)] != [label for label, _ in every[other]]:
-                    follows.add(other)
-        return {name: options for name, options in every.items() if name in alone - follows}
+                now = options_of(control)
+                follows |= {other} if now != first[other] else set()
+                renamed |= {other for label, value in now if every[other].setdefault(value, label) != label}
+        self.panel = self.make()
+        live = {name: [(label, value) for value, label in every[name].items()] for name in every}
+        live |= {name: sorted(live[name], key=lambda option: option[1]) for name in follows - renamed}
+        return {name: live[name] for name in live if name in alone - renamed}, follows
 
-    def _grid(self):
-        """Return the settings to try, the nearest first."""
-        kept = combined(self.panel)
-        indices = [
-            [options.index(option) for option in kept.get(name, [options[i]])]
-            for (name, options), i in zip(self.live.items(), self.start, strict=True)
-        ]
-        grid = set(itertools.product(*indices))
-        for k, options in enumerate(self.live.values()):
-            grid |= {(*self.start[:k], i, *self.start[k + 1 :]) for i in range(len(options))}
-        return sorted(grid, key=self._far)
-
-    def _is_set_back(self, k):
-        """Tell whether each click sets a control back, as it ends a tour."""
-        others = [i for i in range(len([*self.live.values()][k])) if i != self.start[k]]
-        self._go((*self.start[:k], others[0], *self.start[k + 1 :]))
-        cells = list(dict.fromkeys(CELL.findall(self.panel.svg())))
-        for cell in (cells[-1:] + cells[len(cells) // 2 :])[:2]:
-            self._go((*self.start[:k], others[0], *self.start[k + 1 :]))
+    def _remembers(self):
+        """Tell whether a click changes what the explorer remembers."""
+        before = vars(self.panel.explorer).copy()
+        for cell in list(dict.fromkeys(CELL.findall(self.panel.svg())))[-1:]:
             self.panel.click(*map(int, cell.split(",")))
-            if self._settings()[k] != self.start[k]:
-                return False
-        return bool(cells)
-
-    def _far(self, settings):
-        """How far settings lie from the start: by controls moved, sliders and those under "more" last."""
-        moved = [name for name, i, j in zip(self.live, settings, self.start, strict=True) if i != j]
-        sliders = sum(is_slider(self.panel, name) for name in moved)
-        return len(moved), sliders, sum(name in self.panel.more for name in moved), settings
+        after = vars(self.panel.explorer)
+        self.panel = self.make()
+        return any(after[name] is not before[name] for name in after)
 
     def _values(self):
         return {name: control.value for name, control in self.panel.controls.items()}
@@ -191,85 +118,226 @@ class States:
         now = self._values()
         return tuple([value for _, value in options].index(now[name]) for name, options in self.live.items())
 
-    def _go(self, settings):
-        """Bring a new Panel to these settings; () is its start."""
-        with mock.patch.object(widgets.Widget, "open"):  # no front end is told: faster, and none is kept
-            self.panel = self.make()
-        chosen = zip(self.live.items(), settings, strict=True) if settings else ()
-        self.panel.set(**{name: options[i][1] for (name, options), i in chosen})
+    def _options_now(self, name):
+        return [value for _, value in options_of(self.panel.controls[name])]
 
-    def _reach(self, settings):
-        self._go(settings)
-        moved = zip(settings, self._settings(), self.start, strict=True)
-        if self.panel.message() or any(i not in (now, start) for i, now, start in moved):
-            return False
-        self._store(key(settings))
-        return True
-
-    def _click_each(self, settings):
-        silent = Counter()  # of each heatmap, how many cells did not answer before one did
-        self._go(settings)
-        at_rest = self._values(), vars(self.panel.explorer).copy()
-        cells = dict.fromkeys(CELL.findall(self.panel.svg()))
-        for cell in cells:
-            where = tuple(map(int, cell.split(",")))
-            heatmap = where[0]
-            if silent[heatmap] == ENOUGH:
-                continue
-            self._clicks += 1
-            self._bring_back(*at_rest)
-            for name in (cell, f"{cell} again"):
-                if not self._click(where, key(settings, name)):
-                    silent[heatmap] += name == cell
-                    break
-                silent[heatmap] = -len(cells)
-
-    def _bring_back(self, values, memory):
-        """Bring the controls and what the explorer remembers back, without a picture."""
+    def _bring(self, values, memory=None):
+        """Bring the controls, and what the explorer remembers, to these, without a picture."""
         explorer = self.panel.explorer
-        vars(explorer).clear()
-        vars(explorer).update(memory)
-        adjust = functools.partial(explorer.adjust, self.panel.controls, values)
-        with mock.patch.object(self.panel, "_refresh", adjust):
+        if memory is not None:
+            vars(explorer).clear()
+            vars(explorer).update(memory)
+        with mock.patch.object(
+            self.panel, "_refresh", lambda: explorer.adjust(self.panel.controls, self._values())
+        ):
             self.panel.set(**values)
 
-    def _click(self, where, name):
-        """Click, and store what is then shown, unless nothing has changed; return whether something has."""
-        before, explorer = self._values(), self.panel.explorer
-        if vars(explorer):  # what it remembers counts, too
-            self.panel.click(*where)
-            if self._values() != before:
-                self._store(name)
-            return self._values() != before
-        after = before | explorer.click(before, *where)
-        if after == before:
+    def _named(self, settings):
+        """Return the values of the live controls at these settings."""
+        return {name: options[i][1] for (name, options), i in zip(self.live.items(), settings, strict=True)}
+
+    # --- an explorer that does not remember -----------------------------------------------------------
+
+    def _keep_all(self):
+        while self._combinations() > getattr(self.panel.explorer, "most_kept", MOST_STATES):
+            self._thin()
+        for settings in itertools.chain(self._grid(), self._whole_rows()):
+            if key(settings) not in self.shown and self._exists(settings):
+                self._store(key(settings))
+        while len(self.packed()) > MOST_BYTES:
+            self._thin()
+            kept = map(key, itertools.chain(self._grid(), self._whole_rows()))
+            self.shown = {name: self.shown[name] for name in kept if name in self.shown}
+        self.decides, self.clicks = self._answers()
+        before = {*self.shown}
+        for settings in self._clicked():
+            if key(settings) not in self.shown and self._exists(settings):
+                self._store(key(settings))
+        others = [name for name in self.shown if name not in before]
+        while others and len(self.packed()) > MOST_BYTES:
+            others, dropped = others[: len(others) * 3 // 4], others[len(others) * 3 // 4 :]
+            self.shown = {name: state for name, state in self.shown.items() if name not in set(dropped)}
+
+    def _clicked(self):
+        """Return where clicks lead while at most one control is moved."""
+        near = [settings for settings in map(settings_of, self.shown) if self._is_near(settings)]
+        for settings in near:
+            for where, options in self.clicks.items():
+                decider = None if self.decides in (None, "all") else settings[self.decides]
+                if self.decides is None or where in (key(settings), f"{where.split()[0]} {decider}"):
+                    moved = dict(options)
+                    yield tuple(moved.get(k, i) for k, i in enumerate(settings))
+
+    def _is_near(self, settings):
+        return sum(i != start for i, start in zip(settings, self.start, strict=True)) < 2
+
+    def _grid(self):
+        return itertools.product(*self.stops.values())
+
+    def _combinations(self):
+        """Return how many there are, about: a menu that follows has half of its options on average."""
+        return math.prod(map(len, self.stops.values())) // 2 ** len(self.follows & self.live.keys())
+
+    def _thin(self):
+        """Let the longest slider or menu stop less often: one far, not all a little."""
+        sizes = {name: len(self.live[name]) for name in self.live if self._can_be_thinned(name)}
+        if not sizes:
+            raise ValueError(
+                f"{self.panel!r} has {self._combinations()} states; sliders and long menus are thinned."
+            )
+        name = max(sizes, key=sizes.get)
+        values, start = [value for _, value in self.live[name]], self.start[[*self.live].index(name)]
+        self.stops[name] = thinned(self.stops[name], values, start)
+
+    def _can_be_thinned(self, name):
+        is_long = is_slider(self.panel, name) or len(self.live[name]) > LONG_MENU
+        return is_long and len(self.stops[name]) > 3
+
+    def _whole_rows(self):
+        """Return where one control that was thinned has all its options, and no other slider is moved."""
+        for k, (name, options) in enumerate(self.live.items()):
+            if len(self.stops[name]) < len(options):
+                one_moved = [
+                    (*self.start[:other], i, *self.start[other + 1 :])
+                    for other, (menu, stops) in enumerate(self.stops.items())
+                    for i in stops
+                    if not is_slider(self.panel, menu)
+                ]
+                for settings in dict.fromkeys([self.start, *one_moved]):
+                    yield from ((*settings[:k], i, *settings[k + 1 :]) for i in range(len(options)))
+
+    def _exists(self, settings):
+        """Bring the Panel to these settings; return whether it has them, and something to show."""
+        values = self._named(settings)
+        following = {name: values.pop(name) for name in self.follows & values.keys()}
+        if self._values() | values != self._values():
+            self._bring(values)
+        if any(value not in self._options_now(name) for name, value in following.items()):
             return False
-        shown = self._drawn.get(tuple(after.values()))
-        if shown is None:
-            self.panel.set(**after)
-            self._store(name)
-            self._drawn[tuple(after.values())] = name, self._values()
-        else:
-            self.shown[name], values = self.shown[shown[0]], shown[1]
-            self._bring_back(values, {})
-        return True
+        self._bring(following)
+        self.panel._refresh()
+        return not self.panel.message()
+
+    def _answers(self):
+        """Return what decides, beside the cell, what a click does: None, a control, or all in its place.
+
+        And what it does, by the cell, by both, or by the settings.
+        """
+        for k in (None, *range(len(self.live)), "all"):
+            if (answers := self._decided_by(k)) is not None:
+                return k, {where: options for where, options in answers.items() if options}
+        raise ValueError(f"{self.panel!r}: what a click does depends on its cell and on several controls.")
+
+    def _decided_by(self, k):
+        """Return what clicks do if control k decides it, else None; all are tried near the start."""
+        cells_of = {i: cells[0] for i, mark in enumerate(self.marks) if (cells := CELL.findall(mark))}
+        answers = {}
+        for name, (ids, _, _) in self.shown.items():
+            settings = settings_of(name)
+            values = self.values | self._named(settings)
+            for cell in {cells_of[i] for i in ids.tolist() if i in cells_of}:
+                where = cell if k is None else name if k == "all" else f"{cell} {settings[k]}"
+                if where not in answers or self._is_near(settings):
+                    options = self._options(self.panel.explorer.click(values, *map(int, cell.split(","))))
+                    if answers.setdefault(where, options) != options:
+                        return None
+        return answers
+
+    def _options(self, chosen):
+        """Return pairs: which control, and which of its options is chosen."""
+        names, options = [*self.live], self.live
+        return [
+            (names.index(name), [value for _, value in options[name]].index(value))
+            for name, value in chosen.items()
+            if name in options
+        ]
+
+    # --- an explorer that remembers -------------------------------------------------------------------
+
+    def _keep_clicks(self):
+        self.live = {name: options for name, options in self.live.items() if name not in self.follows}
+        self.start, self.follows = self._settings(), set()
+        self.stops = {name: [*range(len(options))] for name, options in self.live.items()}
+        for settings in self._grid():
+            self._go(settings)
+            if self._settings() == settings and not self.panel.message():
+                self._store(key(settings))
+        self.ends = [k for k, _ in enumerate(self.start) if self._is_set_back(k)]
+        for settings in [settings for settings in self._grid() if key(settings) in self.shown]:
+            if all(settings[k] == self.start[k] for k in self.ends) and len(self.shown) < MOST_CLICKS:
+                self._click_each(settings)
+
+    def _go(self, settings):
+        """Bring a new Panel to these settings."""
+        with mock.patch.object(widgets.Widget, "open"):  # no front end is told: faster, and none is kept
+            self.panel = self.make()
+        self.panel.set(**self._named(settings))
+
+    def _is_set_back(self, k):
+        """Tell whether each click sets a control back, as it ends a tour."""
+        others = [i for i in range(len([*self.live.values()][k])) if i != self.start[k]]
+        moved = (*self.start[:k], others[0], *self.start[k + 1 :])
+        self._go(moved)
+        cells = list(dict.fromkeys(CELL.findall(self.panel.svg())))
+        for cell in (cells[-1:] + cells[len(cells) // 2 :])[:2]:
+            self._go(moved)
+            self.panel.click(*map(int, cell.split(",")))
+            if self._settings()[k] != self.start[k]:
+                return False
+        return bool(cells)
+
+    def _click_each(self, settings):
+        self._go(settings)
+        at_rest = self._values(), vars(self.panel.explorer).copy()
+        for cell in dict.fromkeys(CELL.findall(self.panel.svg())):
+            self._bring(*at_rest)
+            for name in (cell, f"{cell} again"):
+                before = self._values(), vars(self.panel.explorer).copy()
+                self.panel.click(*map(int, cell.split(",")))
+                if (self._values(), vars(self.panel.explorer)) == before:
+                    break
+                self._store(key(settings, name))
+
+    # --- what is kept ---------------------------------------------------------------------------------
 
     def _store(self, name):
-        runs = []
-        for mark in MARK.findall(self.panel.svg()):
-            i = self.marks.setdefault(mark, len(self.marks))
-            if runs and i == runs[-2] + runs[-1]:
-                runs[-1] += 1
-            else:
-                runs += [i, 1]
-        self.shown[name] = runs, self.panel.description(), self._settings()
+        ids = [self.marks.setdefault(mark, len(self.marks)) for mark in MARK.findall(self.panel.svg())]
+        self.shown[name] = np.array(ids, dtype=np.int32), self.panel.description(), self._settings()
+
+    def packed(self):
+        """Return all states as text: JSON, deflate, base64."""
+        used, first = np.unique(np.concatenate([ids for ids, _, _ in self.shown.values()]), return_index=True)
+        order = used[first.argsort()]  # those that are used, in the order of their use
+        number = np.zeros(len(self.marks), dtype=np.int32)
+        number[order] = np.arange(len(order))
+        drawn, states, marks = {}, {}, list(self.marks)  # what several names show is packed once
+        for name, (ids, words, settings) in self.shown.items():
+            states[name] = drawn.setdefault((runs(number[ids]), words, settings), len(drawn))
+        content = {"start": self.start, "ends": self.ends, "states": states, "drawn": list(drawn)}
+        content |= {"marks": [marks[i] for i in order], "clicks": self.clicks, "decides": self.decides}
+        content["follows"] = [k for k, name in enumerate(self.live) if name in self.follows]
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _relative(runs):
-    """Return runs whose beginnings count from the end of the one before: alike where pictures are."""
-    ends = [0, *(first + count for first, count in zip(runs[::2], runs[1::2], strict=True))]
-    gaps = (first - end for first, end in zip(runs[::2], ends[:-1], strict=True))
-    return tuple(itertools.chain.from_iterable(zip(gaps, runs[1::2], strict=True)))
+def runs(ids):
+    """Return numbers as runs, (gap, count, …): how far each begins behind the end of the one before.
+
+    >>> runs(np.array([4, 5, 6, 0, 1]))
+    (4, 3, -7, 2)
+    """
+    starts = np.flatnonzero(np.diff(ids, prepend=ids[0] - 2) != 1)
+    counts = np.diff(starts, append=len(ids))
+    gaps = ids[starts] - np.concatenate([[0], (ids[starts] + counts)[:-1]])
+    return tuple(np.stack([gaps, counts], axis=1).ravel().tolist())
+
+
+def is_slider(panel, name):
+    return isinstance(panel.controls[name], widgets.SelectionSlider) or hasattr(panel.controls[name], "step")
+
+
+def settings_of(name):
+    return tuple(map(int, name.split(",")))
 
 
 def key(settings, click=""):

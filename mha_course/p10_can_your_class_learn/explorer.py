@@ -105,6 +105,7 @@ class LearningExplorer(Explorer):
         """Show a training that has run, for a page without a kernel."""
         self.run = _finished_run()
         panel.set(step=training.STEPS)
+        panel.controls["break"].disabled = True  # it would go on with this very run
 
     def click(self, values, heatmap, row, column):
         return {"head": column}

@@ -1,8 +1,11 @@
 """The pages that play without a kernel: the states of their Panels, held against the Panels, and all else they show."""
 
+import base64
 import functools
+import json
 import random
 import re
+import zlib
 from collections import defaultdict
 
 import ipywidgets as widgets
@@ -10,10 +13,8 @@ import pytest
 
 pytest.importorskip("latex2mathml")
 
-from mha_course.d10_trained_heads import trained_explorer
 from mha_course.p00_start_here import cat_eats_fish_heads
 from mha_course.p02_qkv_projection import projection_explorer
-from mha_course.p05_causal_mask import mask_explorer
 from mha_course.p06_softmax import softmax_explorer
 from mha_course.p08_splitting_heads import splitting_explorer
 from mha_course.p09_concat_and_output import machine_explorer
@@ -21,39 +22,45 @@ from mha_helpers.panel import Explorer, Panel
 from tools import play, states
 from tools.notebook import all_pages, name_of
 from tools.page import stored_pages
-from tools.states import States, combined, key, options_of, thinned
+from tools.states import CELL, States, key, options_of, thinned
 
 SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, splitting_explorer]
 
 
 @pytest.fixture(scope="module")
 def states_of():
-    """A function that returns the states of an explorer, made once, with the clicks of its start alone."""
+    """A function that returns the states of an explorer, made once, with few stops of long sliders."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(states, "MOST_CLICKS", 0)
+        patch.setattr(states, "MOST_STATES", 3300)
         yield functools.cache(States)
 
 
 @pytest.mark.parametrize("explorer", SOME_PANELS)
 def test_states_are_what_the_panel_says(states_of, explorer):
-    """A picture is put together again as the page does it."""
+    """A picture is put together again as the page does it, and a click leads to where it leads in the Panel."""
     made, draw = states_of(explorer), random.Random(explorer.__name__)
-    marks = list(made.marks)
-    clicked = sorted(name for name in made.shown if " " in name)
-    assert {name.split()[0] for name in clicked} == {key(made.start)}
-    plain = sorted(made.shown.keys() - set(clicked))
-    for name in draw.sample(plain, 8) + draw.sample(clicked, 6):
-        settings, _, click = name.partition(" ")
-        settings, panel = tuple(map(int, settings.split(","))), explorer()
-        chosen = zip(made.live.items(), settings, strict=True)
-        panel.set(**{name: options[i][1] for (name, options), i in chosen})
-        for _ in click.split():  # "0,2,1", or "0,2,1 again"
-            panel.click(*map(int, click.split()[0].split(",")))
-        runs, words, now = made.shown[name]
-        pairs = zip(runs[::2], runs[1::2], strict=True)
-        assert "".join("".join(marks[first : first + count]) for first, count in pairs) == panel.svg()
-        assert words == panel.description()
-        assert click or now == settings
+    kept = json.loads(zlib.decompress(base64.b64decode(made.packed())))
+    for name in draw.sample(sorted(made.shown), 12):
+        settings, panel = [*map(int, name.split(","))], explorer()
+        for _ in "12":  # a menu that follows from others has its options only then
+            panel.set(**{menu: made.live[menu][i][1] for menu, i in zip(made.live, settings, strict=True)})
+        _, words, now = kept["drawn"][kept["states"][name]]
+        assert (made_again(kept, name), words, now) == (panel.svg(), panel.description(), settings)
+        cell, decides = draw.choice(CELL.findall(panel.svg())), kept["decides"]
+        for k, i in kept["clicks"].get(cell if decides is None else f"{cell} {settings[decides]}", []):
+            settings[k] = i
+        panel.click(*map(int, cell.split(",")))
+        assert made_again(kept, key(settings)) == panel.svg()
+
+
+def made_again(kept, name):
+    """Return a picture as the page puts it together."""
+    picture, end = "", 0
+    drawn = kept["drawn"][kept["states"][name]][0]
+    for gap, count in zip(drawn[::2], drawn[1::2], strict=True):
+        picture += "".join(kept["marks"][end + gap : end + gap + count])
+        end += gap + count
+    return picture
 
 
 def test_each_option_of_one_control_is_a_state(states_of):
@@ -65,14 +72,19 @@ def test_each_option_of_one_control_is_a_state(states_of):
 
 
 def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monkeypatch):
-    assert "follow" not in states_of(splitting_explorer).live  # its options follow from the sliders
+    assert states_of(splitting_explorer).follows == {"follow"}  # its options follow from the sliders
+    assert [label for label, _ in states_of(splitting_explorer).live["follow"]][3::4] == ["head 4", "token 4"]
     monkeypatch.setattr(States, "_grid", lambda self: [self.start])
-    assert " ".join(States(mask_explorer).live) == "mask head query key"  # the box ticks a cell of the mask
+    monkeypatch.setattr(States, "_click_each", lambda self, settings: None)
+    assert (
+        " ".join(States(machine_explorer).live) == "sentence head mask tour"
+    )  # the menus name other cells then
 
 
-def test_what_page_06_asks_for_is_among_the_states():
+def test_what_page_06_asks_for_is_among_the_states(states_of):
     """Its text names these settings, so that a page without a kernel must show them, too."""
-    live = {name: [value for _, value in options] for name, options in combined(softmax_explorer()).items()}
+    made = states_of(softmax_explorer)
+    live = {name: [made.live[name][i][1] for i in stops] for name, stops in made.stops.items()}
     assert {0, 50, 86, 90} <= set(live["every"]) and {0.1, 1, 10} <= set(live["temperature"])
     assert min(live["cat"]) < 0 in live["cat"] and live["shift"] == [False, True]
 
@@ -87,7 +99,9 @@ def test_what_page_06_asks_for_is_among_the_states():
     ],
 )
 def test_of_many_whole_numbers_the_powers_of_two_remain_of_others_every_second(slider, kept):
-    assert " ".join(label for label, _ in thinned(options_of(slider), slider.value)) == kept
+    labels, values = zip(*options_of(slider), strict=True)
+    stops = thinned(range(len(values)), values, values.index(slider.value))
+    assert " ".join(labels[i] for i in stops) == kept
 
 
 class Dials(Explorer):
@@ -95,7 +109,7 @@ class Dials(Explorer):
         self.kind = kind
 
     def controls(self):
-        return {name: self.kind(options=range(20)) for name in "abc"}
+        return {name: self.kind(options=range(10)) for name in "abc"}
 
     def draw(self, drawing, state):
         pass
@@ -104,10 +118,13 @@ class Dials(Explorer):
         return []
 
 
-def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words():
-    with pytest.raises(ValueError, match="8000 states"):
-        combined(Panel(explorer=Dials(widgets.Dropdown)))
-    assert states.combinations(combined(Panel(explorer=Dials(widgets.SelectionSlider)))) < 2400
+def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words(monkeypatch):
+    monkeypatch.setattr(states, "MOST_STATES", 200)
+    with pytest.raises(ValueError, match="1000 states"):
+        States(lambda: Panel(explorer=Dials(widgets.Dropdown)))
+    made = States(lambda: Panel(explorer=Dials(widgets.SelectionSlider)))
+    assert [len(stops) for stops in made.stops.values()] == [3, 6, 10]
+    assert len(made.shown) == 3 * 6 * 10 + 7 + 4  # and each option of one alone
 
 
 def test_a_click_ends_the_tour_of_the_machine_and_nothing_else(monkeypatch):
@@ -116,13 +133,6 @@ def test_a_click_ends_the_tour_of_the_machine_and_nothing_else(monkeypatch):
     monkeypatch.setattr(States, "_click_each", lambda self, settings: None)
     made = States(machine_explorer)
     assert [[*made.live][k] for k in made.ends] == ["tour"]
-
-
-def test_a_heatmap_that_answers_no_click_leaves_the_others_theirs(monkeypatch):
-    """deeper/10's first has 576 cells, of which some are tried."""
-    monkeypatch.setattr(States, "_grid", lambda self: [self.start])
-    clicked = [name.partition(" ")[2] for name in States(trained_explorer).shown if " " in name]
-    assert clicked == [f"{heatmap},0,0" for heatmap in (0, 1, 3, 4, 5, 6, 7)]
 
 
 @pytest.fixture(scope="module")
@@ -142,37 +152,38 @@ def test_every_panel_of_the_course_stands_in_a_cell_of_its_own():
 
 
 class MadeUp(Explorer):
-    """Two settings of it do not combine; clicks on its cells do nothing, change a box, type a word or move a slider."""
+    """Two settings of it do not combine; a click turns a box, or a word that it remembers, or moves a slider."""
 
-    title, more = "A <made-up>", ("off", "word")
+    title, more = "A <made-up>", ("off", "note")
 
     def __init__(self, start, refused):
-        self.start, self.refused = start, refused
+        self.start, self.refused, self.word = start, refused, "hi"
 
     def controls(self):
         return {
             "mask": widgets.Dropdown(options=[("c", 1), ("a & b", 0)], value=0),
             "d": widgets.IntSlider(self.start, 1, 3, description="d <1>"),
             "off": widgets.Checkbox(True),
-            "word": widgets.Text("hi"),
+            "note": widgets.Text(""),
         }
 
     def compute(self, mask, d, **_):
         if (mask, d) == self.refused:
             raise ValueError("no")
-        return {"trail": ()}  # so the way of its clicks is told
+        return {"trail": (), "word": self.word}  # so the way of its clicks is told
 
     def draw(self, drawing, state):
         cells = "".join(f'<g class="hit" data-cell="0,0,{i}"><rect/></g>' for i in (9, 0, 1, 2))
-        svg = f"<svg><rect/><rect/>{cells}<text>{' '.join(map(str, list(state.values())[:4]))}</text></svg>"
-        drawing.svg = lambda: svg
+        shown = " ".join(str(state[name]) for name in ("mask", "d", "off", "word"))
+        drawing.svg = lambda: f"<svg><rect/><rect/>{cells}<text>{shown}</text></svg>"
 
     def words(self, state):
         return [f"<{state['word']}>", "& more"]
 
     def click(self, values, heatmap, row, column):
-        word = "two" if values["word"] == "one" else "one"
-        return {0: {"off": not values["off"]}, 1: {"word": word}, 2: {"d": 1, "word": "one"}}.get(column, {})
+        if column in (1, 2):
+            self.word = "one" if column == 2 or self.word != "one" else "two"
+        return {0: {"off": not values["off"]}, 2: {"d": 1}}.get(column, {})
 
 
 def made_up_panel(start=2, refused=(1, 3)):
@@ -185,7 +196,7 @@ PANEL = """\
 <details><summary>more</summary><div class="controls"><label><input type="checkbox" disabled data-name="off" data-control="no|yes" checked> off</label></div></details>\
 <div class="scroll picture"><svg><rect/><rect/><g class="hit" data-cell="0,0,9"><rect/></g><g class="hit" data-cell="0,0,0"><rect/></g><g class="hit" data-cell="0,0,1"><rect/></g><g class="hit" data-cell="0,0,2"><rect/></g><text>0 2 True hi</text></svg></div><div class="way" role="group" aria-label="the way here"></div>\
 <p role="status">&lt;hi&gt;<br>&amp; more</p>\
-<p class="note">To type words of your own, open this page in JupyterLab. Click or tap a cell to choose it. In JupyterLab several clicks also add up. Not every combination of settings is kept here; a line says so where one is left out.</p><script type="text/plain"></script></figure>"""
+<p class="note">To type words of your own, open this page in JupyterLab. Click or tap a cell to choose it. In JupyterLab several clicks also add up.</p><script type="text/plain"></script></figure>"""
 
 
 def test_a_panel_to_the_letter():
