@@ -7,14 +7,5 @@ Those of a page are in its folder: ``from mha_course.p03_qk_scores import exerci
 from mha_course.exercises.compare import as_python, kind_of
 from mha_course.exercises.engine import changes, run_code
 from mha_course.exercises.kinds import FunctionExercise, TestExercise, ValueExercise, another_kind
-from mha_course.exercises.running import (
-    AnswerError,
-    Calls,
-    Outcome,
-    case,
-    is_stub,
-    numbers,
-    run,
-    same_outcome,
-)
+from mha_course.exercises.running import AnswerError, Calls, Outcome, case, numbers, run, same_outcome
 from mha_course.exercises.showing import CORRECT, Verdict

@@ -108,7 +108,7 @@ def test_each_break_changes_what_comes_out_and_the_mask_is_left_out_only_where_i
     assert moved == (name in ("no mask", "softmax over the queries", "heads cut without transpose"))
 
 
-def test_it_trains_to_the_next_kept_step_and_leads_back(panel):
+def test_it_trains_to_the_next_kept_step_and_leads_back(panel, monkeypatch):
     untrained = panel.svg()
     panel.controls["train"].value = True
     assert panel.controls["step"].options == (0, 25) and panel.controls["step"].value == 25
@@ -116,7 +116,13 @@ def test_it_trains_to_the_next_kept_step_and_leads_back(panel):
     assert "Step 25" in panel.description() and panel.state()["loss"] == panel.state()["losses"][24]
     panel.set(step=0)
     assert "Step 0: 0 of 50" in panel.description() and panel.svg() != untrained  # the curve stays
+    assert not panel.controls["train"].disabled
+    with monkeypatch.context() as short:
+        short.setattr(training, "STEPS", 25)
+        panel.set(step=25)
+        assert panel.controls["train"].disabled and panel.controls["train"].description == "trained"
     panel.reset()
+    assert not panel.controls["train"].disabled
     assert panel.svg() == untrained and panel.controls["step"].options == (0,)
 
 
