@@ -42,7 +42,7 @@ def language_explorer():
 class LanguageExplorer(Explorer):
     title, asks, height = "The 270 heads of a language model", "click a head in the map", 368
     more = ("layer", "head", "against")
-    most_kept = 1100  # combinations on a page without a kernel, since each runs the model
+    most_kept = 1500  # combinations on a page without a kernel, since each runs the model
 
     def controls(self):
         return {
