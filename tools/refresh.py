@@ -19,7 +19,11 @@ from tools.notebook import all_pages, exercises_in, remade, write_setup_cell
 
 def refreshed(path):
     """The text of the notebook at `path`, executed and in its stored form. The file is not touched."""
-    notebook = nbformat.read(path, as_version=4)
+    return renewed(nbformat.read(path, as_version=4), path)
+
+
+def renewed(notebook, path):
+    """The text of a notebook as the page at `path`, with the set-up cell and exercises of today."""
     write_setup_cell(notebook)
     write_exercises(notebook)
     return remade(notebook, path)

@@ -9,17 +9,8 @@ import re
 
 import nbformat
 
-from tools.notebook import (
-    ROOT,
-    all_pages,
-    as_text,
-    exercises_in,
-    id_prefix,
-    normalise,
-    remade,
-    write_setup_cell,
-)
-from tools.refresh import write_exercises
+from tools.notebook import ROOT, all_pages, as_text, exercises_in, id_prefix, normalise
+from tools.refresh import renewed
 
 
 def own_pages():
@@ -45,9 +36,7 @@ def _shipped_text(path, saved):
     print(f"{path.name}: its exercises begin anew, and it is run", flush=True)
     if page.cells[0].id.startswith(id_prefix(path)):  # a cell of a learner's own has another kind of id
         page.cells = [cell for cell in page.cells if cell.id.startswith(id_prefix(path))]
-    write_setup_cell(page)
-    write_exercises(page)
-    return remade(page, path)
+    return renewed(page, path)
 
 
 def is_as_stored(page, path):
