@@ -22,7 +22,7 @@ def page(widgets):
     printed = [nbformat.v4.new_output("stream", text=text) for text in ("one\n", "two\n")]
     data = {"text/plain": "<Panel>", WIDGET_VIEW: {"model_id": "outer"}}
     output = nbformat.v4.new_output("execute_result", data, metadata={WIDGET_VIEW: {}}, execution_count=7)
-    cell = nbformat.v4.new_code_cell("weights_explorer()", outputs=[*printed, output], execution_count=7)
+    cell = nbformat.v4.new_code_cell("weights_explorer()\n", outputs=[*printed, output], execution_count=7)
     cells, metadata = [nbformat.v4.new_markdown_cell("# A page"), cell], {"widgets": {WIDGET_STATE: widgets}}
     return nbformat.from_dict(copy.deepcopy(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
 
@@ -37,11 +37,10 @@ def test_a_page_that_colab_has_saved_is_stored_like_any_other():
         normalise(notebook, Path("03_qk_scores.ipynb"))
         nbformat.validate(notebook)
     assert as_text(colab) == as_text(jupyterlab)
-    printed, panel = colab.cells[1].outputs
+    (printed, panel), source = colab.cells[1].outputs, colab.cells[1].source
     assert printed.text == "one\ntwo\n" and set(panel.data) == {"text/plain", "image/png"}
-    assert panel.execution_count == 1 and panel.metadata == {
-        "image/png": {"alt": "Weights of “a & b”", "width": 200}
-    }
+    assert panel.execution_count == 1 and source == "weights_explorer()"
+    assert panel.metadata == {"image/png": {"alt": "Weights of “a & b”", "width": 200}}
 
 
 def test_a_page_that_came_alone_says_in_one_sentence_what_to_do(monkeypatch):
