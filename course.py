@@ -120,7 +120,7 @@ def install(requirements):
     make_environment()
     lists = [["-c", "constraints.txt", "-r", requirements]]
     if requirements == COURSE:
-        print("Installing what the course needs: about 1.6 GB, a few minutes, once.", flush=True)
+        print("Installing what the course needs: about 1.6 GB on the disk, a few minutes, once.", flush=True)
         install_cpu_torch()
         lists[0] += ["-e", "."]  # the helpers, as they are in this folder
         # The language model of page 11: its file is read, its code does not run, so its needs stay out.

@@ -217,6 +217,8 @@ class WrongNumbers:
         count, right = wrong.numel(), int((~wrong).sum())
         rest = f"{right or 'none'} of {count} numbers {'are' if right > 1 else 'is'} right"
         rest = "all that stands before it is right" if any(index) else rest
+        if self.whole and not right and torch.isin(self.values, self.expected).any():
+            rest = "some numbers of the answer stand in other places"
         what = f", and {there} is expected there" if self.asked.of_function else f", which is {size}"
         return f" has {here} {self._where(index)}{what}; {rest}"
 

@@ -12,6 +12,13 @@ _SOME_KEYS = torch.tensor([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 1]]).b
 _ONE_HEAD_QKV = numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
 
 
+def _of_some_scores():
+    """Return an input in which query 1 scores key 4 with 0, and query 2 all that it may see near −60."""
+    q, k, v = (part.clone() for part in _ONE_HEAD_QKV)
+    k[:, -1], k[3], q[1, -1] = 1, 0, -120  # d_k is 4
+    return q, k, v
+
+
 def _several_heads(*front):
     return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 9, seed=5)
 
@@ -30,6 +37,7 @@ write_attention = AttentionFunction(
     cases=lambda: [
         case(*_ONE_HEAD_QKV, label="with one head, without a mask"),
         case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask"),
+        case(*_of_some_scores(), _SOME_KEYS, label="with a mask, and scores of 0 and of −60"),
         case(*_several_heads(6), label="with six heads in front"),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
@@ -48,7 +56,7 @@ write_attention = AttentionFunction(
         k.transpose(-2, -1) => k.T => k.transpose(0, 1)
         With heads in front, others change places: counted from the end, which two axes should?
     """),
-    praise="PyTorch's own function gives these numbers, for any number of heads.",
+    praise="PyTorch's own function gives these numbers, too, for any number of heads.",
     hints=[
         "Five steps: multiply each query by each key; divide; hide; softmax over the keys; mix the values.",
         "k.transpose(-2, -1) swaps the last two axes, so that q @ it is (…, n_q, n_k).",

@@ -24,7 +24,7 @@ without_positions = ValueExercise(
         ("a", f"Pair a {_SAME_WORDS}"),
         ("c", f"Pair c {_SAME_WORDS}"),
     ],
-    praise="Without positions a sentence is a bag of words, whatever the words say about each other.",
+    praise="Without positions, and without a mask such as page 05's, a sentence is a bag of words.",
     hints=[
         "Each word gives one row, and the row depends on the word only. Write them down.",
         "Sentences with the same word counts give the same rows.",
@@ -82,7 +82,7 @@ tokens_to_x = FunctionExercise(
         table[token_ids] => table[token_ids - 1]
         You count from 1: which row has the number 0?
     """),
-    praise="This is the whole way from text to x. In papers table[token_ids] is the embedding of the tokens.",
+    praise="The way from token numbers to x. In papers table[token_ids] is the embedding of the tokens.",
     hints=[
         "A table indexed by a tensor of numbers gives one row for each number: table[token_ids].",
         "A sentence of n tokens uses the first n positions. The number of tokens is token_ids.shape[-1].",

@@ -96,7 +96,7 @@ my_w_q = [
     ...,  # 3rd
 ]
 """,
-    praise="A row of W_Q says what one feature asks: “is eaten” is the one that only “fish” has.",
+    praise="A row of W_Q says what one feature asks: of what words are, “is eaten” is what only “fish” has.",
     hints=[
         "Each row of W_Q says what one feature asks. Positions aside, which feature belongs to “fish” alone?",
         "All other rows are [0, 0], so that the other two words ask nothing.",

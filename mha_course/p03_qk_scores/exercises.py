@@ -165,11 +165,11 @@ next_word = Design(
         position + 1] => position - 1]
         Each word finds the word before it: should a query hold its own position, or the next?
     """),
-    praise="“Look one word ahead” means a query that equals the key of the next position.",
+    praise="“Look one word ahead” means a query that fits best the key of the next position.",
     hints=[
         "Rows 0 to 4 of both matrices stay 0, so that the words do not count. Which rows hold the positions?",
         "Let the key of a position be a 1 in its own column: w_k[5 + position, position] = 1.",
-        "A query fits best where it equals the key: which column must hold the 1 of w_q[5 + position]?",
+        "Of keys equally long a query fits its like best: which column must hold the 1 of w_q[5 + position]?",
     ],
     solution="""
 def my_matrices():

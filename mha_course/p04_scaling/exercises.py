@@ -83,7 +83,7 @@ wrong_root = ValueExercise(
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
         ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
     ],
-    praise="Her scores come out √8 times too small, so her heads can hardly settle on one word.",
+    praise="Her scores come out √8 times too small, so at first her heads can hardly settle on one word.",
     hints=[
         "How many products does a score of one head add up, and what spread does that sum have?",
         "Divide this spread by √512.",
@@ -190,7 +190,7 @@ scale_test = ScaleTest(
     every size of head, else `False`. The check hands your test fourteen scales, two of which are right. A few
     hundred queries and keys are enough.
     """,
-    praise="A divisor that never changes is caught only by a test of two sizes.",
+    praise="A test of one size misses the divisor that is right there: two sizes catch it.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
         "What spread, .std(), should a correctly scaled result have? It is measured, so leave some room.",

@@ -38,7 +38,7 @@ scores_equal_to_zero = ValueExercise(
         ([2.828, -torch.inf, 1.414], "Those are the scores the code leaves: what does softmax make of them?"),
         ([0.804, 0.196], "Both shares are right. What weight does the hidden word get, and where?"),
     ],
-    praise="A visible word with a score of 0 was hidden, too; random scores are never exactly 0.",
+    praise="A visible word with a score of 0 was hidden, too; random scores are hardly ever exactly 0.",
     hints=[
         "The mask multiplies by 1 everywhere in this row. Which score is 0 nevertheless?",
         "That word loses its weight. The other two keep their ratio, 0.768 to 0.187, and add up to 1.",

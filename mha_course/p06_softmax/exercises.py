@@ -133,7 +133,7 @@ softmax_for_every_row = FunctionExercise(
         .nan_to_num() => .nan_to_num(1 / scores.shape[-1])
         A row without any key gets equal shares: which weights would say that it looks nowhere?
     """),
-    praise="Large scores, hidden keys, rows without any key: it is ready for real sentences.",
+    praise="Large scores, hidden keys, rows without any key: it is ready for the scores of real sentences.",
     hints=[
         "Which number can you subtract from a row of scores so that none overflows and no weight changes?",
         "scores.amax(dim=-1, keepdim=True) finds it for each row; keepdim=True keeps the axis.",

@@ -23,7 +23,7 @@ out_of_reach = ValueExercise(
         ("c", "Point c lies on an edge: what weights would words not at its ends get?"),
         ("e", "Point e is a corner: what weights would the other three words need?"),
     ],
-    praise="With every weight above 0 an output lies inside the hull, never on its edge; (1, 1) is inside.",
+    praise="With every weight above 0 an output lies inside the hull, not on its edge; (1, 1) is inside.",
     hints=[
         "Draw the four values and join the outer three. Where does (1, 1) lie?",
         "The long edge holds the points whose two numbers add up to 4.",
@@ -93,7 +93,7 @@ hidden_weights = ByItsCall(
         (q, k, => (q / k.shape[-1] ** 0.5, k,
         You divide by √d_k, and the call does so once more: the weights come out too even.
     """),
-    praise="Values that tell the words apart turn outputs into weights: now you can look into any kernel.",
+    praise="Values that tell words apart turn outputs into weights, of any kernel that takes values so wide.",
     hints=[
         "An output is weight 1 · value 1 + weight 2 · value 2 + …: which values let you read off weight 1?",
         "Give the first word (1, 0, 0, …), the second (0, 1, 0, …), and so on: torch.eye makes that table.",
@@ -147,7 +147,7 @@ one_more_word = FunctionExercise(
         , new_total => , total + score
         The output is right; the total is a sum of powers, not of scores.
     """),
-    praise="All earlier weights shrink by one factor. Fast kernels such as FlashAttention work like this.",
+    praise="All earlier weights shrink by one factor. FlashAttention takes away the largest score, too.",
     hints=[
         "total · output is the sum of power · value over all words so far, before it was divided.",
         "Add the new word to this sum: e to the power of its score, times its value.",

@@ -183,7 +183,7 @@ def split(q, num_heads):
         q[:, head * d_k : (head + 1) * d_k] => q.view(num_heads, n, d_k)[head]
         Your test accepts what `view` alone gives: which numbers does each of its heads hold?
     """),
-    praise="Numbers that all differ, more than one word, head and feature: now no right shape can fool you.",
+    praise="Numbers that all differ, and three sizes above 1 that differ: no shape hides a wrong split then.",
     hints=[
         "Make a small table whose numbers all differ, with torch.arange. Make no axis size 1.",
         "You know where each number belongs: exercise 8.1 asked for it. Which slice of q must heads[i] be?",

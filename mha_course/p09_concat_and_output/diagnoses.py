@@ -158,8 +158,10 @@ MISTAKES = changes("""
     A hidden score becomes the highest: which score gives no weight?
     -torch.inf => 0 => 1e-9 => -1e-9
     A hidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
-    -torch.inf => -1 => -2 => -5 => -10 => 1
+    -torch.inf => -1 => -10 => 1
     A hidden score becomes a small number, so that softmax still gives it weight: which number leaves none?
+    scores.masked_fill(~mask, -torch.inf) => (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
+    A score that is exactly 0 is hidden, although the mask allows it: what alone should say who is hidden?
     scores.masked_fill(~mask, -torch.inf) => scores + mask => scores + 1.0 * ~mask
     The mask moves a score by 1 alone, so that softmax still gives it weight: what leaves none?
     scores.masked_fill(~mask, -torch.inf) => scores - 10.0 * ~mask

@@ -73,6 +73,7 @@ the_class = ModuleExercise(
         batch((3, 3), n=4, label="with d_k = 1, without a mask"),
         batch((12, 3), label="with three heads, without a mask"),
         batch((8, 2), causal_mask(4), n=4, label="with a mask"),
+        batch((4, 2), causal_mask(4), n=4, label="with a mask, and scores of 0"),
         batch((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
     ],
     task="""
@@ -90,7 +91,7 @@ class MyAttention(nn.Module):
         # -> output (b, n, d_model), weights (b, h, n, n)
         ...
 """,
-    praise="You have written multi-head attention, and its numbers match PyTorch's.",
+    praise="You have written multi-head attention, and PyTorch's gives these numbers, too.",
     hints=[
         "One line a step: self.w_q(x) projects; split, scores, scale, mask, softmax, values, merge, W_O.",
         "Split: (b, n, d_model) -> (b, n, h, d_k) with view, then transpose(1, 2) -> (b, h, n, d_k).",

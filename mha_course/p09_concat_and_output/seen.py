@@ -7,7 +7,9 @@ from torch.overrides import TorchFunctionMode
 from mha_course.exercises import FunctionExercise, Outcome, run, same_outcome
 from mha_course.exercises.running import explain
 from mha_course.p09_concat_and_output import diagnoses
+from mha_helpers.style import number
 
+_A_LOW_SCORE = "A hidden score becomes {}, so words whose other scores are as low look there: what is lower?"
 _AFTER_SOFTMAX = "−∞ is written into the weights, after softmax: what becomes 0 if it is there before?"
 
 
@@ -28,7 +30,7 @@ class Watch(TorchFunctionMode):
         result = func(*args, **kwargs)
         if not isinstance(result, torch.Tensor):
             return result
-        numbers = {each for each in everything if isinstance(each, float)}
+        numbers = {float(each) for each in everything if type(each) in (int, float)}
         fills = name.startswith("masked_fill") or name == "where"
         if masks and all(masks):
             self.of_mask[id(result)] = result
@@ -37,6 +39,8 @@ class Watch(TorchFunctionMode):
                 self.of_infinity.append("0 · ∞ is NaN: what is your mask times ∞ where it is 0?")
         elif any(masks) and fills and torch.inf in numbers:
             self.of_infinity.append("Your code writes +∞ into scores: which score gives no weight?")
+        elif any(masks) and fills and (low := [each for each in numbers if -1000 < each < -1e-6]):
+            self.of_infinity.append(_A_LOW_SCORE.format(number(low[0])))
         elif any(masks) and fills and -torch.inf in numbers and id(args[0]) in self.softmaxed:
             self.of_infinity.append(_AFTER_SOFTMAX)
         if "softmax" in name:
