@@ -138,5 +138,6 @@ def test_the_teachers_folder_has_solutions_notes_and_answers(tmp_path, monkeypat
     assert edition.text.count("> **Answer.**") == sitting.text.count("<details>") > 0
     assert "<details>" not in edition.text and "](TEACHER_" in edition.text
     assert edition.text.count("> **For the teacher.** Exercise") == len(teach.unsolved(sitting.notebook)) == 2
+    assert any(cell.source.endswith(teach.IMPORTS) for cell in edition.code)  # a solution may need them
     handout = (folder / "handout.html").read_text(encoding="utf-8")
     assert "<svg " in handout and "Framed: 1.784 · 1 + 1.865" in handout and "{picture}" not in handout
