@@ -3,6 +3,7 @@
 To write an explorer, read the docstring of ``Explorer``, then ``mha_course/p07_weighted_values/explorer.py``.
 """
 
+import contextlib
 import html
 from pathlib import Path
 
@@ -170,7 +171,9 @@ class Panel(widgets.VBox):
 
     def click(self, heatmap, row, column):
         """Choose a cell, as a click on it does; heatmap (which of several), row and column count from 0."""
-        self.set(**self.explorer.click(self._values(), heatmap, row, column))
+        # Where an input is refused, the picture still shows cells that the menus do not have.
+        with contextlib.suppress(TraitError):
+            self.set(**self.explorer.click(self._values(), heatmap, row, column))
 
     def _front_end_listens(self):
         """Let the title ask for a click; from now on the box of the words is what a screen reader follows."""

@@ -76,11 +76,15 @@ function isDark(colour, opacity) {
 const KINDS = {
   weights: {
     said: [6, ": its weights add up to 1".length], trim: false, hues: head => [headColour(head)],
-    rowWords: seen => `: its weights add up to ${number(seen.reduce((a, b) => a + b, 0))}`,
+    rowWords: seen => `: its weights add up to ${number(seen.reduce((a, b) => a + b, 0))}`, isWritten: true,
   },
   scores: {
     said: [5, ": −1.67 to −1.67".length], trim: true, hues: () => [colourOf("negative"), colourOf("positive")],
-    rowWords: seen => `: ${number(Math.min(...seen))} to ${number(Math.max(...seen))}`,
+    rowWords: seen => `: ${number(Math.min(...seen))} to ${number(Math.max(...seen))}`, isWritten: true,
+  },
+  mask: {
+    said: ["may attend".length, " may look at 64 of 64".length], hues: () => [colourOf("may attend")],
+    cellWords: value => value ? "may attend" : "masked", rowWords: seen => ` may look at ${seen.length} of `,
   },
 };
 
@@ -149,7 +153,8 @@ class Heatmap {
       const ground = `<rect ${area(left, y, x - left - 2, cell)} fill-opacity="0"/>`;
       const word = textMark([this.x - 6, this.y + (i + 0.5) * cell + letter * 0.35, letter], name, { anchor: "end", bold: i === row });
       const frame = rowFrame(heatmaps, i, 'class="lights" visibility="hidden" stroke-width="3"');
-      return answering(ground + word + frame, name + this.kind.rowWords(seen), [this.index, i, this.strongest[i]]);
+      const said = this.kind.rowWords(seen) + (this.kind.isWritten ? "" : this.n);
+      return answering(ground + word + frame, name + said, [this.index, i, this.strongest[i]]);
     });
     const columns = this.names.map((name, j) => !stands(j, column) ? ""
       : textMark([this.x + (j + 0.5) * cell + letter * 0.35 * turned, this.y - 6, letter], name, { anchor: turned ? "start" : "middle", bold: j === column, turned }));
@@ -159,7 +164,7 @@ class Heatmap {
   cells() {
     const { n, cell, isImage, mask } = this, size = px(cell), faint = colourOf("faint"), each = Array.from({ length: n }, (_, i) => i);
     let marks = isImage ? this.image() : this.squares(each, size, faint);
-    if (cell >= 30) marks += this.numbers();
+    if (cell >= 30 && this.kind.isWritten) marks += this.numbers();
     const every = Math.ceil(5 / cell), hidden = (i, j) => mask && !mask[i][j] && (i + j) % every === 0;
     const line = (i, j) => { const [x, y] = this.at(i + 1, j); return `M${px(x)} ${px(y)}l${size} -${size}`; };
     const lines = each.flatMap(i => each.filter(j => hidden(i, j)).map(j => line(i, j))).join("");
@@ -202,7 +207,8 @@ class Heatmap {
   }
 
   cellWords(i, j) {
-    const words = this.allows(i, j) ? number(this.values[i][j], this.decimals, this.kind.trim) : "masked";
+    const write = this.kind.cellWords ?? (value => number(value, this.decimals, this.kind.trim));
+    const words = this.allows(i, j) ? write(this.values[i][j]) : "masked";
     return `${this.names[i]} → ${this.names[j]}: ${words}`;
   }
 }
@@ -244,12 +250,11 @@ function headHeatmaps(tokens, names, weights, mask, head, cell) {
   return [first, ...places.map((box, h) => Object.assign(one(box, h, row, { ...style, title: titles[h] }), { box, isLit: h === head }))];
 }
 
-function drawn(state) {
-  const heatmaps = heatmapsOf(state), last = state.tokens.length - 1;
+function drawn(heatmaps, words, last) {
   const frame = ({ box: [x, y, width] }, [, bottom, , side]) =>
     `<rect ${area(x - 3, y + 1, width + 6, bottom + side - y + 1)} ${lit()} stroke-width="3" pointer-events="none"/>`;
   const marks = heatmaps.map(each => each.svg(heatmaps) + (each.isLit ? frame(each, each.at(last, 0)) : ""));
-  const label = escaped(wordsOf(state).replace("\n", " "));
+  const label = escaped(words.replaceAll("\n", " "));
   return `<svg xmlns="http://www.w3.org/2000/svg" class="mha" role="img" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`
     + ` style="max-width:100%;height:auto" aria-label="${label}">${marks.join("")}</svg>`;
 }
@@ -257,12 +262,15 @@ function drawn(state) {
 // A menu of words or heads that follows the sentence: the choice stays with the name that was chosen.
 class Choice {
   constructor(value) {
-    Object.assign(this, { value, chosen: value, name: undefined, names: [] });
+    Object.assign(this, { value, chosen: value, name: undefined, names: [], before: value < 0 ? ["the strongest"] : [] });
   }
 
-  choose(value) {
-    if (value === this.value) return;
-    Object.assign(this, { value, chosen: value, name: this.names[value] });
+  get option() { return this.value + this.before.length; }
+
+  choose(option) {
+    const value = option - this.before.length;
+    const isThere = value < this.names.length; // where a sentence is refused, the picture still shows other cells
+    if (value !== this.value && isThere) Object.assign(this, { value, chosen: value, name: this.names[value] });
   }
 
   offer(names) {
@@ -275,50 +283,66 @@ class Choice {
 }
 
 class LiveSentence extends Picture {
+  get menus() { return 5; } // so many controls stand before the menus that follow the sentence
+
   static async in(panel, number) {
     GIVEN = JSON.parse(panel.querySelector("script").textContent);
-    return new LiveSentence(panel, number, { start: GIVEN.start });
+    return new this(panel, number, { start: GIVEN.start });
   }
 
   // Settings are, in the order of the controls, the sentence and then which option each control shows.
   show(settings) {
-    const [sentence, show, mask, heads, d_k, ...chosen] = settings;
-    this.settings = { sentence, show, mask, heads: heads + 1, d_k: d_k + 1 };
-    this.choices = [0, 3, -1].map(start => new Choice(start));
+    this.begin(settings);
     this.compute();
-    chosen.forEach((option, i) => { if (option !== GIVEN.start[5 + i]) this.choices[i].choose(option - (i === 2)); });
+    this.choices.forEach((choice, i) => { if (settings[this.menus + i] !== GIVEN.start[this.menus + i]) choice.choose(settings[this.menus + i]); });
     this.compute();
   }
 
+  begin([sentence, show, mask, heads, d_k]) {
+    this.settings = { sentence, show, mask, heads: heads + 1, d_k: d_k + 1 };
+    this.choices = [0, 3, -1].map(start => new Choice(start));
+  }
+
   move(i, to) {
-    const name = ["sentence", "show", "mask", "heads", "d_k"][i];
-    if (name) this.settings[name] = i > 2 ? to + 1 : to;
-    else this.choices[i - 5].choose(to - (i === 7));
+    this.set(i, to);
     this.compute();
     this.remember();
   }
 
+  set(i, to) {
+    const name = ["sentence", "show", "mask", "heads", "d_k"][i];
+    if (name) this.settings[name] = i > 2 ? to + 1 : to;
+    else this.choices[i - 5].choose(to);
+  }
+
   // Computes and draws; what cannot be shown leaves the picture as it was, and says why.
   compute() {
+    this.isRefused = true;
     try {
-      const tokens = tokenize(this.settings.sentence), [head, query, key] = this.choices;
-      [query, key].forEach(choice => choice.offer(tokens));
-      head.offer(nameHeads(this.settings.heads));
-      if (tokens.length > MOST_WORDS) throw new Refused(`The sentence has ${tokens.length} words, and this picture holds ${MOST_WORDS}: shorten it.`);
-      this.state = attention(tokens, { ...this.settings, head: head.value, query: query.value, key: key.value });
+      const tokens = tokenize(this.settings.sentence);
+      this.choices.slice(-2).forEach(choice => choice.offer(tokens));
+      this.state = this.computed(tokens);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.status.innerText = `${error.message} Until then the picture stays as it was.`;
       return this.setControls();
     }
-    this.draw(drawn(this.state));
+    this.isRefused = false;
+    this.draw(drawn(this.heatmaps, this.shown.words, this.state.tokens.length - 1));
     this.say("");
     this.setControls();
   }
 
-  get shown() {
-    return { words: wordsOf(this.state) };
+  computed(tokens) {
+    const [head, query, key] = this.choices;
+    head.offer(nameHeads(this.settings.heads));
+    refuseMany(tokens, MOST_WORDS);
+    return attention(tokens, { ...this.settings, head: head.value, query: query.value, key: key.value });
   }
+
+  get heatmaps() { return heatmapsOf(this.state); }
+
+  get shown() { return { words: wordsOf(this.state) }; }
 
   get address() {
     const { sentence } = this.settings;
@@ -326,14 +350,14 @@ class LiveSentence extends Picture {
   }
 
   get options() {
-    const { sentence, show, mask, heads, d_k } = this.settings, [head, query, key] = this.choices.map(choice => choice.value);
-    return [sentence, show, mask, heads - 1, d_k - 1, head, query, key + 1];
+    const { sentence, show, mask, heads, d_k } = this.settings;
+    return [sentence, show, mask, heads - 1, d_k - 1, ...this.choices.map(choice => choice.option)];
   }
 
   setControls() {
-    this.inputs.slice(5).forEach((menu, i) => {
-      const { names } = this.choices[i], labels = names.map((name, k) => `${k + 1} ${short(name, 20)}`);
-      menu.replaceChildren(...(i === 2 ? ["the strongest", ...labels] : labels).map((label, k) => new Option(label, k)));
+    this.choices.forEach(({ names, before }, i) => {
+      const labels = names.map((name, k) => `${k + 1} ${short(name, 20)}`);
+      this.inputs[this.menus + i].replaceChildren(...[...before, ...labels].map((label, k) => new Option(label, k)));
     });
     this.inputs.forEach((input, i) => set(input, this.options[i]));
   }
@@ -345,15 +369,23 @@ class LiveSentence extends Picture {
   clicked(cell) {
     if (!cell) return;
     const isNew = this.answer(cell);
-    cell.dataset.cell.split(",").forEach((index, i) => this.choices[i].choose(Number(index)));
+    this.chooseCell(...cell.dataset.cell.split(",").map(Number));
     this.compute();
     this.remember();
     if (!isNew) this.say("It is chosen already.");
   }
 
+  chooseCell(...cell) {
+    cell.forEach((index, i) => this.choices[i].choose(index + this.choices[i].before.length));
+  }
+
   link(numbers, sentence) {
     this.show([sentence ? decodeURIComponent(sentence) : GIVEN.start[0], ...numbers]);
   }
+}
+
+function refuseMany(tokens, most) {
+  if (tokens.length > most) throw new Refused(`The sentence has ${tokens.length} words, and this picture holds ${most}: shorten it.`);
 }
 
 PICTURES.live = LiveSentence;

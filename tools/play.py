@@ -30,6 +30,7 @@ from pygments.lexers import PythonLexer
 import mha_helpers
 from mha_course.p00_start_here.exercises import fish_gets
 from mha_course.p00_start_here.explorer import AttentionExplorer, attention_explorer
+from mha_course.p05_causal_mask.explorer import MaskExplorer
 from mha_helpers.sentence import HAND_MADE_NAMES, TURNS
 from mha_helpers.style import COLOURS, HEAD_COLOURS
 from mha_helpers.svg_marks import STYLE
@@ -58,7 +59,7 @@ CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also a
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination is kept here, so a slider stops less often while other settings are changed."
-LIVE = ("sentence.js", "live_sentence.js")  # what computes the explorer of page 00
+LIVE = ("sentence.js", "live_sentence.js", "live_mask.js")  # what computes the explorers of pages 00 and 05
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
@@ -142,8 +143,8 @@ def panel_html(make):
     """Return the Panel that ``make()`` returns as one that plays."""
     make = functools.partial(rehearsed, make)
     panel = make()
-    is_computed = isinstance(panel.explorer, AttentionExplorer)
-    return live_html(panel) if is_computed else kept_html(panel, States(make))
+    kind = {AttentionExplorer: "live", MaskExplorer: "mask"}.get(type(panel.explorer))
+    return live_html(panel, kind) if kind else kept_html(panel, States(make))
 
 
 def kept_html(panel, states):
@@ -178,15 +179,15 @@ def figure_html(panel, live, start, notes, carried, kind):
     )
 
 
-def live_html(panel):
-    """Return the explorer of page 00 as one that the browser computes, with the numbers that it needs."""
+def live_html(panel, kind):
+    """Return an explorer of a sentence as one that the browser computes, with the numbers that it needs."""
     options, start = {name: options_of(control) for name, control in panel.controls.items()}, []
     for name, control in panel.controls.items():
         values = [value for _, value in options[name]]
         start.append(values.index(control.value) if values else control.value)
     given = {"start": start, "turns": TURNS, "names": HAND_MADE_NAMES}
     given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
-    return figure_html(panel, options, start, [CHOSEN], json.dumps(given), "live")
+    return figure_html(panel, options, start, [CHOSEN], json.dumps(given), kind)
 
 
 def shows_panel(cell):
@@ -257,8 +258,8 @@ def said_otherwise():
 
 def scripts(body):
     """Return the scripts that a page with this body needs."""
-    needed = {'class="judged"': ["judged.js"], 'data-picture="live"': LIVE}
-    names = ["play.js", *(name for sign, files in needed.items() if sign in body for name in files)]
+    is_live = re.search('data-picture="(live|mask)"', body)
+    names = ["play.js", *LIVE * bool(is_live), *["judged.js"] * ('class="judged"' in body)]
     return "".join(f"<script>{part(name)}</script>" for name in names)
 
 

@@ -91,7 +91,8 @@ class MaskExplorer(Explorer):
 
 def _moved(tokens, allowed, before, after):
     """Say where the weight of one row went that the mask takes from hidden words."""
-    lost, most = before[~allowed].sum(), int((after - before).argmax())
+    lost, gains = before[~allowed].sum(), after - before
+    most = int((gains > gains.max() - 1e-5).int().argmax())  # the first of equal ones, whatever the rounding
     if not allowed.any():
         return "It has no key left. Computed naively its row becomes NaN; here all weights are 0."
     if allowed.all():

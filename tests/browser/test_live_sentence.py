@@ -1,4 +1,4 @@
-"""The explorer of page 00 as a page computes it without a kernel, held against the Panel at every step of a walk."""
+"""The explorers of pages 00 and 05 as a page computes them, held against the Panels at every step of a walk."""
 
 import base64
 import io
@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from mha_course.p00_start_here import attention_explorer
+from mha_course.p05_causal_mask import mask_explorer
 from mha_helpers.sentence import fixed_matrix, tokenize
 from tools import judged, play
 from tools.shipped import own_pages
@@ -22,16 +23,18 @@ WORDS += ["猫吃鱼", "カ", "<b>", "it's", "&amp;", "🐟", "\ufeffx\x1cy\u300
 # A step is [i, what control i is set to], [a cell that is clicked], or [] for reset.
 WALK = """([steps, drawings]) => steps.map(([first, value], i) => {
   const panel = document.querySelector(".play"), { picture } = panel, box = panel.querySelector(".picture");
-  if (value !== undefined) {
+  const menus = picture.inputs.slice(picture.menus, picture.menus + picture.choices.length);
+  if (typeof value === "boolean") picture.inputs[first].click();
+  else if (value !== undefined) {
     picture.inputs[first].value = value;
     picture.inputs[first].dispatchEvent(new Event("input"));
   } else if (first) box.querySelector(`[data-cell="${first}"]`).dispatchEvent(new Event("click", { bubbles: true }));
   else panel.querySelector(".reset").click();
-  const wanted = document.createElement("div"), menus = picture.inputs.slice(5);
+  const wanted = document.createElement("div");
   wanted.innerHTML = drawings[i];
   return {
-    drawn: box.innerHTML, wanted: wanted.innerHTML, words: picture.status.innerText.replace("\\nIt is chosen already.", ""), weights: picture.state.weights,
-    menus: menus.map(menu => [...menu.options].map(option => option.text)), chosen: picture.inputs.map(input => input.value),
+    drawn: box.innerHTML, wanted: wanted.innerHTML, words: picture.status.innerText.replace("\\nIt is chosen already.", ""), weights: picture.state.weights.flat(2),
+    menus: menus.map(menu => [...menu.options].map(option => option.text)), chosen: picture.inputs.map(input => input.type === "checkbox" ? String(+input.checked) : input.value),
   };
 })"""
 NUMBER = re.compile(r"([−-]?\d+(?:\.\d+)?)")
@@ -39,15 +42,24 @@ UNSEEN = re.compile(r' fill="#\w{6}" fill-opacity="0.00"|data:image/png;base64,[
 IMAGE = re.compile(r"data:image/png;base64,([\w+/=]+)")
 
 
-@pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):
-    file = tmp_path_factory.mktemp("live") / "live.html"
-    scripts = "".join(f"<script>{play.part(name)}</script>" for name in ("play.js", *play.LIVE))
-    file.write_text(play.head("live") + play.panel_html(attention_explorer) + scripts, encoding="utf-8")
-    page = browser.new_page()
-    page.context.set_offline(True)
-    page.goto(file.as_uri())
-    page.wait_for_function("document.querySelector('.play').picture")
+@pytest.fixture
+def open_page(browser, tmp_path):
+    def opened(explorer):
+        scripts = "".join(f"<script>{play.part(name)}</script>" for name in ("play.js", *play.LIVE))
+        html = play.head("live") + play.panel_html(explorer) + scripts
+        (tmp_path / "live.html").write_text(html, encoding="utf-8")
+        page = browser.new_page()
+        page.context.set_offline(True)
+        page.goto((tmp_path / "live.html").as_uri())
+        page.wait_for_function("document.querySelector('.play').picture")
+        return page
+
+    return opened
+
+
+@pytest.fixture
+def page(open_page):
+    page = open_page(attention_explorer)
     yield page
     page.close()
 
@@ -68,15 +80,21 @@ def step(panel, draw):
     i, (name, control) = draw.choice(list(enumerate(panel.controls.items())))
     options = options_of(control)
     chosen = draw.randrange(len(options)) if options else sentence(draw)
+    if isinstance(control.value, bool):
+        chosen = not control.value
+        panel.set(**{name: chosen})
+        return [i, chosen], seen(panel)
     panel.set(**{name: options[chosen][1] if options else chosen})
     return [i, chosen], seen(panel)
 
 
 def seen(panel):
-    menus = [[label for label, _ in options_of(panel.controls[name])] for name in panel.more]
+    menus = [
+        [label for label, _ in options_of(panel.controls[name])] for name in panel.more if name != "allowed"
+    ]
     until = " Until then the picture stays as it was."
     words = panel.message() + until if panel.message() else panel.description()
-    return panel.svg(), words, panel.state()["weights"].numpy(), menus, chosen(panel)
+    return panel.svg(), words, panel.state()["weights"].numpy().ravel(), menus, chosen(panel)
 
 
 def chosen(panel):
@@ -108,8 +126,9 @@ def same_images(ours, theirs):
         assert (abs(mine - other)[deep] <= 3).all()
 
 
-def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows(page):
-    draw, panel, exact = random.Random(7), attention_explorer(), 0
+@pytest.mark.parametrize("explorer", [attention_explorer, mask_explorer])
+def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows(open_page, explorer):
+    draw, panel, page, exact = random.Random(7), explorer(), open_page(explorer), 0
     for _ in range(0, STEPS, 20):
         steps, wanted = zip(*(step(panel, draw) for _ in range(20)), strict=True)
         got = page.evaluate(WALK, [steps, [drawing for drawing, *_ in wanted]])
@@ -121,6 +140,7 @@ def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows
             both = [UNSEEN.sub(' fill-opacity="0.00"', taken[which]) for which in ("drawn", "wanted")]
             exact += same_but_for_rounding(*both)
     assert exact > 0.9 * STEPS
+    page.close()
 
 
 def test_every_sign_is_cut_into_tokens_as_in_python(page):
