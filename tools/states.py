@@ -144,7 +144,7 @@ class States:
         for settings in itertools.chain(self._grid(), self._whole_rows()):
             if key(settings) not in self.shown and self._exists(settings):
                 self._store(key(settings))
-        while len(self.packed()) > MOST_BYTES:
+        while any(map(self._can_be_thinned, self.live)) and len(self.packed()) > MOST_BYTES:
             self._thin()
             kept = map(key, itertools.chain(self._grid(), self._whole_rows()))
             self.shown = {name: self.shown[name] for name in kept if name in self.shown}
@@ -160,7 +160,7 @@ class States:
 
     def _clicked(self):
         """Return where clicks lead while at most one control is moved."""
-        near = [settings for settings in map(settings_of, self.shown) if self._is_near(settings)]
+        near = [settings for settings in map(settings_of, self.shown) if self._moved(settings) < 2]
         for settings in near:
             for where, options in self.clicks.items():
                 decider = None if self.decides in (None, "all") else settings[self.decides]
@@ -168,11 +168,13 @@ class States:
                     moved = dict(options)
                     yield tuple(moved.get(k, i) for k, i in enumerate(settings))
 
-    def _is_near(self, settings):
-        return sum(i != start for i, start in zip(settings, self.start, strict=True)) < 2
+    def _moved(self, settings):
+        """Return how many controls are not at their start."""
+        return sum(i != start for i, start in zip(settings, self.start, strict=True))
 
     def _grid(self):
-        return itertools.product(*self.stops.values())
+        most = getattr(self.panel.explorer, "most_moved", len(self.live))
+        return (each for each in itertools.product(*self.stops.values()) if self._moved(each) <= most)
 
     def _combinations(self):
         """Return how many there are, about: a menu that follows has half of its options on average."""
@@ -237,7 +239,7 @@ class States:
             values = self.values | self._named(settings)
             for cell in {cells_of[i] for i in ids.tolist() if i in cells_of}:
                 where = cell if k is None else name if k == "all" else f"{cell} {settings[k]}"
-                if where not in answers or self._is_near(settings):
+                if where not in answers or self._moved(settings) < 2:
                     options = self._options(self.panel.explorer.click(values, *map(int, cell.split(","))))
                     if answers.setdefault(where, options) != options:
                         return None

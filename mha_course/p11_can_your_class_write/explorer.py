@@ -42,7 +42,7 @@ def language_explorer():
 class LanguageExplorer(Explorer):
     title, asks, height = "The 270 heads of a language model", "click a head in the map", 368
     more = ("layer", "head", "against")
-    most_kept = 1500  # combinations on a page without a kernel, since each runs the model
+    most_kept, most_moved = 1500, 3  # on a page without a kernel: combinations, of controls moved at once
 
     def controls(self):
         return {
