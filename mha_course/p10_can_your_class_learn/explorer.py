@@ -196,7 +196,8 @@ class LearningExplorer(Explorer):
 
     def words(self, state):
         step, text, head = state["at"], state["text"], HEADS[state["head"]]
-        loss = "" if state["loss"] is None else f"loss {state['loss']:.2f}, "
+        before = " before the change" * (step in dict(self.run.changes))
+        loss = "" if state["loss"] is None else f"loss {state['loss']:.2f}{before}, "
         whose = "your class" if self.is_yours else "the class of page 09"
         with_ = f", {state['break']}" if state["break"] != "nothing" else f" with {whose}" * bool(step)
         wrong = [i for i in range(ASKED, LENGTH) if state["wrong"][i]]

@@ -170,7 +170,9 @@ def test_a_break_goes_on_with_the_numbers_learned_so_far(panel):
     panel.set(**{"break": "no mask"})
     for name, value in panel.explorer.run.model.state_dict().items():
         assert torch.equal(value, before[name])
-    assert panel.explorer.run.changes == [(25, "no mask")] and "Step 25, no mask" in panel.description()
+    assert panel.explorer.run.changes == [(25, "no mask")]
+    said = panel.description()  # the loss is of a step that was trained with the mask
+    assert "Step 25, no mask: loss" in said and "before the change, " in said
     panel.set(**{"break": "no positions"})
     assert not panel.explorer.run.model.positions.weight.any()
 
