@@ -368,11 +368,13 @@ class LiveSentence extends Picture {
 
   clicked(cell) {
     if (!cell) return;
-    const isNew = this.answer(cell);
-    this.chooseCell(...cell.dataset.cell.split(",").map(Number));
+    const isNew = this.answer(cell), place = cell.dataset.cell.split(",").map(Number);
+    // A finger meets no cell of a small head, so it chooses the head, which is then large.
+    const isHead = this.choices.length === 3 && cell.firstElementChild.getBoundingClientRect().width < 24 && matchMedia("(pointer: coarse)").matches;
+    this.chooseCell(...place.slice(0, isHead ? 1 : 3));
     this.compute();
     this.remember();
-    if (!isNew) this.say("It is chosen already.");
+    if (!isNew && !this.isRefused) this.say("It is chosen already.");
   }
 
   chooseCell(...cell) {

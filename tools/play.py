@@ -56,6 +56,7 @@ heads made by hand: type a sentence of your own, and click a cell.</p>"""
 CHOSEN = "Click or tap a cell to choose it, or choose it under “more”."
 TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
+ANSWERED = "Click or tap a cell: where that shows something else, the pointer is a hand."
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination is kept here, so a slider stops less often while other settings are changed."
@@ -153,7 +154,7 @@ def kept_html(panel, states):
     notes = [TYPED] * bool(typed)
     still = [f"“{name}”" for name in panel.controls if name not in {*panel.more, *typed, *states.live}]
     notes += [NOT_HERE.format(" and ".join(still))] * bool(still)
-    notes += [CLICKED] * any(" " in name for name in states.shown)
+    notes += [CLICKED] * any(" " in name for name in states.shown) + [ANSWERED] * bool(states.clicks)
     notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
     notes += [APART] * any(len(states.stops[name]) < len(options) for name, options in states.live.items())
     return figure_html(panel, states.live, states.start, notes, states.packed(), "kept")
