@@ -23,7 +23,7 @@ SEEDS_OF_BREAKS, EVERY = (1, 2, 3), 50  # the right class learns with these thre
 def run(name, seed):
     """Train once. Return losses, each the mean of ``EVERY`` steps, then facts, stories and CPU seconds."""
     start = time.process_time()
-    model = training.new_model(training.broken_class("nothing" if name == ADAMW else name), seed)
+    model = training.new_model(training.class_with("nothing" if name == ADAMW else name), seed)
     optimisers = [torch.optim.AdamW(model.parameters(), lr=0.003)] if name == ADAMW else None
     if name == "no positions":
         torch.nn.init.zeros_(model.positions.weight).requires_grad_(False)

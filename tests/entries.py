@@ -10,7 +10,8 @@ def entries(file):
     """Return what a file keeps, by the name of each entry; there is nothing in a file that is not there yet."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     parts = re.split(r"^@ ", text, flags=re.MULTILINE)[1:]
-    return dict(part.rstrip().partition("\n> ")[::2] for part in parts)
+    pairs = (part.partition("\n>")[::2] for part in parts)
+    return {name.rstrip(): value.strip() for name, value in pairs}
 
 
 def written(kept):

@@ -14,6 +14,13 @@ import nbformat
 from tools.notebook import all_pages, sections
 
 EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · .+$", re.MULTILINE)
+# The museum and the page to project are as long as what they hold; their cells are short all the same.
+LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
+AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises": 3}
+OTHER_SIZES = {
+    "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
+    "one_sitting": LONG | {"cells": 46},
+}
 EXPLORER = re.compile(r"^(?:\w+ = )?\w+_explorer\(", re.MULTILINE)
 
 
@@ -100,5 +107,6 @@ def stored_pages():
 
 if __name__ == "__main__":
     for page in [Page(Path(name)) for name in sys.argv[1:]] or stored_pages():
-        sizes = ", ".join(f"{value} {what}" for what, value in page.sizes.items())
+        of = {what: f" of {most}" for what, most in OTHER_SIZES.get(page.name, AT_MOST).items()}
+        sizes = ", ".join(f"{value}{of.get(what, '')} {what}" for what, value in page.sizes.items())
         print(f"{page.name}: {sizes}, {{}} + {{}} stated".format(*page.stated_minutes()))

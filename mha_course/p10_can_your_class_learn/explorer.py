@@ -98,7 +98,7 @@ class LearningExplorer(Explorer):
         """Begin again with an untrained model and the class of the page, where that is right."""
         mine = getattr(__main__, the_class.variable, None)
         self.is_yours = mine is not None and the_class.verdict(mine).status == CORRECT
-        self.right = mine if self.is_yours else training.broken_class()
+        self.right = mine if self.is_yours else training.class_with()
         self.run, self.broken, self.error, self.learns = Run(self.right), "nothing", "", None
 
     def rehearse(self, panel):
@@ -132,7 +132,7 @@ class LearningExplorer(Explorer):
             mine = getattr(__main__, the_class.variable, None)
             if name == YOURS and mine is None:
                 raise ValueError("Run the cell of `class MyAttention` first: this takes it as it is.")
-            attention = {YOURS: mine, "nothing": self.right}.get(name) or training.broken_class(name)
+            attention = {YOURS: mine, "nothing": self.right}.get(name) or training.class_with(name)
             self.run.break_with(attention, name)
         except Exception as error:
             self.error = f"{type(error).__name__}: {error}"
@@ -213,7 +213,7 @@ class LearningExplorer(Explorer):
 
 @functools.cache
 def _finished_run():
-    run = Run(training.broken_class())
+    run = Run(training.class_with())
     while not run.is_over:
         run.go_on(seconds=60)
     return run

@@ -31,9 +31,9 @@ BREAKS = {  # what is changed in the class of page 09
 
 
 @functools.cache
-def broken_class(name="nothing"):
-    """Return the class of page 09 with one line broken; ``BREAKS`` has the names."""
-    return run_code("MyAttention", the_class.solution_code, BREAKS[name])
+def class_with(broken="nothing"):
+    """Return the class of page 09, or that with one line broken; ``BREAKS`` has the names."""
+    return run_code("MyAttention", the_class.solution_code, BREAKS[broken])
 
 
 class Block(nn.Module):

@@ -9,16 +9,9 @@ import pytest
 
 from tools import notebook
 from tools.notebook import ROOT, exercises_in
-from tools.page import EXPLORER, Page, stored_pages
+from tools.page import AT_MOST, EXPLORER, OTHER_SIZES, Page, stored_pages
 from tools.teach import spoken_notes
 
-# The museum and the page to project are as long as what they hold; their cells are short all the same.
-LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
-AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises": 3}
-OTHER_SIZES = {
-    "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
-    "one_sitting": LONG | {"cells": 46},
-}
 SECTIONS = ["Where we are", "Predict", "By hand", "In PyTorch", "See it", "Play", "What goes wrong"]
 SECTIONS += ["Exercises", "Our attention so far", "Shape ledger", "Recap"]
 LARGEST = 600_000  # bytes: beyond this GitHub and slow connections show a page late or not at all

@@ -33,7 +33,7 @@ def page_and_name(name):
 @pytest.fixture(params=NAMES, ids=page_and_name)
 def panel(request, monkeypatch):
     # What a cell above the explorer of page 10 makes.
-    monkeypatch.setattr(__main__, "MyAttention", training.broken_class(), raising=False)
+    monkeypatch.setattr(__main__, "MyAttention", training.class_with(), raising=False)
     return EXPLORERS[request.param]()
 
 

@@ -31,7 +31,7 @@ def test_what_is_asked_follows_from_the_story_and_from_no_place():
 
 
 def test_the_model_is_made_of_steps_that_plain_torch_takes():
-    model, ids = training.new_model(training.broken_class(), seed=3), new_stories(2, seed=0)
+    model, ids = training.new_model(training.class_with(), seed=3), new_stories(2, seed=0)
     x = model.embedding.weight[ids] + model.positions.weight
     mask = torch.ones(LENGTH, LENGTH).tril().bool()
     for block in model.blocks:
@@ -59,14 +59,14 @@ def test_training_learns_the_grammar_and_uses_no_story_that_is_kept_back(monkeyp
         "new_stories",
         lambda count, seed: torch.cat([draw(count - 1, seed), draw(1, training.KEPT_BACK)]),
     )
-    losses = list(training.train(training.new_model(training.broken_class(), seed=1), seed=1, steps=30))
+    losses = list(training.train(training.new_model(training.class_with(), seed=1), seed=1, steps=30))
     assert losses[0] > 3 and losses[-1] < 1.6
     kept_back = {tuple(story) for story in draw(1, training.KEPT_BACK).tolist()}
     assert not kept_back & {tuple(story) for ids in used for story in ids.tolist()}
 
 
 def test_without_muon_adamw_moves_every_weight(monkeypatch):
-    model = training.new_model(training.broken_class())
+    model = training.new_model(training.class_with())
     both = training.optimisers_of(model)
     monkeypatch.delattr(torch.optim, "Muon")
     [alone] = training.optimisers_of(model)
@@ -99,7 +99,7 @@ def test_a_story_is_true_if_no_word_of_its_end_is_wrong():
     "name", [name for name in training.BREAKS if name not in ("nothing", "no positions")]
 )
 def test_each_break_changes_what_comes_out_and_the_mask_is_left_out_only_where_it_says_so(name):
-    right, broken = (training.new_model(training.broken_class(each), seed=2) for each in ("nothing", name))
+    right, broken = (training.new_model(training.class_with(each), seed=2) for each in ("nothing", name))
     ids = new_stories(1, seed=0)
     assert not torch.allclose(right(ids), broken(ids), atol=1e-5)
     other = ids.clone()
@@ -186,11 +186,11 @@ class Foreign(torch.nn.Module):
 def test_the_learners_class_is_taken_where_it_is_right_and_a_slip_is_told(panel, monkeypatch):
     panel.set(**{"break": explorer.YOURS})
     assert "Run the cell of `class MyAttention` first" in panel.message()
-    mine = type("MyAttention", (training.broken_class(),), {})
+    mine = type("MyAttention", (training.class_with(),), {})
     monkeypatch.setattr(__main__, "MyAttention", mine, raising=False)
     assert learning_explorer().explorer.right is mine
-    monkeypatch.setattr(__main__, "MyAttention", training.broken_class("no mask"))
-    assert learning_explorer().explorer.right is training.broken_class()
+    monkeypatch.setattr(__main__, "MyAttention", training.class_with("no mask"))
+    assert learning_explorer().explorer.right is training.class_with()
     monkeypatch.setattr(__main__, "MyAttention", Foreign)
     other = learning_explorer()
     other.set(**{"break": explorer.YOURS})
