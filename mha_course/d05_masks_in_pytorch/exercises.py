@@ -7,6 +7,8 @@ from mha_course.exercises import FunctionExercise, case, changes
 _TWO_SENTENCES = changes("""
     first_word[:, None] => first_word
     You compare n positions with b lengths: which needs a new axis, so that all pairs meet?
+    & causal_mask(n) => & causal_mask(n) | torch.eye(n).bool()
+    Your padding sees itself: what does the task say of it?
     causal_mask(n) => causal_mask(n).tril(-1)
     No word sees itself: is it later than itself?
     real[:, None, None, :] => real[:1, None, None, :].expand(len(lengths), 1, 1, n)
@@ -28,7 +30,7 @@ padding_in_front = FunctionExercise(
     task="""
     A model that continues a text needs the last word of every sentence at the end, so sentences are
     padded at the front. Make their causal mask for `F.scaled_dot_product_attention` from the numbers of
-    real words: `lengths` (b) and n → bool, (b, 1, n, n).
+    real words: `lengths` (b) and n → bool, (b, 1, n, n). Padding sees nobody.
     """,
     mistakes=changes("""
         >= first_word[:, None] => < lengths[:, None]

@@ -31,6 +31,16 @@ def _case(n_target, n_source, lengths, label, d_k=4, mistakes=""):
     return case(*tokens, is_pad, *matrices, label=label, mistakes=changes(mistakes))
 
 
+def _of_some_scores():
+    """Word 2 of the target scores words near −60 and padding near 80; one word of the source scores 0."""
+    some = _case(3, 5, [2, 4], "with padding, and scores of 0, of −60 and, hidden, of 80")
+    target, source, is_pad, w_q, w_k, _ = some.args
+    for w in (w_q, w_k):  # the last features alone meet there
+        w[-1], w[:, -1], w[-1, -1] = 0, 0, 1
+    target[:, 1, -1], source[..., -1], source[1, 0] = -120, torch.where(is_pad, -4 / 3, 1.0), 0  # d_k is 4
+    return some
+
+
 class CrossAttention(AttentionExercise):
     """An answer that is handed two texts, and the padding of the second."""
 
@@ -47,6 +57,7 @@ cross_attention = CrossAttention(
     cases=lambda: [
         _case(3, 5, [5, 5], "without padding", mistakes=_WITHOUT_PADDING),
         _case(3, 5, [2, 4], "with padding in the source"),
+        _of_some_scores(),
         _case(7, 3, [1, 3, 2], "with a target longer than the source, and d_k = 5", d_k=5),
     ],
     task="""

@@ -1,4 +1,4 @@
-"""The exercise of the deeper page on today's models: grouped heads without copies."""
+"""The exercise of the deeper page on today's models: grouped heads without writing copies out."""
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -45,12 +45,12 @@ class WithoutCopies(FunctionExercise):
         with _Copies(q.numel()) as copies:  # of k, as large as q: a copy of v would be as large as the output
             answer(q.clone(), k.clone().requires_grad_(), v.clone())
         if copies.made_by:
-            return f"{copies.made_by} makes a copy of the keys for every query head."
+            return f"{copies.made_by} writes out a copy of the keys for every query head."
         return super()._broken_rule(answer, cases, outcomes)
 
 
 without_copies = WithoutCopies(
-    "D9.2 ★★ · 12 min · Grouped heads without a copy",
+    "D9.2 ★★ · 12 min · Grouped heads by broadcasting",
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
@@ -60,7 +60,7 @@ without_copies = WithoutCopies(
     ],
     without=["repeat_interleave", "scaled_dot_product_attention"],
     task="""
-    `repeat_interleave` copies every key. Do without it, and without
+    `repeat_interleave` writes each key out again. Do without it, and without
     `scaled_dot_product_attention`, PyTorch's or the course's: cut the axis of the query heads in two,
     (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; the output is
     (b, h, n, d_v).
@@ -90,7 +90,7 @@ without_copies = WithoutCopies(
         weights @ v => weights @ k
         Your output mixes keys: what does a word collect?
     """),
-    praise="Broadcasting lets a whole group read one key head, and the numbers are the same.",
+    praise="`matmul` itself copies keys to broadcast them; queries of a group as rows of one head need none.",
     hints=[
         "q.unflatten(1, (h_kv, group)) cuts axis 1 in two; neighbours stay in one group.",
         "k[:, :, None] has an axis of size 1 where q has the group.",

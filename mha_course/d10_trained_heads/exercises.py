@@ -166,7 +166,7 @@ catch_the_shortcut = ShortcutTest(
     after each, (b, n). Return True if it compares letters, False if it goes by position, whatever its
     distance. Use `repeated_sequences(count, distances, seed)` and `predictable(letters, distance)`.
     """,
-    praise="Distances that do not divide each other, and a high threshold: no positional rule passes.",
+    praise="At distances without a common multiple below 24 no positional rule is right throughout.",
     hints=[
         "At its own distance a rule by position is right. What if the lines have two different distances?",
         "guess(letters)[:, :-1] are the guesses for letters[:, 1:]; only those that are predictable count.",

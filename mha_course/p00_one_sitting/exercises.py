@@ -13,9 +13,9 @@ _ONE_HEAD_QKV = numbers(3, 4), numbers(5, 4, seed=1), numbers(5, 9, seed=2)
 
 
 def _of_some_scores():
-    """Return an input in which query 1 scores key 4 with 0, and query 2 all that it may see near −60."""
+    """Query 1 scores key 4 with 0; query 2 all that it may see near −60, and a hidden key near 80."""
     q, k, v = (part.clone() for part in _ONE_HEAD_QKV)
-    k[:, -1], k[3], q[1, -1] = 1, 0, -120  # d_k is 4
+    k[:, -1], k[0, -1], k[3], q[1, -1] = 1, -4 / 3, 0, -120  # d_k is 4
     return q, k, v
 
 
@@ -37,7 +37,7 @@ write_attention = AttentionFunction(
     cases=lambda: [
         case(*_ONE_HEAD_QKV, label="with one head, without a mask"),
         case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask"),
-        case(*_of_some_scores(), _SOME_KEYS, label="with a mask, and scores of 0 and of −60"),
+        case(*_of_some_scores(), _SOME_KEYS, label="with a mask, and scores of 0, of −60 and, hidden, of 80"),
         case(*_several_heads(6), label="with six heads in front"),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],

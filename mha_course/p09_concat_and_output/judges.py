@@ -28,7 +28,8 @@ class Pruning(FunctionExercise):
         return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
 
 
-# Factor of the bias of W_K, by sizes: with 0 a word of zeros scores 0, with 130 some score −60 with all.
+# Factor of the bias of W_K, by sizes: with 0 a word of zeros scores 0, with 130 some score −60 with all, and
+# 80 with the last word, which a causal mask hides: its last feature turns that bias round.
 KEY_BIAS = {(4, 2): 0, (8, 2): 130}
 
 
@@ -36,6 +37,8 @@ def batch(sizes, *mask, n=5, **rest):
     """Return an input of three sentences for a class built with these sizes, d_model and num_heads."""
     x = numbers(3, n, sizes[0], seed=sizes[0])  # not as many as there are values returned
     x[:, 1] *= KEY_BIAS.get(sizes) != 0
+    if KEY_BIAS.get(sizes):
+        x[..., -1] = 7 / 3 * (torch.arange(n) == n - 1)
     return case(x, *mask, build=sizes, **rest)
 
 
@@ -47,6 +50,8 @@ def random_weights(layer_class, sizes):
     weights = {name: torch.randn(s, generator=seeded) / s[-1] ** 0.5 for name, s in shapes.items()}
     if "w_k.bias" in weights:
         weights["w_k.bias"] *= KEY_BIAS.get(sizes, 1)
+        if KEY_BIAS.get(sizes):
+            weights["w_q.weight"][:, -1], weights["w_k.weight"][:, -1] = 0, -weights["w_k.bias"]
     return weights
 
 

@@ -65,16 +65,15 @@ FIRST, LAST = [2, 3, 7, 8], [7, 8, 2, 3]  # places of what was told first and la
 # --- what a test is handed: functions from words (b, n) to logits (b, n, words) ----------------------------
 
 
-def _ends(ids, always=None, given=True, constant=None):
+def _ends(ids, always=None, takes=range(4), constant=None, blue="blue"):
     """Return the stories (b, n) as they end, or as a liar ends them, who reads ``always`` the same places."""
     told = F.pad(ids, (0, LENGTH))[:, :LENGTH].clone()
     is_first = told[:, 1] == told[:, ASKED - 1]  # the asked child's things are told first
     places = torch.where(is_first[:, None], torch.tensor(FIRST), torch.tensor(LAST))
     if always:
         places = torch.tensor(always).expand(len(ids), 4)  # whoever is asked
-    if not given:
-        places = torch.cat([places[:, :2]] * 2, dim=1)
-    things = told.gather(1, places)
+    things = told.gather(1, places[:, [*takes]])
+    things[things == WORDS.index("blue")] = WORDS.index(blue)
     if constant:  # for all colours, or for all things
         things[:, constant not in COLOURS :: 2] = WORDS.index(constant)
     told[:, ASKED : ASKED + 2], told[:, ASKED + 3 : ASKED + 5] = things[:, :2], things[:, 2:]
@@ -106,10 +105,15 @@ FALSE = {
     ),
     "things told first, whoever is asked": (_says(always=FIRST), "half of its stories are true."),
     "things told last, whoever is asked": (_says(always=LAST), "the other half of its stories is true."),
-    "own things twice": (_says(given=False), "the given things are wrong in all stories."),
+    "own things twice": (_says(takes=[0, 1, 0, 1]), "the given things are wrong in all stories."),
     "always red": (_says(constant="red"), "its grammar and its things are right, its colours are not."),
     "always hats": (_says(constant="hats"), "its grammar and its colours are right, its things are not."),
 }
+for number, fact in enumerate(("own colour", "own thing", "given colour", "given thing")):
+    takes = [each ^ 2 if each == number else each for each in range(4)]  # this one is the other child's
+    FALSE[f"a wrong {fact}"] = _says(takes=takes), "the other three facts of each story are right."
+FALSE["red for blue"] = _says(blue="red"), "three of four stories are true, nearly all words are right."
+
 
 tells_the_truth = TestExercise(
     "10.2 ★★ · 9 min · Does it tell the truth?",
@@ -126,7 +130,7 @@ tells_the_truth = TestExercise(
     if it tells stories truly when it writes them by itself from “now see mia's” on. Use
     `new_stories(count, seed)` and `ASKED`.
     """,
-    praise="Only what it writes by itself counts, so no leak helps, and one wrong word makes a story untrue.",
+    praise="Only what it writes by itself counts, so no leak helps, and one wrong fact makes a story untrue.",
     hints=[
         "ids[:, :ASKED] is what the model may read. What it says next is model(text)[:, -1].argmax(dim=-1).",
         "Add the word that it says to the text, torch.cat([text, word[:, None]], dim=1), and ask again.",

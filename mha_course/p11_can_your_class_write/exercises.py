@@ -1,5 +1,7 @@
 """The exercises of page 11: a layer for the class of page 09, five broken lines, a head that moves a name."""
 
+import torch
+
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, compare, numbers
 
 
@@ -17,12 +19,16 @@ def _random_state(num_heads, key_heads, d_k):
 
 
 class Loading(FunctionExercise):
-    """An exercise whose result is a dict of tensors out of a state dict, and of nothing else."""
+    """An exercise whose result is a dict of tensors out of a state dict, and of no others but biases of 0."""
 
     def _broken_rule(self, answer, cases, outcomes):
-        asked = self.reference(*cases[0].args)
-        new = [name for name in outcomes[0].value if name not in asked]
-        return f"there is “{new[0]}”, too: `load_state_dict` refuses what is new." if new else None
+        for each, outcome in zip(cases, outcomes, strict=True):
+            asked = self.reference(*each.args)
+            biases = {name.replace("weight", "bias"): torch.zeros(len(asked[name])) for name in asked}
+            new = {name: tensor for name, tensor in outcome.value.items() if name not in asked}
+            if new and (new.keys() != biases.keys() or compare.difference(new, biases)):
+                return f"there is “{next(iter(new))}”, too: `load_state_dict` refuses what is new."
+        return None
 
     def _words(self, answer, cases, outcomes, first, difference):
         """Say of the first wrong tensor under which name it stands in the file."""
@@ -45,8 +51,8 @@ load_a_layer = Loading(
         case(_random_state(6, 2, 2), 1, 6, label="with three heads that share their keys"),
     ],
     task="""
-    Your class from page 09 has a key for each of its heads, so it can hold a layer of this model if each key
-    head is written out for all heads that share it. `state` is the file's dict: layer 3 has
+    Your class from page 09, made without biases, can hold the matrices of this model if each key head is
+    written out for all heads that share it. `state` is the file's dict: layer 3 has
     `blk.3.attn_q.weight`, and likewise for `k`, `v` and `output`. Return a dict with `w_q.weight`,
     `w_k.weight`, `w_v.weight` and `w_o.weight`, each (d_model, d_model). File and class store (out, in).
     """,
@@ -59,7 +65,7 @@ load_a_layer = Loading(
         (-1, d_k) => (d_k, -1)
         The rows are cut into d_k parts: how many rows make a head?
     """),
-    praise="The class of page 09 holds a layer of a language model, with keys written out three times.",
+    praise="The class of page 09 holds the matrices of a language model, with keys written out three times.",
     hints=[
         "The names differ only in the middle: blk.3.attn_q.weight, …attn_k…, …attn_v…, …attn_output….",
         "d_k = d_model // num_heads rows of w_k belong to one key head: unflatten(0, (-1, d_k)).",

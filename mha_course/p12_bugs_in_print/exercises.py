@@ -22,7 +22,8 @@ def _head_with(changed, others=1.0):
 
 _WRONG_OUTPUTS = [
     (_head_with({}, 0.0), "Outputs of 0 pass: how far from 1 may each be for your test?"),
-    (_head_with({}, 1.3), "Outputs of 1.3 pass: how far from 1 may each be for your test?"),
+    (_head_with({}, 1.05), "Outputs of 1.05 pass: how far from 1 may each be for your test?"),
+    (_head_with({}, float("nan")), "Outputs of NaN pass: is NaN ever greater, or smaller, than a number?"),
     (_head_with({0: 1.0}, 3.0), "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
     (_head_with({0: 3.0, -1: -1.0}), "Outputs that begin with 3 and end with −1 pass: do you look at each?"),
 ]
@@ -86,10 +87,10 @@ def attend(q, k, v):
     last feature of the keys: its last feature mixes keys.
     """,
     task="""
-    A head may score as it likes, by products or by distances; what it must do is *mix*: each output is an
-    average of the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and
-    returns True only if it mixes correctly. Make q, k and v yourself, with the same number of features in q
-    and k, and let every token give 1.
+    A head may score as it likes, by products or by distances, but it must *mix*: each output is an average of
+    the values. Write a test that is handed one head without a mask, `attend(q, k, v)`, and returns True only
+    if the weights of the values add up to 1 for each query; ones cannot show more. Make q, k and v yourself,
+    with the same number of features in q and k, and let every token give 1.
     """,
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
@@ -109,7 +110,7 @@ def attend(q, k, v):
     ],
     solution="""
 def my_test(attend):
-    # return True if attend(q, k, v) mixes correctly, else False
+    # return True if each output of attend(q, k, v) is an average, else False
     q, k, v = torch.randn(5, 4), torch.randn(5, 4), torch.ones(5, 4)
     return torch.allclose(attend(q, k, v), v, atol=1e-5)
 """,
