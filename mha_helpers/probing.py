@@ -1,6 +1,5 @@
 """probe: ask any attention what it does with masks, empty rows, lengths, shared heads and half precision."""
 
-import functools
 import html
 import re
 from dataclasses import asdict, dataclass
@@ -9,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from mha_helpers.attention import scaled_dot_product_attention
-from mha_helpers.keyhole import D_K, HEADS, KEYS, QUESTIONS, Keyhole, as_tensor
+from mha_helpers.keyhole import QUESTIONS, Keyhole, as_tensor, nearest
 from mha_helpers.masks import causal_mask
 from mha_helpers.style import number
 
@@ -24,8 +23,8 @@ def probe(attend):
 
     Shapes: q ``(1, h, n_q, 16)``, k and v ``(1, h, n_k, 16)``, mask ``(n_q, n_k)`` -> as q.
     Taught in notebook deeper/09_other_libraries.
-    Raises ``TypeError`` if attend takes other arguments, ``ValueError`` if it refuses a plain call or returns
-    anything but a tensor in the shape of q.
+    Raises ``TypeError`` if attend takes other arguments, ``ValueError`` if it refuses a plain call, answers
+    it in two ways, as with dropout, or returns anything but a tensor in the shape of q.
 
     >>> def attend(q, k, v, mask=None, causal=False):
     ...     return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
@@ -36,9 +35,9 @@ def probe(attend):
     _check_adapter(attend)
     findings = _ask_all(attend)
     for other, function in OTHERS.items():
-        for name, answer in _answers(function).items():
-            if answer != findings[name].answer:
-                findings[name].otherwise[other] = answer
+        for name, finding in _ask_all(function).items():
+            if finding.answer != findings[name].answer:
+                findings[name].otherwise[other] = finding.answer
     return Answers(findings)
 
 
@@ -57,8 +56,9 @@ def moves(layer, x):
     """
     from mha_helpers.heatmaps import heatmap  # draws with matplotlib, which probe does not need
 
-    if x.dim() not in (2, 3) or x.shape[:-2].numel() != 1:
-        raise ValueError(f"x must be one text, (n, d_model) or (1, n, d_model); got {tuple(x.shape)}.")
+    if x.dim() not in (2, 3) or x.shape[:-2].numel() != 1 or not x.is_floating_point():
+        wanted = "x must be one text, (n, d_model) or (1, n, d_model), embedded: no token ids"
+        raise ValueError(f"{wanted}; got {tuple(x.shape)} of {x.dtype}.")
     n, step = x.shape[-2], torch.linspace(1, 2, x.shape[-1])  # which no LayerNorm takes away
 
     def output(token=None):
@@ -67,12 +67,14 @@ def moves(layer, x):
         return as_tensor(given[0] if isinstance(given, tuple) else given).reshape(n, -1)
 
     with torch.no_grad():
-        before = output()
-        if not torch.equal(before.nan_to_num(), output().nan_to_num()):
-            raise ValueError("layer(x) differs from call to call: is dropout on? Try layer.eval().")
-        gaps = torch.stack([(output(token) - before).abs().amax(dim=-1) for token in range(n)], dim=1)
-    moved = ~(gaps < 1e-6)  # NaN moves, too
-    return heatmap(moved.double(), axes=("output", "token changed"), title="moves")
+        before, *after = output(), output(), *map(output, range(n))
+    # Beside the size of each number, since a layer may add very little to x; what is NaN in both stays.
+    near = [torch.isclose(now, before, rtol=1e-7, atol=0, equal_nan=True).all(dim=-1) for now in after]
+    if not near[0].all():
+        raise ValueError("layer(x) differs from call to call: is dropout on? Try layer.eval().")
+    nan = " ".join(str(i) for i, row in enumerate(before.isnan(), start=1) if row.any())
+    title = f"moves (NaN: output {nan})" if nan else "moves"
+    return heatmap(~torch.stack(near[1:], dim=1), axes=("output", "token changed"), title=title)
 
 
 @dataclass
@@ -126,14 +128,6 @@ def _ask_all(attend):
     return findings
 
 
-def nearest(seen, meanings):
-    """Return the answer that looks like the weights that were seen, None if none does."""
-    gaps = {answer: float((seen - weights).nan_to_num().abs().max()) for answer, weights in meanings.items()
-            if torch.equal(seen.isnan(), weights.isnan())}  # fmt: skip
-    best = min(gaps, key=gaps.get, default=None)
-    return best if gaps and gaps[best] < 0.005 else None
-
-
 def _in_words(seen):
     """Write an answer that nobody has foreseen as numbers, equal rows once."""
     rows = [" ".join(map(number, row)) for row in seen]
@@ -145,7 +139,9 @@ def _check_adapter(attend):
     """Say in one sentence what is wrong with it, before any question is asked."""
     wanted = "attend(q, k, v, mask=None, causal=False) must return the output alone, in the shape of q"
     try:
-        Keyhole(attend).output(*3 * [torch.zeros(1, HEADS, KEYS, D_K)])
+        first, *others = (Keyhole(attend).weights().nan_to_num() for _ in range(4))
+        if not all(torch.equal(first, other) for other in others):
+            raise ValueError("four equal calls differ: is dropout on?")
     except Exception as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{wanted}; without mask and flag: {_shortened(error)}") from error
@@ -163,14 +159,10 @@ def _pytorch(q, k, v, mask=None, causal=False):
 
 
 def _course(q, k, v, mask=None, causal=False):
-    flag = causal_mask(q.shape[-2], k.shape[-2]) if causal else None
-    both = flag if mask is None else mask if flag is None else mask & flag
-    return scaled_dot_product_attention(q, k, v, both)[0]
+    if causal:
+        flag = causal_mask(q.shape[-2], k.shape[-2])
+        mask = flag if mask is None else mask & flag
+    return scaled_dot_product_attention(q, k, v, mask)[0]
 
 
 OTHERS = {"PyTorch’s function": _pytorch, "this course": _course}
-
-
-@functools.cache
-def _answers(attend):
-    return {name: finding.answer for name, finding in _ask_all(attend).items()}

@@ -10,8 +10,6 @@ from mha_helpers.panel import Explorer, Panel
 from mha_helpers.style import short
 
 MET = {  # who meets a situation
-    "no mask": "everybody",
-    "equal calls": "whoever forgets .eval()",
     "bool mask": "whoever moves a mask from one library to another",
     "integer mask": "whoever hands over a tokenizer's attention_mask as it is",
     "float mask": "whoever multiplies masks instead of combining them by &",
@@ -29,7 +27,7 @@ MET = {  # who meets a situation
     "NaN in a value": "whoever leaves padding uninitialised, as with torch.empty",
     "large scores, bfloat16": "models with large scores, in training and after",
     "softmax, bfloat16": "long texts in half precision, where many small weights add up",
-    "hidden key, float16": "code that hides by −10,000",
+    "hidden key": "code that hides by −10,000, in any number type",
 }
 
 

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from mha_helpers import moves, probe
 
-QUESTIONS = 20
+QUESTIONS = 18
 
 
 def plain(q, k, v, mask=None, causal=False, hidden=-math.inf, divisor=None, reads=lambda mask: mask, late=0):
@@ -40,6 +40,16 @@ def tiled(q, k, v, mask=None, causal=False):
     return plain(q, k, v, mask, causal)
 
 
+def capped(q, k, v, mask=None, causal=False):
+    scores = 50 * torch.tanh(q @ k.mT / 50 / math.sqrt(q.shape[-1]))
+    return plain(scores, torch.eye(k.shape[-2], dtype=q.dtype), v, mask, causal, divisor=1)
+
+
+def before(q, k, v, mask=None, causal=False):
+    allowed = torch.ones(q.shape[-2], k.shape[-2]).tril(-1)
+    return plain(q, k, v, allowed if mask is None else allowed * mask) if causal else plain(q, k, v, mask)
+
+
 def variant(**options):
     return lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask, causal, **options)
 
@@ -52,12 +62,16 @@ ODD = {
     "polarity": (variant(reads=lambda mask: ~mask.bool()), {
         "bool mask": "True means hidden", "integer mask": "as bool, True means hidden",
         "float mask": "as bool, True means hidden", "additive mask": "added"}),
-    "filled by a number": (variant(hidden=-1e4), {"empty row": "the mean", "hidden key, float16": "no"}),
+    "filled by a number": (variant(hidden=-1e4), {"empty row": "the mean", "hidden key": "no"}),
+    "filled by −10": (variant(hidden=-10), {"empty row": "the mean", "hidden key": "no"}),
+    "scores capped": (capped, {"large scores, bfloat16": "not in float32 either"}),
     "bottom right": (variant(late=1), {"more keys": "bottom right"}),
     "no scale": (variant(divisor=1), {"scale": "not at all"}),
     "another scale": (variant(divisor=10), {"scale": "times 0.1"}),
     "softmax in half": (half, {"softmax, bfloat16": "no"}),
     "heads tiled": (tiled, {"shared heads": "1 2 1 2"}),
+    "the query of another head": (lambda q, *given, **options: tiled(q.flip(1), *given, **options), {
+        "two heads": "with the query of another", "shared heads": "with the query of another"}),
     "a flag is forgotten": (lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask, causal and mask is None), {
         "mask and flag": "flag ignored"}),
     "no leak": (lambda q, k, v, mask=None, causal=False: plain(q, k, v.nan_to_num(), mask, causal), {
@@ -66,17 +80,42 @@ ODD = {
         "causal": "ignored", "more keys": "ignored", "mask and flag": "flag ignored"}),
 }  # fmt: skip
 
+NAMED = {  # and more moves
+    "biases dropped": (lambda q, k, v, mask=None, causal=False: added(
+        q, k, v, mask > -1 if mask is not None and mask.is_floating_point() else mask, causal), {
+        "bool mask": "True means may attend", "float mask": "ignored"}),
+    "softmax over the queries": (lambda q, k, v, mask=None, causal=False: torch.softmax(q @ k.mT / 4, dim=-2) @ v, {
+        "scale": "rows of weights do not add up to 1"}),
+    "softmax of scores in half": (lambda q, k, v, mask=None, causal=False: torch.softmax(
+        (q.float() @ k.float().mT / 4).to(q.dtype), dim=-1) @ v, {
+        "softmax, bfloat16": "yes", "large scores, bfloat16": "no", "mask and flag": "both ignored"}),
+    "mask transposed": (variant(reads=lambda mask: mask.mT), {
+        "bool mask": "True means may attend, transposed", "scale": "1 / √d_k",
+        "integer mask": "as bool, True means may attend, transposed"}),
+    "added, transposed": (lambda q, k, v, mask=None, causal=False: added(q, k, v, None if mask is None else mask.mT), {
+        "additive mask": "added, transposed"}),
+    "no attention": (lambda q, k, v, mask=None, causal=False: v.clone(), dict.fromkeys(
+        ("bool mask", "integer mask", "float mask", "additive mask", "causal"), "the values as they are")),
+    "not itself": (before, {"causal": "only before, row 1 NaN", "bool mask": "True means may attend"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("attend", "expected"), NAMED.values(), ids=NAMED)
+def test_an_oddity_is_named_where_more_moves(attend, expected):
+    said = probe(attend).as_dict()
+    assert {name: said[name]["answer"] for name in expected} == expected
+
 
 def test_a_plain_attention():
     said = answers(plain)
     assert said.pop("shared heads") == "refused" and len(said) == QUESTIONS - 1
     assert {name: said[name] for name in said if not name.startswith("empty row, ")} == {
-        "no mask": "a fifth each", "equal calls": "equal", "bool mask": "True means may attend",
+        "bool mask": "True means may attend",
         "integer mask": "as bool, True means may attend", "float mask": "as bool, True means may attend",
         "additive mask": "read upside down", "scale": "1 / √d_k", "empty row": "NaN", "causal": "itself and before",
         "more keys": "top left", "mask and flag": "both hold", "two heads": "each its own",
         "NaN in a value": "leaks: NaN", "large scores, bfloat16": "no", "softmax, bfloat16": "yes",
-        "hidden key, float16": "yes",
+        "hidden key": "yes",
     }  # fmt: skip
 
 
@@ -96,9 +135,7 @@ def test_what_the_references_do_otherwise_is_said():
     assert empty == ["zeros", "zeros", "the mean", "as if unmasked"]
 
 
-def test_dropout_is_noticed_and_what_is_shown_is_the_second_row():
-    dropped = probe(lambda q, k, v, mask=None, causal=False: F.dropout(plain(q, k, v, mask, causal), 0.3))
-    assert dropped["equal calls"].answer == "they differ: dropout?"
+def test_what_is_shown_is_the_second_row():
     shown = probe(tiled)
     assert "Which of 2 key heads each of 4 query heads reads\n    1 2 1 2  0 1\n" in repr(shown)
     assert shown["more keys"].weights == [[1, 0, 0, 0, 0], [0.5, 0.5, 0, 0, 0]]
@@ -158,7 +195,7 @@ def test_what_goes_wrong_in_one_situation_ends_no_other_and_changes_no_later_one
         assert said["softmax, bfloat16"].refusal == "BrokenPipeError: at … in …odd.py: see …"
         refused = {name for name, finding in said.items() if finding.answer == "refused"}
         half = {name for name in said if "float16" in name}
-        assert len(half) == 4 and refused == half | {"causal", "more keys", "mask and flag", "shared heads"}
+        assert len(half) == 3 and refused == half | {"causal", "more keys", "mask and flag", "shared heads"}
         assert said["bool mask"].answer == "True means may attend" and said["empty row"].answer == "NaN"
 
 
@@ -171,6 +208,7 @@ def test_what_goes_wrong_in_one_situation_ends_no_other_and_changes_no_later_one
         (lambda q, k, v, mask, causal: 1 / 0, "without mask and flag: ZeroDivisionError: division by zero$"),
         (lambda q, k, v, mask, causal: None, r"must return the output alone, .*has shape \(\), q has"),
         (lambda q, k, v, mask, causal: (q, None), "the output alone, in the shape of q; .*ValueError"),
+        (lambda q, k, v, mask, causal: F.dropout(plain(q, k, v), 0.1), "equal calls differ: is dropout on"),
         (lambda q, k, v, mask, causal: "yes", "could not convert string to float"),
         (lambda q, k, v, mask, causal: q[0], r"has shape \(2, 5, 16\), q has \(1, 2, 5, 16\)"),
     ],
@@ -197,6 +235,18 @@ def test_moves_shows_who_hears_of_whom():
     attention = nn.MultiheadAttention(16, 4, batch_first=True)
     shown = moves(lambda x: attention(x, x, x, attn_mask=torch.eye(5) == 0), x)  # a tuple
     numpy.testing.assert_array_equal(shown.heatmaps[0].matrix, torch.eye(5))
-    for wrong in (torch.zeros(16), torch.zeros(2, 5, 16)):
-        with pytest.raises(ValueError, match="x must be one text"):
+    for wrong in (torch.zeros(16), torch.zeros(2, 5, 16), torch.tensor([[3, 1, 4]]), torch.ones(5, 16).int()):
+        with pytest.raises(ValueError, match=r"x must be one text.* no token ids; got"):
             moves(layer, wrong)
+
+
+def test_moves_sees_what_a_layer_adds_in_tiny_amounts_and_hears_nothing_in_nan():
+    torch.manual_seed(0)
+    attention, x = nn.MultiheadAttention(16, 2, batch_first=True), torch.randn(1, 4, 16)
+    assert moves(lambda x: x + 1e-5 * attention(x, x, x)[0], x).heatmaps[0].matrix.all()  # LayerScale
+    assert moves(lambda x: 1e-9 * attention(x, x, x)[0], x).heatmaps[0].matrix.all()
+    before = torch.ones(4, 4).triu().bool()  # True = hidden, so word 1 hears nobody
+    shown = moves(lambda x: attention(x, x, x, attn_mask=before), x).heatmaps[0]
+    # Word 2 has one key, which gets all, whatever word 2 asks; from word 3 on a word's query counts.
+    numpy.testing.assert_array_equal(shown.matrix, [[0] * 4, [1, 0, 0, 0], [1, 1, 1, 0], [1] * 4])
+    assert shown.title == "moves (NaN: output 1)"

@@ -27,7 +27,7 @@ def test_two_callables_are_shown_as_they_were_measured(panel):
 
 
 def test_a_click_leads_through_the_situations_in_which_two_part(panel):
-    panel.set(situation="no mask", left="nn.MultiheadAttention, no weights", right="transformers, sdpa")
+    panel.set(situation="hidden key", left="nn.MultiheadAttention, no weights", right="transformers, sdpa")
     part, seen = panel.state()["part"], []
     for _ in part:
         panel.click(0, 0, 0)
@@ -59,6 +59,6 @@ def test_the_table_names_what_it_does_not_have():
     assert len(libraries_table(["bool mask"]).text.splitlines()) == len(measured()) + 1
     for questions, callables in ((["bool masks"], None), (["bool mask"], ["pytorch"])):
         with pytest.raises(
-            ValueError, match=r"there is no .*(bool masks|pytorch).*; the questions are no mask"
+            ValueError, match=r"there is no .*(bool masks|pytorch).*; the questions are bool mask"
         ):
             libraries_table(questions, callables)

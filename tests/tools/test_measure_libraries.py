@@ -57,9 +57,9 @@ def test_the_versions_stored_are_those_that_are_installed():
 def test_a_comparison_names_what_is_another_answer_and_lets_last_digits_pass():
     now = copy.deepcopy(STORED[:1])
     answers = now[0]["answers"]
-    answers["no mask"][1][0][0] += 0.001
+    answers["scale"][1][0][0] += 0.001
     assert list(differences(STORED, now)) == []
-    answers["no mask"][1][0][0] += 0.1
+    answers["scale"][1][0][0] += 0.1
     answers["empty row"][1][1] = [None] * 5
     answers["bool mask"][0] = "ignored"
     now[0]["answers"]["another question"] = ["yes", []]
