@@ -8,7 +8,7 @@ const written = value => String(Number(value.toFixed(3))).replace("-", "−");
 function judge({ right, said, others, times }, answer) {
   if (answer.some(Number.isNaN)) return "Write one number into each field, for example 1.23.";
   const far = pair => Math.max(...answer.map((value, i) => Math.abs(value - pair[i])));
-  const nearest = said.reduce((best, pair) => far(pair) < far(best) ? pair : best);
+  const nearest = least(said, far);
   if (far(nearest) <= NEAR) return nearest[2];
   const factors = answer.map((value, i) => value / right[i]), factor = (factors[0] + factors[1]) / 2;
   if (factors.every(each => Math.abs(each - factor) <= 1e-8 + 5e-3 * Math.abs(factor))) {

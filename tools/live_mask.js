@@ -11,13 +11,15 @@ function namedMask(name, tokens, shown) {
 class LiveMask extends LiveSentence {
   get menus() { return 3; }
 
-  begin([sentence, mask, head]) {
-    Object.assign(this, { settings: { sentence, mask, head }, own: [], choices: [3, 4].map(start => new Choice(start)) });
+  get starts() { return [3, 4]; }
+
+  begin(settings) {
+    super.begin(settings);
+    this.own = [];
   }
 
   set(i, to) {
-    if (i < 3) this.settings[["sentence", "mask", "head"][i]] = to;
-    else if (i < 5) this.choices[i - 3].choose(to);
+    if (i < 5) super.set(i, to);
     else if (this.isRefused) this.isTicked = Boolean(to);
     else this.turn();
   }
@@ -28,7 +30,7 @@ class LiveMask extends LiveSentence {
     this.isTicked = !this.own[row][column];
     if (this.isRefused) return;
     this.own[row][column] = this.isTicked;
-    this.settings.mask = OWN;
+    this.settings[1] = OWN;
   }
 
   chooseCell(heatmap, ...cell) {
@@ -38,7 +40,7 @@ class LiveMask extends LiveSentence {
 
   computed(tokens) {
     refuseMany(tokens, MOST_MASKED);
-    const { head, mask: name } = this.settings, mask = this.own = namedMask(name, tokens, this.own), x = sentenceVectors(tokens);
+    const [, name, head] = this.settings, mask = this.own = namedMask(name, tokens, this.own), x = sentenceVectors(tokens);
     const cell = this.choices.map(choice => choice.value), [queries, keys] = queryAndKey(head, D_K).map(of => x.map(of));
     const scores = queries.map(q => keys.map(k => dot(q, k) / Math.sqrt(D_K)));
     const weights = scores.map((row, i) => mask[i].some(Boolean) ? softmax(row.map((score, j) => mask[i][j] ? score : -Infinity)) : row.map(() => 0));
@@ -72,8 +74,7 @@ class LiveMask extends LiveSentence {
   }
 
   get options() {
-    const { sentence, mask, head } = this.settings, [row, column] = this.choices.map(choice => choice.value);
-    return [sentence, mask, head, row, column, Number(this.isTicked)];
+    return [...super.options, Number(this.isTicked)];
   }
 
   answer(cell) {

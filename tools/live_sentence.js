@@ -49,6 +49,8 @@ const escaped = text => text.replace(/[&<>"']/g, sign => SIGNS[sign]);
 const colourOf = name => GIVEN.colours[name] ?? name;
 const headColour = head => GIVEN.heads[head % GIVEN.heads.length];
 const lit = () => `fill="none" stroke="${colourOf("lit")}"`;
+const litFrame = box => `<rect ${area(...box)} ${lit()} stroke-width="3" pointer-events="none"/>`;
+const channels = colour => [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16)); // of "#rrggbb"
 
 function answering(mark, words, cell) {
   return `<g class="hit" data-cell="${cell}">${mark}<text class="tip">${escaped(words)}</text></g>`;
@@ -66,7 +68,7 @@ function textMark(place, words, { anchor = "middle", colour = "ink", bold = fals
 
 // Whether white has more contrast than black on a colour that lies so opaque on white (WCAG 2.2).
 function isDark(colour, opacity) {
-  const light = [1, 3, 5].map(i => 1 - opacity * (1 - parseInt(colour.slice(i, i + 2), 16) / 255))
+  const light = channels(colour).map(part => 1 - opacity * (1 - part / 255))
     .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
   return dot([0.2126, 0.7152, 0.0722], light) < 0.179;
 }
@@ -138,8 +140,7 @@ class Heatmap {
     const [row, column] = this.chosen;
     if (row === null) return "";
     if (column === null) return rowFrame([this], row, 'stroke-width="2"');
-    const words = textMark(this.readout, this.cellWords(row, column), { bold: true, css: "rest" });
-    return `<rect ${area(...this.at(row, column))} ${lit()} stroke-width="3" pointer-events="none"/>${words}`;
+    return litFrame(this.at(row, column)) + textMark(this.readout, this.cellWords(row, column), { bold: true, css: "rest" });
   }
 
   words(heatmaps) {
@@ -185,8 +186,7 @@ class Heatmap {
   // All cells as one small image, and rows that answer the mouse.
   image() {
     const canvas = Object.assign(document.createElement("canvas"), { width: this.n, height: this.n });
-    const colour = (opacity, i, j) => [...[1, 3, 5].map(at => parseInt(this.hue(i, j).slice(at, at + 2), 16)), Math.round(255 * opacity)];
-    const pixels = this.opacities.flatMap((row, i) => row.flatMap((opacity, j) => colour(opacity, i, j)));
+    const pixels = this.opacities.flatMap((row, i) => row.flatMap((opacity, j) => [...channels(this.hue(i, j)), Math.round(255 * opacity)]));
     canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels), this.n), 0, 0);
     const style = `preserveAspectRatio="none" style="image-rendering:pixelated" href="${canvas.toDataURL()}"`;
     const rows = this.strongest.map((strongest, i) => {
@@ -242,7 +242,7 @@ function headHeatmaps(tokens, names, weights, mask, head, cell) {
   const first = one([count > 1 ? 0 : (WIDTH - large) / 2, 0, large, HEIGHT], head, cell, { title: headLabel(head, names) });
   if (count === 1) return [first];
   const side = across => Math.min((free - GAP * (across - 1)) / across, HEIGHT / Math.ceil(count / across) - 40);
-  const across = weights.map((_, i) => i + 1).reduce((best, other) => side(other) > side(best) ? other : best), size = side(across);
+  const across = least(weights.map((_, i) => i + 1), across => -side(across)), size = side(across);
   const places = weights.map((_, i) => [left + i % across * (size + GAP), Math.floor(i / across) * (size + 40), size, size + 40]);
   const named = weights.map((_, i) => headLabel(i, names)), isTooLong = tooLong(named, 10 * LETTER, size + GAP);
   const titles = isTooLong ? weights.map((_, i) => headLabel(i)) : named, row = tokens.length > 1 ? [cell[0], null] : null;
@@ -251,8 +251,7 @@ function headHeatmaps(tokens, names, weights, mask, head, cell) {
 }
 
 function drawn(heatmaps, words, last) {
-  const frame = ({ box: [x, y, width] }, [, bottom, , side]) =>
-    `<rect ${area(x - 3, y + 1, width + 6, bottom + side - y + 1)} ${lit()} stroke-width="3" pointer-events="none"/>`;
+  const frame = ({ box: [x, y, width] }, [, bottom, , side]) => litFrame([x - 3, y + 1, width + 6, bottom + side - y + 1]);
   const marks = heatmaps.map(each => each.svg(heatmaps) + (each.isLit ? frame(each, each.at(last, 0)) : ""));
   const label = escaped(words.replaceAll("\n", " "));
   return `<svg xmlns="http://www.w3.org/2000/svg" class="mha" role="img" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`
@@ -276,14 +275,16 @@ class Choice {
   offer(names) {
     if (JSON.stringify(names) === JSON.stringify(this.names)) return;
     this.name ??= names[this.chosen];
-    const same = names.map((_, i) => i).filter(i => names[i] === this.name), far = i => Math.abs(i - this.chosen);
-    this.value = same.length ? same.reduce((best, i) => far(i) < far(best) ? i : best) : Math.min(this.chosen, names.length - 1);
+    const same = names.map((_, i) => i).filter(i => names[i] === this.name);
+    this.value = least(same, i => Math.abs(i - this.chosen)) ?? Math.min(this.chosen, names.length - 1);
     this.names = names;
   }
 }
 
 class LiveSentence extends Picture {
   get menus() { return 5; } // so many controls stand before the menus that follow the sentence
+
+  get starts() { return [0, 3, -1]; } // what these menus begin with
 
   static async in(panel, number) {
     GIVEN = JSON.parse(panel.querySelector("script").textContent);
@@ -298,9 +299,9 @@ class LiveSentence extends Picture {
     this.compute();
   }
 
-  begin([sentence, show, mask, heads, d_k]) {
-    this.settings = { sentence, show, mask, heads: heads + 1, d_k: d_k + 1 };
-    this.choices = [0, 3, -1].map(start => new Choice(start));
+  begin(settings) {
+    this.settings = settings.slice(0, this.menus);
+    this.choices = this.starts.map(start => new Choice(start));
   }
 
   move(i, to) {
@@ -310,16 +311,15 @@ class LiveSentence extends Picture {
   }
 
   set(i, to) {
-    const name = ["sentence", "show", "mask", "heads", "d_k"][i];
-    if (name) this.settings[name] = i > 2 ? to + 1 : to;
-    else this.choices[i - 5].choose(to);
+    if (i < this.menus) this.settings[i] = to;
+    else this.choices[i - this.menus].choose(to);
   }
 
   // Computes and draws; what cannot be shown leaves the picture as it was, and says why.
   compute() {
     this.isRefused = true;
     try {
-      const tokens = tokenize(this.settings.sentence);
+      const tokens = tokenize(this.settings[0]);
       this.choices.slice(-2).forEach(choice => choice.offer(tokens));
       this.state = this.computed(tokens);
     } catch (error) {
@@ -334,10 +334,11 @@ class LiveSentence extends Picture {
   }
 
   computed(tokens) {
-    const [head, query, key] = this.choices;
-    head.offer(nameHeads(this.settings.heads));
+    const [, show, mask, heads, d_k] = this.settings;
+    this.choices[0].offer(nameHeads(heads + 1));
     refuseMany(tokens, MOST_WORDS);
-    return attention(tokens, { ...this.settings, head: head.value, query: query.value, key: key.value });
+    const [head, query, key] = this.choices.map(choice => choice.value);
+    return attention(tokens, { show, mask, heads: heads + 1, d_k: d_k + 1, head, query, key });
   }
 
   get heatmaps() { return heatmapsOf(this.state); }
@@ -345,13 +346,12 @@ class LiveSentence extends Picture {
   get shown() { return { words: wordsOf(this.state) }; }
 
   get address() {
-    const { sentence } = this.settings;
-    return this.options.slice(1) + (sentence === GIVEN.start[0] ? "" : `/${encodeURIComponent(sentence)}`);
+    const [sentence, ...numbers] = this.options;
+    return numbers + (sentence === GIVEN.start[0] ? "" : `/${encodeURIComponent(sentence)}`);
   }
 
   get options() {
-    const { sentence, show, mask, heads, d_k } = this.settings;
-    return [sentence, show, mask, heads - 1, d_k - 1, ...this.choices.map(choice => choice.option)];
+    return [...this.settings, ...this.choices.map(choice => choice.option)];
   }
 
   setControls() {

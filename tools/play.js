@@ -1,10 +1,13 @@
 // A Panel without a kernel: what it shows lies packed in the page, and a control or a click brings it up.
 const LINK = /^#picture-(\d+)=([\d,]+)(?:\/(.+))?$/; // which picture of the page, its settings, what was clicked
 
+// The one that is nearest; the first of several.
+const least = (all, far) => all.reduce((best, one) => far(one) < far(best) ? one : best, all[0]);
+
 // The states of one Panel. Settings are a list: which option each control shows; a click is the name of a cell.
 class Kept {
   constructor(content) {
-    Object.assign(this, content); // start, ends, marks, states, drawn, clicks, decides, follows: see tools/states.py
+    Object.assign(this, content); // start, ends, marks, states, drawn, clicks, decides, follows, few: see tools/states.py
     this.plain = Object.keys(this.states).filter(name => !name.includes(" ")).map(name => name.split(",").map(Number));
     this.places = new Set(this.plain.map(settings => this.place(settings)));
   }
@@ -51,11 +54,11 @@ class Kept {
     return [[settings, again], [settings, cell], [rest, cell]].find(([from, click]) => click && this.at(from, click));
   }
 
-  // The kept settings that are nearest to these; what is wanted stays, what can slide gives way first.
-  nearest(asked, wanted, slides) {
-    const weight = k => wanted(k) ? 1e6 : slides(k) || this.follows.includes(k) ? 1 : 1000;
+  // The kept settings that are nearest to these; what is wanted stays, what offers only what is kept gives way first.
+  nearest(asked, wanted) {
+    const weight = k => wanted(k) ? 1e6 : this.few.includes(k) ? 1 : 1000;
     const far = other => other.reduce((sum, j, k) => sum + (j !== asked[k] && weight(k) + Math.abs(j - asked[k])), 0);
-    return this.plain.reduce((best, other) => far(other) < far(best) ? other : best);
+    return least(this.plain, far);
   }
 }
 
@@ -97,7 +100,7 @@ class Picture {
     box.innerHTML = svg;
     if (box.scrollWidth <= box.clientWidth) return;
     const places = [...box.querySelectorAll("rect[stroke='#E8A200']")].map(frame => frame.getBoundingClientRect());
-    const framed = places.reduce((least, place) => !least || place.width < least.width ? place : least, undefined);
+    const framed = least(places, place => place.width);
     const { left, right } = box.getBoundingClientRect();
     if (framed && (framed.left < left || framed.right > right)) box.scrollLeft += (framed.left + framed.right - left - right) / 2;
   }
@@ -140,10 +143,9 @@ class Picture {
 
   // --- a control and a click -----------------------------------------------------------------------------
 
-  // A slider, and a menu that follows from others, offers what is kept for what the others show.
+  // A slider, a menu that was thinned, and one that follows from others offer what is kept for what the others show.
   stops(i) {
-    const { type, dataset } = this.inputs[i], isFree = type !== "range" && !this.states.follows.includes(i);
-    return isFree ? undefined : this.states.stops(this.now, i, dataset.control.split("|").length);
+    return this.states.few.includes(i) ? this.states.stops(this.now, i, this.inputs[i].dataset.control.split("|").length) : undefined;
   }
 
   move(i, to) {
@@ -159,7 +161,7 @@ class Picture {
 
   // Shows what is nearest to settings that are not kept, and says which controls had to move with what is wanted.
   goNear(asked, wanted) {
-    const settings = this.states.nearest(asked, wanted, k => this.inputs[k].type === "range");
+    const settings = this.states.nearest(asked, wanted);
     const names = this.inputs.map((input, k) => asked[k] !== settings[k] && !this.states.follows.includes(k)
       && `“${input.dataset.name}” is now ${option(input, settings[k])}`).filter(Boolean);
     this.choose(settings, "", names.length ? `Not every combination is kept here: ${names.join(", ")}.` : "");

@@ -59,8 +59,11 @@ CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also a
 ANSWERED = "Click or tap a cell: where that shows something else, the pointer is a hand."
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
-APART = "Not every combination is kept here, so a slider stops less often while other settings are changed."
-LIVE = ("sentence.js", "live_sentence.js", "live_mask.js")  # what computes the explorers of pages 00 and 05
+APART = "Not every combination is kept here, so a slider or a long menu offers less while others are changed."
+LIVE = 'data-picture="(live|mask)"'  # the explorers of pages 00 and 05, which the browser computes
+# The scripts of a page that has this.
+SCRIPTS = {"play.js": "", "sentence.js": LIVE, "live_sentence.js": LIVE}
+SCRIPTS |= {"live_mask.js": 'data-picture="mask"', "judged.js": 'class="judged"'}
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
@@ -259,9 +262,7 @@ def said_otherwise():
 
 def scripts(body):
     """Return the scripts that a page with this body needs."""
-    is_live = re.search('data-picture="(live|mask)"', body)
-    names = ["play.js", *LIVE * bool(is_live), *["judged.js"] * ('class="judged"' in body)]
-    return "".join(f"<script>{part(name)}</script>" for name in names)
+    return "".join(f"<script>{part(name)}</script>" for name, has in SCRIPTS.items() if re.search(has, body))
 
 
 def page_html(path, panels):

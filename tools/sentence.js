@@ -147,8 +147,7 @@ function attention(tokens, { show, mask, heads, d_k, head, query, key }) {
     state.scaled.push(state.scores[h].map(row => row.map(score => score / Math.sqrt(d_k))));
     state.weights.push(state.scaled[h].map((row, i) => softmax(row.map((score, j) => !allowed || allowed[i][j] ? score : -Infinity))));
   }
-  const row = state.weights[head][query], far = j => Math.abs(j - query);
-  const strongest = () => alike(row).reduce((best, j) => far(j) < far(best) ? j : best);
+  const strongest = () => least(alike(state.weights[head][query]), j => Math.abs(j - query));
   return Object.assign(state, { chosen: [head, query, key < 0 ? strongest() : key] });
 }
 

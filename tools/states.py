@@ -7,6 +7,7 @@ numbers and marks are the Panel's: ``set``, ``click``, ``svg`` and ``description
 """
 
 import base64
+import functools
 import itertools
 import json
 import math
@@ -17,7 +18,7 @@ from unittest import mock
 import ipywidgets as widgets
 import numpy as np
 
-MOST_STATES = 8_000  # combinations of the controls
+MOST_STATES = 3_300  # combinations of the controls
 LONG_MENU = 20  # options
 MOST_CLICKS = 7_000  # of an explorer that remembers
 MOST_BYTES = 850_000  # of all states of a Panel, packed
@@ -64,7 +65,8 @@ class States:
 
     def __init__(self, make):
         """``make()`` returns the Panel, each time a new one: what it shows may depend on the way there."""
-        self.make, self.panel = make, make()
+        self.make = functools.partial(untold, make)
+        self.panel = self.make()
         self.values = self._values()  # of the start
         self.live, self.follows = self._playing()
         self.start = self._settings()
@@ -271,8 +273,7 @@ class States:
 
     def _go(self, settings):
         """Bring a new Panel to these settings."""
-        with mock.patch.object(widgets.Widget, "open"):  # no front end is told: faster, and none is kept
-            self.panel = self.make()
+        self.panel = self.make()
         self.panel.set(**self._named(settings))
 
     def _is_set_back(self, k):
@@ -306,6 +307,11 @@ class States:
         ids = [self.marks.setdefault(mark, len(self.marks)) for mark in MARK.findall(self.panel.svg())]
         self.shown[name] = np.array(ids, dtype=np.int32), self.panel.description(), self._settings()
 
+    def _offers_few(self, name):
+        """Tell whether a control is to offer only what is kept while the others stay as they are."""
+        is_thinned = len(self.stops[name]) < len(self.live[name])
+        return is_thinned or name in self.follows or is_slider(self.panel, name)
+
     def packed(self):
         """Return all states as text: JSON, deflate, base64."""
         used, first = np.unique(np.concatenate([ids for ids, _, _ in self.shown.values()]), return_index=True)
@@ -317,7 +323,9 @@ class States:
             states[name] = drawn.setdefault((runs(number[ids]), words, settings), len(drawn))
         content = {"start": self.start, "ends": self.ends, "states": states, "drawn": list(drawn)}
         content |= {"marks": [marks[i] for i in order], "clicks": self.clicks, "decides": self.decides}
-        content["follows"] = [k for k, name in enumerate(self.live) if name in self.follows]
+        numbered = dict(enumerate(self.live))
+        content["follows"] = [k for k, name in numbered.items() if name in self.follows]
+        content["few"] = [k for k, name in numbered.items() if self._offers_few(name)]
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
@@ -332,6 +340,12 @@ def runs(ids):
     counts = np.diff(starts, append=len(ids))
     gaps = ids[starts] - np.concatenate([[0], (ids[starts] + counts)[:-1]])
     return tuple(np.stack([gaps, counts], axis=1).ravel().tolist())
+
+
+def untold(make):
+    """Return a new Panel of which no front end is told: this is faster, and none is kept."""
+    with mock.patch.object(widgets.Widget, "open"):
+        return make()
 
 
 def is_slider(panel, name):

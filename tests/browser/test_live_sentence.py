@@ -45,8 +45,8 @@ IMAGE = re.compile(r"data:image/png;base64,([\w+/=]+)")
 @pytest.fixture
 def open_page(browser, tmp_path):
     def opened(explorer):
-        scripts = "".join(f"<script>{play.part(name)}</script>" for name in ("play.js", *play.LIVE))
-        html = play.head("live") + play.panel_html(explorer) + scripts
+        panel = play.panel_html(explorer)
+        html = play.head("live") + panel + play.scripts(panel)
         (tmp_path / "live.html").write_text(html, encoding="utf-8")
         page = browser.new_page()
         page.context.set_offline(True)

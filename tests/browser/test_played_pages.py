@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.tools.test_play import made_up_panel
-from tools import play, states
+from tools import play
 from tools.notebook import ROOT
 
 NAMES = ("01_inputs_and_shapes", "06_softmax")
@@ -19,7 +19,6 @@ KEYS = {"ArrowUp": "ArrowDown", "ArrowDown": "ArrowUp", "Space": "Space"}  # eac
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("html")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(states, "MOST_STATES", 3300)  # of page 06, with fewer stops
         patch.setattr(play, "POOL", functools.partial(ThreadPoolExecutor, 1))
         play.main([*(str(ROOT / "notebooks" / f"{name}.ipynb") for name in NAMES), "--out", str(folder)])
     return folder

@@ -29,10 +29,8 @@ SOME_PANELS = [cat_eats_fish_heads, projection_explorer, softmax_explorer, split
 
 @pytest.fixture(scope="module")
 def states_of():
-    """A function that returns the states of an explorer, made once, with few stops of long sliders."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(states, "MOST_STATES", 3300)
-        yield functools.cache(States)
+    """A function that returns the states of an explorer, made once."""
+    return functools.cache(States)
 
 
 @pytest.mark.parametrize("explorer", SOME_PANELS)
