@@ -11,7 +11,7 @@ def entries(file):
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     parts = re.split(r"^@ ", text, flags=re.MULTILINE)[1:]
     pairs = (part.partition("\n>")[::2] for part in parts)
-    return {name.rstrip(): value.strip() for name, value in pairs}
+    return {name: value.strip() for name, value in pairs}
 
 
 def written(kept):

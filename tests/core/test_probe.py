@@ -106,6 +106,16 @@ def test_an_oddity_is_named_where_more_moves(attend, expected):
     assert {name: said[name]["answer"] for name in expected} == expected
 
 
+def test_where_masks_are_only_added_a_hidden_key_is_at_minus_infinity():
+    def only_added(q, k, v, mask=None, causal=False):
+        if mask is not None and not mask.is_floating_point():
+            raise TypeError("a mask is added")
+        return added(q, k, v, mask, causal)
+
+    said = answers(only_added)
+    assert said["empty row"] == said["empty row, −∞"]
+
+
 def test_a_plain_attention():
     said = answers(plain)
     assert said.pop("shared heads") == "refused" and len(said) == QUESTIONS - 1

@@ -15,6 +15,7 @@ from mha_course.p00_one_sitting.exercises import write_attention
 from mha_course.p09_concat_and_output import diagnoses
 from mha_course.p09_concat_and_output.exercises import the_class
 
+assert len({str(change) for change, _ in diagnoses.MISTAKES}) == len(diagnoses.MISTAKES)
 EXERCISES = {"0.2": write_attention, "9.2": the_class, "D9.3": cross_attention}
 SIGHTS = "Your code writes +∞ into scores", "A hidden score becomes "
 

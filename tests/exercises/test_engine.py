@@ -73,6 +73,7 @@ def test_a_number_is_right_that_rounds_to_the_decimals_asked_for_and_a_hair_of_f
     for cut in ((0.86, 1.29), (0.87, 1.29)):
         assert "cut, not rounded" in reply(value([0.868, 1.296], decimals=2), cut)
     assert all(reply(two_decimals, 0.5 + off) != CORRECT for off in (-0.0055, 0.0055, 0.0058))
+    assert reply(value([0.5, 0.0, 0.5], decimals=2), [0.5, 0.004, 0.5]) != CORRECT  # a hidden word gets 0
 
 
 def test_the_quick_comparison_of_two_results_is_that_of_the_sentences():

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from xml.etree import ElementTree
 
 import ipywidgets as widgets
@@ -17,6 +18,7 @@ from tests import kept
 from tests.entries import entries, written
 from tests.pages import drawings
 from tools.notebook import ROOT
+from tools.page import stored_pages
 
 EXPLORERS = drawings.explorers()
 NAMES = [name for name in EXPLORERS if name != drawings.NEEDS_A_MODEL]
@@ -92,6 +94,17 @@ def test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_
     for control in panel.controls.values():
         assert control.description and getattr(control, "continuous_update", True)
         assert (control.style.description_width, control.layout.max_width) == ("initial", "100%")
+
+
+@pytest.mark.parametrize("page", stored_pages(), ids=lambda page: page.name)
+def test_what_a_page_tells_to_move_is_there_to_be_moved(page):
+    named = {"reset"}
+    for name in NAMES:
+        for key, control in EXPLORERS[name]().controls.items() if f"{name}(" in str(page.code) else ():
+            named |= {key, control.description} | {text for text, _ in drawings.options_of(control)}
+    tasks = " ".join(part for part in page.text.split("\n\n") if "**Try this.**" in part)
+    told = re.findall(r"\b(?:move|drag|set|choose|press|tick) \*([^*]+)\*", tasks, re.IGNORECASE)
+    assert set(told) <= named
 
 
 def test_a_click_on_a_cell_changes_what_is_shown(panel):

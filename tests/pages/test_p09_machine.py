@@ -192,6 +192,10 @@ def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentenc
     assert panel.svg() == machine_explorer().svg() and panel.explorer.now == State()
 
 
+def test_the_way_between_matrices_says_the_step():
+    assert explorer_machine.FLOW["scaled"] == "÷ √2" and explorer_machine.FLOW["output"] == "· W_O"
+
+
 def test_the_largest_numbers_can_be_written():
     cells = [cell for cell in machine(SENTENCES[0], 0, "none").values if cell.matrix in GIVEN]
     now = machine(SENTENCES[0], 0, "none", tuple((cell, 4) for cell in cells))

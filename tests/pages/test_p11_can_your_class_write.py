@@ -97,6 +97,17 @@ def test_a_broken_line_is_the_page_s_own(model, panel, name):
     assert name == "nothing" or f"With {name}" in panel.description()
 
 
+def test_every_broken_line_changes_what_words_get():
+    x, mask = torch.randn(1, 8, 12, generator=torch.Generator().manual_seed(0)), causal_mask(8)
+    right = broken_attention()(12, 6, 3)
+    for name in BREAKS:
+        if name.startswith(("nothing", "pairs", "base")):  # which change next to nothing where d_k is 2
+            continue
+        broken = broken_attention(name)(12, 6, 3)
+        broken.load_state_dict(right.state_dict())
+        assert not torch.allclose(broken(x, mask), right(x, mask), atol=1e-3), name
+
+
 def test_what_does_not_fit_is_said_and_the_picture_stays(panel):
     before = panel.svg()
     for sentence, said in (("cat " * 30, "24 fit in the picture"), ("", "sentence is empty")):

@@ -123,6 +123,17 @@ def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, other,
     assert "](#" in portable.portable(ROOT / "notebooks" / "12_bugs_in_print.ipynb")
 
 
+def test_a_copy_carries_what_is_no_python():
+    files = portable.carried_files("from mha_course.d09_other_libraries import exercises")
+    assert "mha_course/d09_other_libraries/measured.json" in files
+
+
+def test_what_a_check_of_a_deeper_page_refuses_is_told():
+    said = nbformat.v4.new_output("stream", text="Exercise D9.1: not yet. No.\n")
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[said])])
+    assert teach.unsolved(page) == ["Exercise D9.1: not yet. No."]
+
+
 def test_the_teachers_folder_has_solutions_notes_and_answers(tmp_path, monkeypatch):
     sitting, folder = Page(ROOT / "notebooks" / "one_sitting.ipynb"), tmp_path / "teach"
     monkeypatch.setattr(teach, "FOLDER", folder)
