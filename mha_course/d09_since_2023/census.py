@@ -3,6 +3,7 @@
 import re
 
 # What a file may have, each with a mark. In its classes called …Attention, pictures and sound left out:
+OF_ATTENTION = r"class (?!\w*(?:Vision|Audio|Indexer))\w*Attention\("
 IN_ATTENTION = {
     "grouped heads": ("g", r"num_key_value_groups = "),
     "QK-norm": ("n", r"self\.(?:[qk]_norm|[qk]_layernorm|query_layernorm|key_layernorm|qk_norm)\("),
@@ -51,7 +52,8 @@ def census(folder, year=2026):
     marks = {}
     for path in sorted(folder.glob("*/modeling_*.py")):
         text, name = path.read_text(encoding="utf-8"), path.stem.removeprefix("modeling_")
-        attention = "".join(_classes_of_attention(text))
+        parts = re.split(r"^(?=\S)", text, flags=re.MULTILINE)  # each begins at the left
+        attention = "".join(part for part in parts if re.match(OF_ATTENTION, part))
         is_of_year = re.search(rf"Copyright.*\b{year}\b", text[:3000])
         if not (is_of_year and attention and re.search(r"^class \w+ForCausalLM\(", text, re.MULTILINE)):
             continue
@@ -61,9 +63,3 @@ def census(folder, year=2026):
     if not marks:
         raise ValueError(f"no model file of {year} is in {folder}.")
     return _listed(marks)
-
-
-def _classes_of_attention(text):
-    for lines in re.split(r"^(?=\S)", text, flags=re.MULTILINE):  # each part begins at the left
-        if re.match(r"class (?!\w*(?:Vision|Audio|Indexer))\w*Attention\(", lines):
-            yield lines

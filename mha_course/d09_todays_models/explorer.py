@@ -51,7 +51,8 @@ class RotaryExplorer(Explorer):
         q, k = (part.unflatten(-1, (PAIRS, 2)).transpose(0, 1) for part in turned)  # -> (pair, n, 2)
         products = q @ k.mT  # (pair, n, 2) @ (pair, 2, n) -> (pair, n, n)
         scores = products[pair - 1] if SHOWN[shown] == 1 else products.sum(dim=0)
-        chosen = {"q": q[pair - 1], "k": k[pair - 1], "product": products[pair - 1, query, key].item()}
+        product = products[pair - 1, query, key].item()
+        chosen = {"at": (query, key), "q": q[pair - 1], "k": k[pair - 1], "product": product}
         return chosen | {"speeds": base ** (-torch.arange(PAIRS) / PAIRS), "scores": scores}
 
     def draw(self, drawing, state):
@@ -59,21 +60,22 @@ class RotaryExplorer(Explorer):
         _draw_curve(drawing, state)
         names, limit = [str(i) for i in range(WORDS)], SHOWN[state["shown"]] * LONGEST
         style = {"kind": "scores", "limit": limit, "title": f"scores of {state['shown'].partition(',')[0]}"}
-        drawing.heatmap((550, 0, 310, 338), state["scores"], names, names, _at(state), **style)
+        drawing.heatmap((550, 0, 310, 338), state["scores"], names, names, state["at"], **style)
 
     def words(self, state):
-        speed, (query, key) = state["speeds"][state["pair"] - 1].item(), _at(state)
-        by_query, by_key, both = (number(speed * words, 3) for words in (query, key, query - key))
+        speed, (query, key) = state["speeds"][state["pair"] - 1].item(), state["at"]
+        digits = 3 if speed > 0.01 else 6  # else the difference of a slow pair would be written as 0
+        by_query, by_key, both = (number(speed * words, digits) for words in (query, key, query - key))
         turned, plain = number(state["product"], 3), number(QUERY @ KEY)
+        last = f"After {2 * math.pi / speed:,.1f} words this pair is back where it was."
+        if SHOWN[state["shown"]] > 1:
+            added = number(state["scores"][query, key]), number(PAIRS * QUERY @ KEY)
+            last = "All 8 pairs together give {}, and {} if none turns.".format(*added)
         return [
             f"Each word adds {number(speed, 6)} rad: the query is turned by {by_query}, the key by {by_key}.",
             f"The product feels only the difference, {both}: it is {turned}, and {plain} if neither turns.",
-            f"After {2 * math.pi / speed:,.1f} words this pair is back where it was.",
+            last,
         ]
-
-
-def _at(state):
-    return state["query"], state["key"]
 
 
 def _draw_cross(drawing, x):
@@ -86,7 +88,7 @@ def _draw_arrows(drawing, state):
     drawing.text(x, 18, f"pair {state['pair']}, turned", 15, "middle", bold=True)
     _draw_cross(drawing, x)
     parts = ("query", QUERY, state["q"]), ("key", KEY, state["k"])
-    for (role, plain, turned), position, below in zip(parts, _at(state), (306, 326), strict=True):
+    for (role, plain, turned), position, below in zip(parts, state["at"], (306, 326), strict=True):
         for (right, up), width in ((plain, 1.5), (turned[position], 4)):
             style = {"width": width, "arrow": width > 2, "dashed": width < 2}
             drawing.line(x, y, x + UNIT * right, y - UNIT * up, role, **style)

@@ -140,6 +140,8 @@ class Choices(Sort):
         got, right = self.chosen(got), set(map(_plain, self.right))
         if isinstance(got, str):
             return f"{subject} {got}."
+        if got != right and self.asked.describe and (words := self.asked.describe(got, right)):
+            return f"{subject} {words}"
         good, bad = counted(len(got & right), "right choice"), counted(len(got - right), "wrong one")
         return f"{subject} has {good}, {bad}, and lacks {len(right - got)}." if got != right else None
 

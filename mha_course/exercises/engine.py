@@ -5,7 +5,7 @@
 ``page_code``: what stub and solution need of the page besides torch, math, nn, F and ``mha_helpers``.
 ``mistakes``: at most twelve pairs (wrong answer, sentence); code as what it ``changes`` in the solution.
 One is named that does the same on the first input that fails and on all that come out right.
-``describe``: a function of wrong numbers and right ones that returns what to say, "adds up to 0.9", or None.
+``describe``: a function of wrong numbers or choices and right ones that returns "adds up to 0.9", or None.
 Nothing is needed for types, holes, entries, shapes, NaN, rounding, a factor, sums, errors, a missing return.
 The plainest input first, no size twice in it. A sentence says only what was seen, without the repair.
 """

@@ -22,7 +22,7 @@ class Asked:
     ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``axes``:
     what is counted along each axis, from the last, or a dict by name. ``of_function``: a tensor is needed
     where one is right, and the number expected may be named; else it would give the answer away. ``choices``:
-    the texts offered. ``describe``: what an exercise says of wrong numbers in place of the first one.
+    the texts offered. ``describe``: what an exercise says of wrong numbers or choices.
     """
 
     decimals: int | None = None

@@ -16,7 +16,7 @@ def _needs(scores, wanted):
 
 new_key = ValueExercise(
     "3.1 ★ · 4 min · A fourth word answers",
-    describe=_needs,
+    describe=lambda got, right: None if isinstance(right, set) else _needs(got, right),
     task="""
     “dog”, with the query (1, 1) and the key (1, −3), joins the words of head 1, whose queries are (2, 0),
     (2, −1), (1, 0) and keys (2, 0), (0, 1), (1, 2). What numbers are in its row and its column? Leave out

@@ -148,9 +148,7 @@ def test_the_configurations_of_the_exercise_are_the_published_ones():
         assert name == "B" or all(f"{types.count(kind)} {kind}" in said for kind in types)
         with torch.device("meta"):
             weights = module(config, layer).named_parameters()
-        shapes = {
-            each.removesuffix(".weight"): weight.shape for each, weight in weights if "bias" not in each
-        }
+        shapes = {each.removesuffix(".weight"): [*w.shape] for each, w in weights if "bias" not in each}
         shown = dict(re.findall(r"(\w+) \(([\d, ]+)\)", said))
         assert shown == {each: ", ".join(map(str, shape)) for each, shape in shapes.items()}
 

@@ -8,6 +8,7 @@ import torch
 
 from mha_course.d09_todays_models import rotary_explorer
 from mha_course.models import load_language_model
+from mha_helpers.style import number
 from tests.pages.svg_reader import SeenDrawing, drawn, px
 from tools.notebook import ROOT
 from tools.page import Page
@@ -36,11 +37,14 @@ def test_a_pair_is_turned_by_its_position_and_scores_are_products(setting):
     expected = turned(QUERY, pair, query, base)
     torch.testing.assert_close(state["q"][query].tolist(), [expected.real, expected.imag], atol=1e-5, rtol=0)
     assert state["product"] == pytest.approx(score(**setting), abs=1e-5)
-    of_all = drawn("rotary_explorer", shown="all 8 pairs, added", **setting)[1]["scores"]
+    panel = rotary_explorer()
+    panel.set(shown="all 8 pairs, added", **setting)
     for i, j in ((query, key), (0, 0), (7, 4), (3, 11)):
         assert state["scores"][i, j].item() == pytest.approx(score(pair, i, j, base), abs=1e-5)
         added = sum(score(each, i, j, base) for each in range(1, 9))
-        assert of_all[i, j].item() == pytest.approx(added, abs=1e-4)
+        panel.set(query=i, key=j)
+        assert panel.state()["scores"][i, j].item() == pytest.approx(added, abs=1e-4)
+        assert f"together give {number(added)}, and 32 if none turns." in repr(panel)
 
 
 @every_setting
