@@ -252,10 +252,15 @@ def test_moves_shows_who_hears_of_whom():
 
 def test_moves_sees_what_a_layer_adds_in_tiny_amounts_and_hears_nothing_in_nan():
     torch.manual_seed(0)
-    attention, x = nn.MultiheadAttention(16, 2, batch_first=True), torch.randn(1, 4, 16)
-    assert moves(lambda x: x + 1e-5 * attention(x, x, x)[0], x).heatmaps[0].matrix.all()  # LayerScale
+    attention, x = nn.MultiheadAttention(16, 2, batch_first=True), torch.randn(1, 9, 16)
+
+    def scaled(x):  # LayerScale, as models begin with it
+        normed = F.layer_norm(x, [16])
+        return x + 1e-5 * attention(normed, normed, normed)[0]
+
+    assert moves(scaled, x).heatmaps[0].matrix.all()
     assert moves(lambda x: 1e-9 * attention(x, x, x)[0], x).heatmaps[0].matrix.all()
-    before = torch.ones(4, 4).triu().bool()  # True = hidden, so word 1 hears nobody
+    x, before = x[:, :4], torch.ones(4, 4).triu().bool()  # True = hidden, so word 1 hears nobody
     shown = moves(lambda x: attention(x, x, x, attn_mask=before), x).heatmaps[0]
     # Word 2 has one key, which gets all, whatever word 2 asks; from word 3 on a word's query counts.
     numpy.testing.assert_array_equal(shown.matrix, [[0] * 4, [1, 0, 0, 0], [1, 1, 1, 0], [1] * 4])
