@@ -45,7 +45,7 @@ def moves(layer, x):
     """Change one token after the other, and draw which outputs of a layer move: 1 where one does.
 
     For a layer with projections of its own, whose weights no keyhole shows. ``layer(x)`` returns a tensor, or
-    a tuple that begins with one.
+    a tuple that begins with one. The rounding of an FFT moves, too: give float64 to such a layer.
 
     Shape: x ``(n, d_model)`` or ``(1, n, d_model)`` -> a ``Picture`` of ``(n, n)``; rows are outputs.
     Taught in notebook deeper/09_other_libraries.

@@ -63,9 +63,8 @@ def libraries_table(questions=tuple(QUESTIONS), callables=None):
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *rows)]
     style = 'style="text-align:left;white-space:nowrap"'
-    written = [f"<tr>{''.join(f'<th {style}>{html.escape(head)}</th>' for head in heads)}</tr>"]
-    written += [
-        f"<tr>{''.join(f'<td {style}>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    ]
-    scrolled = f'<div style="overflow:auto;max-height:430px"><table>{"".join(written)}</table></div>'
+    tagged = [("th", heads), *(("td", row) for row in rows)]
+    written = ["".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in tagged]
+    table = f"<table><tr>{'</tr><tr>'.join(written)}</tr></table>"
+    scrolled = f'<div style="overflow:auto;max-height:430px">{table}</div>'
     return Table(scrolled, "\n".join(lines))
