@@ -43,7 +43,10 @@ class WithoutCopies(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
         q, k, v = cases[0].args
         with _Copies(q.numel()) as copies:  # of k, as large as q: a copy of v would be as large as the output
-            answer(q.clone(), k.clone().requires_grad_(), v.clone())
+            try:
+                answer(q.clone(), k.clone().requires_grad_(), v.clone())
+            except RuntimeError:
+                return "your code takes the keys out of torch, where copies cannot be seen: stay in torch."
         if copies.made_by:
             return f"{copies.made_by} writes out a copy of the keys for every query head."
         return super()._broken_rule(answer, cases, outcomes)

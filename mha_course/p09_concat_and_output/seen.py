@@ -1,5 +1,7 @@
 """What is seen of a learner's attention: what it returns, what becomes of its mask, what backward says."""
 
+import functools
+
 import torch
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
@@ -19,7 +21,7 @@ class Watch(TorchFunctionMode):
     def __init__(self):
         super().__init__()
         self.of_mask, self.softmaxed = {}, {}
-        self.longer, self.of_infinity = [], []  # masks with more axes than before; what is said of ∞
+        self.longer, self.of_infinity, self.low = [], [], []  # masks with more axes; what is said of ∞; fills
         self.no_axis = False
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -39,10 +41,10 @@ class Watch(TorchFunctionMode):
                 self.of_infinity.append("0 · ∞ is NaN: what is your mask times ∞ where it is 0?")
         elif any(masks) and fills and torch.inf in numbers:
             self.of_infinity.append("Your code writes +∞ into scores: which score gives no weight?")
-        elif any(masks) and fills and (low := [each for each in numbers if -1000 < each < -1e-6]):
-            self.of_infinity.append(_A_LOW_SCORE.format(number(low[0])))
         elif any(masks) and fills and -torch.inf in numbers and id(args[0]) in self.softmaxed:
             self.of_infinity.append(_AFTER_SOFTMAX)
+        if any(masks) and fills:
+            self.low += [each for each in numbers if -1000 < each < -1e-6]
         if "softmax" in name:
             self.softmaxed[id(result)] = result
             self.no_axis |= func is F.softmax and [*args, None][1] is None and kwargs.get("dim") is None
@@ -64,10 +66,12 @@ class AttentionExercise(FunctionExercise):
     mask_at = 3  # which argument is the mask
 
     def _mistake(self, answer, cases, outcomes, failing):
+        seen = functools.partial(self._seen_in_the_code, answer, cases[failing[0]], outcomes[failing[0]])
         return (
-            self._seen_in_the_code(answer, cases[failing[0]], outcomes[failing[0]])
+            seen(SIGHTS)
             or self._listed(diagnoses.MISTAKES, cases, outcomes, failing)
             or super()._mistake(answer, cases, outcomes, failing)
+            or seen([low_score_for_a_hidden_key])
             or self._listed(diagnoses.pairs(), cases, outcomes, failing)
         )
 
@@ -124,11 +128,11 @@ class AttentionExercise(FunctionExercise):
         """Return what is called with the arguments of a case: the answer, or a layer built from it."""
         return answer
 
-    def _seen_in_the_code(self, answer, case, outcome):
+    def _seen_in_the_code(self, answer, case, outcome, sights):
         args = (*case.args, *[None] * (self.mask_at + 1 - len(case.args)))
         watch, mask = Watch(), args[self.mask_at]
         scores = diagnoses.outcome_of({}, self._parts(case)).value[1]
-        if mask is None and outcome.error:
+        if mask is None and "None" in str(outcome.error or ""):
             with_mask = (*args[: self.mask_at], torch.ones(scores.shape[-2:]).bool())
             if not run(self._called(answer, case), with_mask).error:
                 return "Called without a mask, your code uses it all the same: what is mask then?"
@@ -140,7 +144,7 @@ class AttentionExercise(FunctionExercise):
 
         run(watched, args)
         watch.mask, watch.right, watch.scores = mask, self._parts(case)["mask"], tuple(scores.shape)
-        sights = SIGHTS if mask is not None else (no_axis_for_softmax,)
+        sights = sights if mask is not None else [no_axis_for_softmax]
         return next((words for sight in sights if (words := sight(watch))), None)
 
 
@@ -150,6 +154,11 @@ class AttentionExercise(FunctionExercise):
 def no_axis_for_softmax(watch):
     if watch.no_axis and len(watch.scores) > 2:
         return "Your softmax is told no axis, so PyTorch guesses one: which holds the keys of one query?"
+
+
+def low_score_for_a_hidden_key(watch):
+    if watch.low:
+        return _A_LOW_SCORE.format(number(watch.low[0]))
 
 
 def axes_added_to_the_mask(watch):
@@ -180,9 +189,12 @@ def _fits(mask, right, shape):
 
 def backward_error(call, args):
     """Return the error that backward raises, if it raises one."""
+    inputs = (each.clone().requires_grad_() * 1 if each.is_floating_point() else each for each in args)
     try:
-        inputs = (each.clone().requires_grad_() * 1 if each.is_floating_point() else each for each in args)
         output = call(*inputs)
+    except RuntimeError:  # through numpy, say
+        return None
+    try:
         output = output[0] if isinstance(output, tuple | list) else output
         if output.requires_grad:
             output.sum().backward()
