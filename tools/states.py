@@ -141,7 +141,7 @@ class States:
     # --- an explorer that does not remember -----------------------------------------------------------
 
     def _keep_all(self):
-        while self._combinations() > getattr(self.panel.explorer, "most_kept", MOST_STATES):
+        while not self._plays and self._combinations() > MOST_STATES:
             self._thin()
         for settings in itertools.chain(self._grid(), self._whole_rows()):
             if key(settings) not in self.shown and self._exists(settings):
@@ -151,14 +151,14 @@ class States:
             kept = map(key, itertools.chain(self._grid(), self._whole_rows()))
             self.shown = {name: self.shown[name] for name in kept if name in self.shown}
         self.decides, self.clicks = self._answers()
-        before = {*self.shown}
         for settings in self._clicked():
             if key(settings) not in self.shown and self._exists(settings):
                 self._store(key(settings))
-        others = [name for name in self.shown if name not in before]
-        while others and len(self.packed()) > MOST_BYTES:
-            others, dropped = others[: len(others) * 3 // 4], others[len(others) * 3 // 4 :]
-            self.shown = {name: state for name, state in self.shown.items() if name not in set(dropped)}
+
+    @property
+    def _plays(self):
+        """What an explorer with many menus says of which combinations are kept, else None."""
+        return getattr(self.panel.explorer, "plays", None)
 
     def _clicked(self):
         """Return where clicks lead while at most one control is moved."""
@@ -175,8 +175,7 @@ class States:
         return sum(i != start for i, start in zip(settings, self.start, strict=True))
 
     def _grid(self):
-        most = getattr(self.panel.explorer, "most_moved", len(self.live))
-        return (each for each in itertools.product(*self.stops.values()) if self._moved(each) <= most)
+        return itertools.product(*self.stops.values())
 
     def _combinations(self):
         """Return how many there are, about: a menu that follows has half of its options on average."""
@@ -213,6 +212,8 @@ class States:
     def _exists(self, settings):
         """Bring the Panel to these settings; return whether it has them, and something to show."""
         values = self._named(settings)
+        if self._plays and not self._plays(**self.values | values):
+            return False
         following = {name: values.pop(name) for name in self.follows & values.keys()}
         if self._values() | values != self._values():
             self._bring(values)
