@@ -21,7 +21,6 @@ import numpy as np
 MOST_STATES = 3_300  # combinations of the controls
 LONG_MENU = 20  # options
 MOST_CLICKS = 7_000  # of an explorer that remembers
-MOST_BYTES = 850_000  # of all states of a Panel, packed
 CELL = re.compile(r'data-cell="([\d,]+)"')
 # What states share is stored once: a cell with its words, a text, any other mark.
 MARK = re.compile(r'<g class="hit".*?</g>|<text.*?</text>|<[^<]+', re.DOTALL)
@@ -143,15 +142,12 @@ class States:
     def _keep_all(self):
         while not self._plays and self._combinations() > MOST_STATES:
             self._thin()
-        for settings in itertools.chain(self._grid(), self._whole_rows()):
-            if key(settings) not in self.shown and self._exists(settings):
-                self._store(key(settings))
-        while any(map(self._can_be_thinned, self.live)) and len(self.packed()) > MOST_BYTES:
-            self._thin()
-            kept = map(key, itertools.chain(self._grid(), self._whole_rows()))
-            self.shown = {name: self.shown[name] for name in kept if name in self.shown}
+        self._keep(itertools.chain(self._grid(), self._whole_rows()))
         self.decides, self.clicks = self._answers()
-        for settings in self._clicked():
+        self._keep(self._clicked())
+
+    def _keep(self, wanted):
+        for settings in wanted:
             if key(settings) not in self.shown and self._exists(settings):
                 self._store(key(settings))
 
@@ -162,11 +158,9 @@ class States:
 
     def _clicked(self):
         """Return where clicks lead while at most one control is moved."""
-        near = [settings for settings in map(settings_of, self.shown) if self._moved(settings) < 2]
-        for settings in near:
+        for settings in [settings for settings in map(settings_of, self.shown) if self._moved(settings) < 2]:
             for where, options in self.clicks.items():
-                decider = None if self.decides in (None, "all") else settings[self.decides]
-                if self.decides is None or where in (key(settings), f"{where.split()[0]} {decider}"):
+                if where == self._where(self.decides, where.split()[0], settings):
                     moved = dict(options)
                     yield tuple(moved.get(k, i) for k, i in enumerate(settings))
 
@@ -183,12 +177,11 @@ class States:
 
     def _thin(self):
         """Let the longest slider or menu stop less often: one far, not all a little."""
-        sizes = {name: len(self.live[name]) for name in self.live if self._can_be_thinned(name)}
-        if not sizes:
-            raise ValueError(
-                f"{self.panel!r} has {self._combinations()} states; sliders and long menus are thinned."
-            )
-        name = max(sizes, key=sizes.get)
+        long = [name for name in self.live if self._can_be_thinned(name)]
+        if not long:
+            count = self._combinations()
+            raise ValueError(f"{self.panel!r} has {count} states; sliders and long menus are thinned.")
+        name = max(long, key=lambda name: len(self.live[name]))
         values, start = [value for _, value in self.live[name]], self.start[[*self.live].index(name)]
         self.stops[name] = thinned(self.stops[name], values, start)
 
@@ -215,8 +208,7 @@ class States:
         if self._plays and not self._plays(**self.values | values):
             return False
         following = {name: values.pop(name) for name in self.follows & values.keys()}
-        if self._values() | values != self._values():
-            self._bring(values)
+        self._bring(values)
         if any(value not in self._options_now(name) for name, value in following.items()):
             return False
         self._bring(following)
@@ -241,20 +233,22 @@ class States:
             settings = settings_of(name)
             values = self.values | self._named(settings)
             for cell in {cells_of[i] for i in ids.tolist() if i in cells_of}:
-                where = cell if k is None else name if k == "all" else f"{cell} {settings[k]}"
+                where = self._where(k, cell, settings)
                 if where not in answers or self._moved(settings) < 2:
                     options = self._options(self.panel.explorer.click(values, *map(int, cell.split(","))))
                     if answers.setdefault(where, options) != options:
                         return None
         return answers
 
+    def _where(self, k, cell, settings):
+        """Return the name of a click where its cell decides what it does, control k too, or all of them."""
+        return cell if k is None else key(settings) if k == "all" else f"{cell} {settings[k]}"
+
     def _options(self, chosen):
         """Return pairs: which control, and which of its options is chosen."""
-        names, options = [*self.live], self.live
+        numbered = {name: k for k, name in enumerate(self.live) if name in chosen}
         return [
-            (names.index(name), [value for _, value in options[name]].index(value))
-            for name, value in chosen.items()
-            if name in options
+            (k, [value for _, value in self.live[name]].index(chosen[name])) for name, k in numbered.items()
         ]
 
     # --- an explorer that remembers -------------------------------------------------------------------
