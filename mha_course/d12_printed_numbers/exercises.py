@@ -22,7 +22,7 @@ query_of_eats = ValueExercise(
     describe=_weight_of_cat,
     mistakes=[
         (log(8), "That is the scaled score: what was it before the division by √d_k?"),
-        (log(8) / sqrt(2), "You scale once more; is the raw score larger than the scaled one, or smaller?"),
+        (log(8) / sqrt(2), "The scaled score is then ln 8 / 2: what do the key (1, 0) and √d_k make of a?"),
         (sqrt(2) * log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
         (2 * log(8), "You undo a division by d_k: what does page 04 divide by?"),
         (log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),

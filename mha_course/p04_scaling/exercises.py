@@ -127,6 +127,7 @@ NOT_SCALING = {
     "÷√(d_k + 8)": (lambda scores, d_k: scores / (d_k + 8) ** 0.5, "at d_k = 4 its spread is 0.58."),
     "÷√d_k rounded down": (lambda scores, d_k: scores / int(d_k**0.5), "at d_k = 3 its spread is 1.73."),
     "÷√d_k, at most ÷4": (lambda scores, d_k: scores / min(d_k, 16) ** 0.5, "at d_k = 64 its spread is 2."),
+    "÷√d_k, at least ÷8": (lambda scores, d_k: scores / max(d_k, 64) ** 0.5, "at 4 its spread is 0.25."),
     "only the first row divided": (partial(_first_only, -2), "all its other rows keep their spread of √d_k."),
     "only the first column divided": (partial(_first_only, -1), "its other columns keep their spread."),
 }
@@ -187,7 +188,7 @@ scale_test = ScaleTest(
     times=3,
     task="""
     Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
-    every size of head, else `False`. The check hands your test fourteen scales, two of which are right. A few
+    every size of head, else `False`. The check hands your test fifteen scales, two of which are right. A few
     hundred queries and keys are enough.
     """,
     praise="A test of one size misses the divisor that is right there: two sizes catch it.",

@@ -233,6 +233,8 @@ def attend(x):
     one word ahead: each word sees the next.
     causal_mask(n) => causal_mask(n) | (j == i + 2)
     two words ahead, not one: each word sees the next but one, and not the next.
+    causal_mask(n) => causal_mask(n) | (j == i + 3)
+    three words ahead, not one or two: each word sees the third after it, and neither of those between.
     causal_mask(n) => causal_mask(n) | (i % 2 == 1)
     every second word sees all: the second, the fourth, … word see all, and the others nothing later.
     causal_mask(n) => j < max(n - 1, 1)

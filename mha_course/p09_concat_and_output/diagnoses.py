@@ -232,10 +232,14 @@ MISTAKES = changes("""
 """)
 
 
+# What is no mistake by itself, and changes the numbers of one where all is hidden.
+_HARMLESS = [({"-torch.inf": "-1e9"}, ""), ({"heads =": "weights = weights.nan_to_num()\n    heads ="}, "")]
+
+
 @functools.cache
 def pairs():
     """Return two mistakes at once as one, with the sentence of the first: those that change other words."""
-    both = itertools.combinations(MISTAKES, 2)
+    both = (*itertools.product(MISTAKES, _HARMLESS), *itertools.combinations(MISTAKES, 2))
     return [({**one, **other}, words) for (one, words), (other, _) in both if _go_together(one, other)]
 
 

@@ -1,5 +1,7 @@
 """The exercises of page 10: the loss, a test that no leak deceives, five curves and their broken lines."""
 
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -11,6 +13,16 @@ def _ids(b, n, words, seed):
     return torch.randint(words, (b, n), generator=torch.Generator().manual_seed(seed))
 
 
+def _of_the_loss(wrong, right):
+    """Say which step makes this number of the right loss."""
+    made = {
+        "is the right one with the other sign: which sign has the logarithm of a share below 1?": -right,
+        "is the right one over ln 2: which base has your logarithm?": right / math.log(2),
+        "is e to the power of the right one: is a loss asked for, or a perplexity?": right.exp(),
+    }
+    return next((words for words, number in made.items() if torch.isclose(wrong, number, rtol=1e-4)), None)
+
+
 the_loss = FunctionExercise(
     "10.1 ★★ · 6 min · The loss, on the right words",
     cases=lambda: [
@@ -18,6 +30,7 @@ the_loss = FunctionExercise(
         case(numbers(3, 7, 4, seed=2), _ids(3, 7, 4, 3), 2),
         case(numbers(1, 24, 38, seed=4), _ids(1, 24, 38, 5), ASKED),
     ],
+    describe=_of_the_loss,
     task="""
     `logits` is what the model says after each of the n words of `ids`, the last included. Return the mean
     loss of the words from place `asked` on, each predicted from those before it.
@@ -42,6 +55,16 @@ the_loss = FunctionExercise(
         cross_entropy takes logits: it makes shares of them itself.
         logits[:, asked - 1 : -1] => logits[:, asked - 1 :]
         Rows and words differ by one: which word does the last row say, and is it in the story?
+        right.flatten()) => right.flatten(), reduction="sum") / len(ids)
+        You add up the losses of each story: is the mean over stories, or over words?
+        F.cross_entropy => F.nll_loss
+        You take logits as they are: what makes shares of them, and then logarithms?
+        asked - 1 : -1 => asked - 2 : -1
+        ids[:, asked:] => ids[:, asked - 1 :]
+        You count one word too many: at which place is the first that is asked, counted from 0?
+        logits[:, asked - 1 : -1] => logits[:, asked:]
+        ids[:, asked:] => ids[:, asked - 1 : -1]
+        Each word is compared with what is said after the next one: which row says it before it is read?
     """),
     praise="A row of logits speaks of the word after it, and only what can be known is asked.",
     hints=[

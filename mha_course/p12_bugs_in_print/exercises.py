@@ -85,6 +85,12 @@ def attend(q, k, v):
     features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
     weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
     last feature of the keys: its last feature mixes keys.
+    torch.softmax(scores, dim=-1) => (scores - scores.amax(-1, keepdim=True)).exp()
+    softmax without its sum: its weights add up to 1 only where one key takes all.
+    torch.softmax(scores, dim=-1) => scores.exp() / k.shape[-2]
+    e to the scores, divided by the number of keys: its weights add up to 1 where all scores are 0.
+    torch.softmax(scores, dim=-1) => scores.exp() / scores[..., :1, :].exp().sum(-1, keepdim=True)
+    the first row's sum for all rows: only rows with the scores of the first add up to 1.
     """,
     task="""
     A head may score as it likes, by products or by distances, but it must *mix*: each output is an average of
@@ -103,7 +109,7 @@ def attend(q, k, v):
         v, atol => scaled_dot_product_attention(q, k, v)[0], atol
         It demands PyTorch's scores: must a head score like that to mix correctly?
     """),
-    praise="The average of ones is 1, whatever the scores: seven bugs fail, and no reference is needed.",
+    praise="The average of ones is 1, whatever the scores: ten bugs fail, and no reference is needed.",
     hints=[
         "v = torch.ones(…), and q and k random, different from each other.",
         "torch.allclose(output, v, atol=1e-5) looks at each number and leaves room for rounding.",
