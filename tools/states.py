@@ -247,9 +247,8 @@ class States:
     def _options(self, chosen):
         """Return pairs: which control, and which of its options is chosen."""
         numbered = {name: k for k, name in enumerate(self.live) if name in chosen}
-        return [
-            (k, [value for _, value in self.live[name]].index(chosen[name])) for name, k in numbered.items()
-        ]
+        values = {name: [value for _, value in self.live[name]] for name in numbered}
+        return [(k, values[name].index(chosen[name])) for name, k in numbered.items()]
 
     # --- an explorer that remembers -------------------------------------------------------------------
 

@@ -86,12 +86,8 @@ def test_a_cell_under_the_mouse_says_its_number_and_every_control_answers_a_key(
 
 def test_few_steps_of_a_random_walk_find_nothing_kept(opened):
     for panel in opened.locator(".play").all():
-        clicks, moves, *without = panel.evaluate(RANDOM_WALK)
-        assert clicks + moves == 300 and without[0] <= clicks / 10 and without[1] <= moves / 10, (
-            clicks,
-            moves,
-            without,
-        )
+        clicks, moves, *without = count = panel.evaluate(RANDOM_WALK)
+        assert clicks + moves == 300 and without[0] <= clicks / 10 and without[1] <= moves / 10, count
 
 
 def test_a_click_answers_or_says_why_not_at_every_setting_of_a_control(opened):

@@ -69,14 +69,18 @@ def test_each_option_of_one_control_is_a_state(states_of):
     assert len(made.live["temperature"]) == 41
 
 
-def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monkeypatch):
-    assert states_of(splitting_explorer).follows == {"follow"}  # its options follow from the sliders
-    assert [label for label, _ in states_of(splitting_explorer).live["follow"]][3::4] == ["head 4", "token 4"]
+@pytest.fixture
+def machine(monkeypatch):
+    """The states of the machine, none of them but the start."""
     monkeypatch.setattr(States, "_grid", lambda self: [self.start])
     monkeypatch.setattr(States, "_click_each", lambda self, settings: None)
-    assert (
-        " ".join(States(machine_explorer).live) == "sentence head mask tour"
-    )  # the menus name other cells then
+    return States(machine_explorer)
+
+
+def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, machine):
+    assert states_of(splitting_explorer).follows == {"follow"}  # its options follow from the sliders
+    assert [label for label, _ in states_of(splitting_explorer).live["follow"]][3::4] == ["head 4", "token 4"]
+    assert " ".join(machine.live) == "sentence head mask tour"  # the menus name other cells then
 
 
 def test_what_page_06_asks_for_is_among_the_states(states_of):
@@ -123,14 +127,17 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words(mo
     made = States(lambda: Panel(explorer=Dials(widgets.SelectionSlider)))
     assert [len(stops) for stops in made.stops.values()] == [3, 6, 10]
     assert len(made.shown) == 3 * 6 * 10 + 7 + 4  # and each option of one alone
+    monkeypatch.setattr(states, "LONG_MENU", 5)
+    menus = States(lambda: Panel(explorer=Dials(widgets.Dropdown)))
+    assert [menus._offers_few(name) for name in "abc"] == [True, True, False]
+    monkeypatch.setattr(Dials, "plays", lambda self, a, c, **_: a + c == 9, raising=False)
+    made = States(lambda: Panel(explorer=Dials(widgets.Dropdown)))
+    assert {sum(map(int, name.split(",")[::2])) for name in made.shown} == {9} and len(made.shown) == 100
 
 
-def test_a_click_ends_the_tour_of_the_machine_and_nothing_else(monkeypatch):
+def test_a_click_ends_the_tour_of_the_machine_and_nothing_else(machine):
     """So clicks are tried where there is no tour, and their answers hold at each of its steps."""
-    monkeypatch.setattr(States, "_grid", lambda self: [self.start])
-    monkeypatch.setattr(States, "_click_each", lambda self, settings: None)
-    made = States(machine_explorer)
-    assert [[*made.live][k] for k in made.ends] == ["tour"]
+    assert [[*machine.live][k] for k in machine.ends] == ["tour"]
 
 
 @pytest.fixture(scope="module")
