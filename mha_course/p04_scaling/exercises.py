@@ -127,7 +127,7 @@ NOT_SCALING = {
     "÷√(d_k + 8)": (lambda scores, d_k: scores / (d_k + 8) ** 0.5, "at d_k = 4 its spread is 0.58."),
     "÷√d_k rounded down": (lambda scores, d_k: scores / int(d_k**0.5), "at d_k = 3 its spread is 1.73."),
     "÷√d_k, at most ÷4": (lambda scores, d_k: scores / min(d_k, 16) ** 0.5, "at d_k = 64 its spread is 2."),
-    "÷√d_k, at least ÷8": (lambda scores, d_k: scores / max(d_k, 64) ** 0.5, "at 4 its spread is 0.25."),
+    "÷√d_k, at least ÷8": (lambda scores, d_k: scores / max(d_k, 64) ** 0.5, "it is right from d_k = 64 on."),
     "only the first row divided": (partial(_first_only, -2), "all its other rows keep their spread of √d_k."),
     "only the first column divided": (partial(_first_only, -1), "its other columns keep their spread."),
 }
