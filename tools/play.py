@@ -129,7 +129,7 @@ def control_html(control, options, start):
     common = f'disabled data-name="{label}" data-control="{"|".join(names)}"'
     if isinstance(control, widgets.Checkbox):
         return f'<label><input type="checkbox" {common}{" checked" * start}> {label}</label>'
-    if isinstance(control, widgets.Text):
+    if isinstance(control, widgets.Text) and not options:
         value = html.escape(control.value)
         return f'<label class="typed">{label} <input type="text" {common} value="{value}"></label>'
     if isinstance(control, (widgets.Dropdown, widgets.Combobox)):

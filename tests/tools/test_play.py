@@ -206,6 +206,8 @@ PANEL = """\
 
 def test_a_panel_to_the_letter():
     assert re.sub('(plain">).*?<', r"\1<", play.panel_html(made_up_panel)) == PANEL
+    both = widgets.Combobox(value="a", options=["a", "b"])  # a text field that has options
+    assert "<select" in play.control_html(both, options_of(both), 0)
 
 
 def test_no_formula_is_left_as_it_was_typed(pages):
