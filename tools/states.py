@@ -66,6 +66,7 @@ class States:
         """``make()`` returns the Panel, each time a new one: what it shows may depend on the way there."""
         self.make = functools.partial(untold, make)
         self.panel = self.make()
+        self.plays = getattr(self.panel.explorer, "plays", None)  # which combinations are kept, if it says so
         self.values = self._values()  # of the start
         self.live, self.follows = self._playing()
         self.start = self._settings()
@@ -140,7 +141,7 @@ class States:
     # --- an explorer that does not remember -----------------------------------------------------------
 
     def _keep_all(self):
-        while not self._plays and self._combinations() > MOST_STATES:
+        while not self.plays and self._combinations() > MOST_STATES:
             self._thin()
         self._keep(itertools.chain(self._grid(), self._whole_rows()))
         self.decides, self.clicks = self._answers()
@@ -150,11 +151,6 @@ class States:
         for settings in wanted:
             if key(settings) not in self.shown and self._exists(settings):
                 self._store(key(settings))
-
-    @property
-    def _plays(self):
-        """What an explorer with many menus says of which combinations are kept, else None."""
-        return getattr(self.panel.explorer, "plays", None)
 
     def _clicked(self):
         """Return where clicks lead while at most one control is moved."""
@@ -205,7 +201,7 @@ class States:
     def _exists(self, settings):
         """Bring the Panel to these settings; return whether it has them, and something to show."""
         values = self._named(settings)
-        if self._plays and not self._plays(**self.values | values):
+        if self.plays and not self.plays(**self.values | values):
             return False
         following = {name: values.pop(name) for name in self.follows & values.keys()}
         self._bring(values)
