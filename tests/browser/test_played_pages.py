@@ -164,7 +164,8 @@ link: false | 0 2 True two | 2 | 2 | 1,1,1 |  | <two>
 0,0,2: true | 0 1 False one | 1 | 1 | 1,0,0 |  | <one>
 0,0,1: true | 0 1 False one | 1 | 1 | 1,0,0 | {SILENT} | <one>
 link: false | 0 1 False one | 1 | 1 | 1,0,0 |  | <one>
-reset: false | 0 2 True hi | 2 | 2 | 1,1,1 |"""
+reset: false | 0 2 True hi | 2 | 2 | 1,1,1 |
+link: false | 0 2 True hi | 2 | 2 | 1,1,1 |"""
 # The setting beside the start is refused: the slider has two stops.
 UNEVEN = """start: false | 0 1 True hi | 1 | 1 | 1,0,1 |
 1=1: false | 0 3 True hi | 3 | 3 | 1,1,1 |
