@@ -79,21 +79,22 @@ my_findings = {"A": "hidden", "B": "mean", "C": "four", "D": "flag", "E": "secon
 )
 
 
-def _stored(origin, seed):
-    d_model, heads, d_k = 6, 2, 3
+def _stored(origin, heads, d_k):
+    d_model = heads * d_k
     sizes = {
         "torch": (d_model, d_model), "in_proj": (3 * d_model, d_model), "keras": (d_model, heads, d_k),
         "paddle": (d_model, d_model), "conv1d": (d_model, 3 * d_model), "per head": (3 * d_model, d_model),
     }  # fmt: skip
-    return case(numbers(*sizes[origin], seed=seed), origin, heads, label=f"from “{origin}”")
+    return case(numbers(*sizes[origin]), origin, heads, label=f"from “{origin}”, with {heads} heads")
 
 
 carry = FunctionExercise(
     "D9.6 ★★★ · 8 min · Carry W_Q across",
     axes=("row", "column"),
     cases=lambda: [
-        _stored(origin, seed)
-        for seed, origin in enumerate(("torch", "in_proj", "keras", "paddle", "conv1d", "per head"))
+        _stored(origin, heads, d_k)
+        for heads, d_k in ((2, 3), (4, 2))
+        for origin in ("torch", "in_proj", "keras", "paddle", "conv1d", "per head")
     ],
     task="""
     Six files hold the matrix of the queries in six ways. Return it as (d_model, h·d_k),
