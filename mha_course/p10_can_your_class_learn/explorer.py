@@ -22,7 +22,7 @@ HEADS = [f"{layer}.{head}" for layer in range(training.LAYERS) for head in range
 WORDS_ASKED = list(zip(("own colour", "own thing", "given colour", "given thing"), FACTS, strict=True))
 YOURS = "your edit of MyAttention"
 SEED, KEPT_EVERY, TESTED = 1, 25, 50  # of the training; steps; stories
-SLICE, PICTURE = 0.04, 0.14  # seconds of training before the kernel answers others; between two pictures
+SLICE, PICTURE = 0.04, 0.16  # seconds of training before the kernel answers others; between two pictures
 
 
 def learning_explorer():
