@@ -94,7 +94,8 @@ class Oracle(torch.nn.Module):
         self.told = told
 
     def forward(self, ids):
-        return torch.nn.functional.one_hot(self.told[:, 1 : ids.shape[1] + 1], 40).float()
+        which = (ids[:, None, :ASKED] == self.told[:, :ASKED]).all(dim=-1).int().argmax(dim=-1)
+        return torch.nn.functional.one_hot(self.told[which, 1 : ids.shape[1] + 1], 40).float()
 
 
 def test_a_story_is_true_if_no_word_of_its_end_is_wrong():
