@@ -31,7 +31,7 @@ NAMES = {  # the file's, and ours
 }  # fmt: skip
 CUTS = "smollm", "gpt-2", "default"  # ways to cut a text before bytes are merged
 CONTROL, USER_DEFINED = 3, 4  # types of tokens that are found before a text is cut
-FORM, KEPT = 1, "SmolLM2-135M-Instruct.float32.pt"  # another form makes the kept file anew
+FORM, KEPT = 1, "SmolLM2-135M-Instruct.float32.pt"  # raise it when _tokenizer or what is kept changes
 # Where it is kept: in the environment, for all who use it, or else in a folder of the user's own.
 FOLDERS = Path(sys.prefix, "share", "mha_course"), Path(os.path.expanduser("~"), ".cache", "mha_course")
 
