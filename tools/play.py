@@ -37,6 +37,7 @@ from mha_helpers.svg_marks import STYLE
 from tools.judged import OPENING as JUDGED
 from tools.judged import judged_html
 from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
+from tools.packed import packed
 from tools.set_repository import BADGES
 from tools.shipped import own_pages, shipped
 from tools.states import States, options_of
@@ -160,7 +161,7 @@ def kept_html(panel, states):
     notes += [CLICKED] * any(" " in name for name in states.shown) + [ANSWERED] * bool(states.clicks)
     notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
     notes += [APART] * any(len(states.stops[name]) < len(options) for name, options in states.live.items())
-    return figure_html(panel, states.live, states.start, notes, states.packed(), "kept")
+    return figure_html(panel, states.live, states.start, notes, packed(states), "kept")
 
 
 def figure_html(panel, live, start, notes, carried, kind):

@@ -6,13 +6,10 @@ A click then moves controls. Where an explorer remembers, what a click shows is 
 numbers and marks are the Panel's: ``set``, ``click``, ``svg`` and ``description`` say what is shown.
 """
 
-import base64
 import functools
 import itertools
-import json
 import math
 import re
-import zlib
 from unittest import mock
 
 import ipywidgets as widgets
@@ -297,39 +294,10 @@ class States:
         ids = [self.marks.setdefault(mark, len(self.marks)) for mark in MARK.findall(self.panel.svg())]
         self.shown[name] = np.array(ids, dtype=np.int32), self.panel.description(), self._settings()
 
-    def _offers_few(self, name):
+    def offers_few(self, name):
         """Tell whether a control is to offer only what is kept while the others stay as they are."""
         is_thinned = len(self.stops[name]) < len(self.live[name])
         return is_thinned or name in self.follows or is_slider(self.panel, name)
-
-    def packed(self):
-        """Return all states as text: JSON, deflate, base64."""
-        used, first = np.unique(np.concatenate([ids for ids, _, _ in self.shown.values()]), return_index=True)
-        order = used[first.argsort()]  # those that are used, in the order of their use
-        number = np.zeros(len(self.marks), dtype=np.int32)
-        number[order] = np.arange(len(order))
-        drawn, states, marks = {}, {}, list(self.marks)  # what several names show is packed once
-        for name, (ids, words, settings) in self.shown.items():
-            states[name] = drawn.setdefault((runs(number[ids]), words, settings), len(drawn))
-        content = {"start": self.start, "ends": self.ends, "states": states, "drawn": list(drawn)}
-        content |= {"marks": [marks[i] for i in order], "clicks": self.clicks, "decides": self.decides}
-        numbered = dict(enumerate(self.live))
-        content["follows"] = [k for k, name in numbered.items() if name in self.follows]
-        content["few"] = [k for k, name in numbered.items() if self._offers_few(name)]
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-
-
-def runs(ids):
-    """Return numbers as runs, (gap, count, …): how far each begins behind the end of the one before.
-
-    >>> runs(np.array([4, 5, 6, 0, 1]))
-    (4, 3, -7, 2)
-    """
-    starts = np.flatnonzero(np.diff(ids, prepend=ids[0] - 2) != 1)
-    counts = np.diff(starts, append=len(ids))
-    gaps = ids[starts] - np.concatenate([[0], (ids[starts] + counts)[:-1]])
-    return tuple(np.stack([gaps, counts], axis=1).ravel().tolist())
 
 
 def untold(make):

@@ -21,6 +21,7 @@ from mha_course.p09_concat_and_output import machine_explorer
 from mha_helpers.panel import Explorer, Panel
 from tools import play, states
 from tools.notebook import all_pages, name_of
+from tools.packed import packed
 from tools.page import stored_pages
 from tools.states import CELL, States, key, options_of, thinned
 
@@ -37,7 +38,7 @@ def states_of():
 def test_states_are_what_the_panel_says(states_of, explorer):
     """A picture is put together again as the page does it, and a click leads to where it leads in the Panel."""
     made, draw = states_of(explorer), random.Random(explorer.__name__)
-    kept = json.loads(zlib.decompress(base64.b64decode(made.packed())))
+    kept = json.loads(zlib.decompress(base64.b64decode(packed(made))))
     for name in draw.sample(sorted(made.shown), 12):
         settings, panel = [*map(int, name.split(","))], explorer()
         for _ in "12":  # a menu that follows from others has its options only then
@@ -129,7 +130,7 @@ def test_sliders_are_thinned_and_menus_that_are_too_many_are_refused_in_words(mo
     assert len(made.shown) == 3 * 6 * 10 + 7 + 4  # and each option of one alone
     monkeypatch.setattr(states, "LONG_MENU", 5)
     menus = States(lambda: Panel(explorer=Dials(widgets.Dropdown)))
-    assert [menus._offers_few(name) for name in "abc"] == [True, True, False]
+    assert [menus.offers_few(name) for name in "abc"] == [True, True, False]
     monkeypatch.setattr(Dials, "plays", lambda self, a, c, **_: a + c == 9, raising=False)
     made = States(lambda: Panel(explorer=Dials(widgets.Dropdown)))
     assert {sum(map(int, name.split(",")[::2])) for name in made.shown} == {9} and len(made.shown) == 100
