@@ -17,6 +17,14 @@ SEEN = f"""() => {{
     const {{ top, bottom }} = cell.node.querySelector(".jp-OutputArea").getBoundingClientRect();
     return (Math.min(bottom, screen.bottom) - Math.max(top, screen.top)) / (bottom - top);
 }}"""
+# How many pixels lie below the answer of the active question once it is opened, or null where none is asked.
+ROOM = f"""() => {{
+    const answer = {WIDGET}.content.activeCell.node.querySelector("details");
+    if (!answer) return null;
+    answer.open = true;
+    const below = document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().bottom;
+    return below - answer.getBoundingClientRect().bottom;
+}}"""
 
 
 def test_only_the_notebook_is_shown_and_what_is_run_with_the_key_that_teaching_names(browser, tmp_path):
@@ -37,13 +45,16 @@ def test_only_the_notebook_is_shown_and_what_is_run_with_the_key_that_teaching_n
         run_all(page)
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
         page.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = 0; {WIDGET}.content.activate(); }}")
-        cells, index, last = 0, 0, None
+        cells, index, last, rooms = 0, 0, None, []
         while index != last:
             if page.evaluate(f"() => {WIDGET}.content.activeCell.model.type") == "code":
                 page.keyboard.press("Control+Enter")
                 page.wait_for_function(f"() => (({SEEN})() ?? 1) >= 0.95", timeout=15_000)
                 cells += 1
+            rooms.append(page.evaluate(ROOM))
             page.keyboard.press("ArrowDown")
             page.wait_for_timeout(100)
             last, index = index, page.evaluate(f"() => {WIDGET}.content.activeCellIndex")
         assert cells > 20
+        rooms = [room for room in rooms if room is not None]
+        assert len(rooms) > 8 and min(rooms) >= 0
