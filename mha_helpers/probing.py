@@ -1,16 +1,13 @@
 """probe: ask any attention what it does with masks, empty rows, lengths, shared heads and half precision."""
 
-import html
 import re
-from dataclasses import asdict, dataclass
 
 import torch
 from torch.nn import functional as F
 
-from mha_helpers.attention import scaled_dot_product_attention
 from mha_helpers.keyhole import QUESTIONS, Keyhole, as_tensor, nearest
-from mha_helpers.masks import causal_mask
 from mha_helpers.style import number
+from mha_helpers.tables import words_table
 
 
 def probe(attend):
@@ -18,27 +15,25 @@ def probe(attend):
 
     ``attend(q, k, v, mask=None, causal=False)`` is your adapter: it gets tensors, calls the library, and
     returns the output alone, as anything that torch can read: a tensor, an array, what has dlpack. The table
-    holds each answer in words, the weights seen, and who answers otherwise: PyTorch's function, this
-    course's. A refusal is an answer. ``as_dict()`` gives the same as plain dicts.
+    is a dict of dicts: each answer in words, the weights seen, the words of a refusal, which is an answer,
+    and what PyTorch's function answers.
 
     Shapes: q ``(1, h, n_q, 16)``, k and v ``(1, h, n_k, 16)``, mask ``(n_q, n_k)`` -> as q.
     Taught in notebook deeper/09_other_libraries.
-    Raises ``TypeError`` if attend takes other arguments, ``ValueError`` if it refuses a plain call, answers
-    it in two ways, as with dropout, or returns anything but a tensor in the shape of q.
+    Raises ``ValueError`` if attend refuses a plain call, answers it in two ways, as with dropout, exchanges
+    heads and words, or returns no tensor in the shape of q.
 
     >>> def attend(q, k, v, mask=None, causal=False):
     ...     return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
-    >>> answers = probe(attend).as_dict()
+    >>> answers = probe(attend)
     >>> answers["empty row"]["answer"], answers["more keys"]["answer"]
     ('zeros', 'top left')
     """
     _check_adapter(attend)
-    findings = _ask_all(attend)
-    for other, function in OTHERS.items():
-        for name, finding in _ask_all(function).items():
-            if finding.answer != findings[name].answer:
-                findings[name].otherwise[other] = finding.answer
-    return Answers(findings)
+    answers = Answers(_ask_all(attend))
+    for name, found in _ask_all(pytorch).items():
+        answers[name]["pytorch"] = found["answer"]
+    return answers
 
 
 def moves(layer, x):
@@ -59,15 +54,15 @@ def moves(layer, x):
     if x.dim() not in (2, 3) or x.shape[:-2].numel() != 1 or not x.is_floating_point():
         wanted = "x must be one text, (n, d_model) or (1, n, d_model), embedded: no token ids"
         raise ValueError(f"{wanted}; got {tuple(x.shape)} of {x.dtype}.")
-    n, step = x.shape[-2], torch.linspace(1, 2, x.shape[-1])  # which no LayerNorm takes away
+    n, d_model = x.shape[-2:]
+    changes = torch.eye(n)[..., None] * torch.linspace(1, 2, d_model)  # which no LayerNorm takes away
 
-    def output(token=None):
-        changed = x if token is None else x + torch.eye(n)[token, :, None].to(x) * step.to(x)
-        given = layer(changed)
+    def output(x):
+        given = layer(x)
         return as_tensor(given[0] if isinstance(given, tuple) else given).reshape(n, -1)
 
     with torch.no_grad():
-        before, *after = output(), output(), *map(output, range(n))
+        before, *after = output(x), output(x), *(output(x + change) for change in changes.to(x))
     # Beside the size of each number, since a layer may add very little to x; what is NaN in both stays.
     near = [torch.isclose(now, before, rtol=1e-7, atol=0, equal_nan=True).all(dim=-1) for now in after]
     if not near[0].all():
@@ -77,92 +72,66 @@ def moves(layer, x):
     return heatmap(~torch.stack(near[1:], dim=1), axes=("output", "token changed"), title=title)
 
 
-@dataclass
-class Finding:
-    """What one question brought; ``weights`` are rows of numbers, None where the call was refused."""
-
-    question: str
-    answer: str
-    weights: list | None
-    refusal: str
-    otherwise: dict  # who answers otherwise, and what
-
-    def columns(self):
-        said = f"{self.answer}: {self.refusal}" if self.refusal else self.answer
-        second_row = " ".join(map(number, self.weights[1])) if self.weights else ""
-        return self.question, said, second_row, "; ".join(map(": ".join, self.otherwise.items()))
-
-
 class Answers(dict):
-    """The table of ``probe``: name of a question -> ``Finding``."""
+    """The table of ``probe``: name of a question -> question, answer, weights, refusal, pytorch."""
 
-    def as_dict(self):
-        return {name: asdict(finding) for name, finding in self.items()}
+    def rows(self):
+        yield "question", "answer", "second row of weights", "PyTorch’s function, if otherwise"
+        for found in self.values():
+            said = f"{found['answer']}: {found['refusal']}" if found["refusal"] else found["answer"]
+            second_row = " ".join(map(number, found["weights"][1])) if found["weights"] else ""
+            otherwise = found["pytorch"] if found["pytorch"] != found["answer"] else ""
+            yield found["question"], said, second_row, otherwise
 
     def __repr__(self):
-        lines = []
-        for question, said, second_row, others in map(Finding.columns, self.values()):
-            lines += [question, f"    {said}  {second_row}".rstrip()]
-            lines += [f"    otherwise {others}"] if others else []
-        return "\n".join(lines)
+        return "\n".join(" | ".join(row) for row in self.rows())
 
     def _repr_html_(self):
-        rows = [("th", ("question", "answer", "second row of weights", "who answers otherwise"))]
-        rows += [("td", finding.columns()) for finding in self.values()]
-        style = 'style="text-align:left"'
-        lines = ["".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in rows]
-        return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
+        return words_table(self.rows()).html
+
+
+def pytorch(q, k, v, mask=None, causal=False):
+    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
 
 
 def _ask_all(attend):
-    ask, findings = Keyhole(attend), {}
-    for name, (words, call, meanings) in QUESTIONS.items():
+    ask, answers = Keyhole(attend), {}
+    for name, (question, call, meanings) in QUESTIONS.items():
+        answers[name] = found = {"question": question, "answer": "refused", "weights": None, "refusal": ""}
         try:
             seen = call(ask) if callable(call) else ask.weights(**call)
             meanings = meanings(ask) if callable(meanings) else meanings
         except Exception as error:  # a library may raise whatever it likes
-            findings[name] = Finding(words, "refused", None, _shortened(error), {})
+            found["refusal"] = _shortened(error)
             continue
-        answer = ask.learn(name, nearest(seen, meanings), seen) or _in_words(seen)
-        findings[name] = Finding(words, answer, seen.double().round(decimals=4).tolist(), "", {})
-    return findings
+        found["answer"] = ask.learn(name, nearest(seen, meanings), seen) or _as_numbers(seen)
+        found["weights"] = seen.double().round(decimals=4).tolist()
+    return answers
 
 
-def _in_words(seen):
-    """Write an answer that nobody has foreseen as numbers, equal rows once."""
-    rows = [" ".join(map(number, row)) for row in seen]
-    where = {row: [str(i) for i, other in enumerate(rows, start=1) if other == row] for row in rows}
-    return "; ".join(f"in row {' '.join(where[row])}: {row}" if len(where) > 1 else row for row in where)
+def _as_numbers(seen):
+    """Write an answer that nobody has foreseen, equal rows once."""
+    return "; ".join(dict.fromkeys(" ".join(map(number, row)) for row in seen))
 
 
 def _check_adapter(attend):
     """Say in one sentence what is wrong with it, before any question is asked."""
     wanted = "attend(q, k, v, mask=None, causal=False) must return the output alone, in the shape of q"
+    ask = Keyhole(attend)
     try:
-        first, *others = (Keyhole(attend).weights().nan_to_num() for _ in range(4))
+        first, *others = (ask.weights().nan_to_num() for _ in range(4))
         if not all(torch.equal(first, other) for other in others):
             raise ValueError("four equal calls differ: is dropout on?")
+        if (ask.heads(2).diagonal() < 0.1).any():
+            raise ValueError("no query finds its own key: does the library want (b, n, h, d)?")
     except Exception as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{wanted}; without mask and flag: {_shortened(error)}") from error
+        raise ValueError(f"{wanted}; without mask and flag: {_shortened(error)}") from error
 
 
 def _shortened(error):
     """Return the first line of an error, without addresses and paths."""
-    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    line = str(error).strip().partition("\n")[0]
+    if "unsupported ScalarType BFloat16" in line:
+        line = "the adapter asks for .numpy(), and NumPy has no bfloat16: from_dlpack, or .float() and back"
     line = re.sub(r"https?://\S+|0x[0-9a-fA-F]+|(?<![\w.])/\S+/", "…", line)
     return f"{type(error).__name__}: {line if len(line) <= 120 else line[:119] + '…'}"
-
-
-def _pytorch(q, k, v, mask=None, causal=False):
-    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
-
-
-def _course(q, k, v, mask=None, causal=False):
-    if causal:
-        flag = causal_mask(q.shape[-2], k.shape[-2])
-        mask = flag if mask is None else mask & flag
-    return scaled_dot_product_attention(q, k, v, mask)[0]
-
-
-OTHERS = {"PyTorch’s function": _pytorch, "this course": _course}

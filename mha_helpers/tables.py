@@ -79,6 +79,24 @@ def matrix_table(
     return Table(_html(*parts, colour_of(colour or "lit")), _text(*parts))
 
 
+def words_table(rows):
+    """Show rows of words, the names of the columns first; a large table scrolls. Returns a ``Table``.
+
+    >>> words_table([("library", "empty row"), ("torch", "zeros"), ("mlx", "the mean")])
+    library  empty row
+    torch    zeros
+    mlx      the mean
+    """
+    heads, *others = map(tuple, rows)
+    widths = [max(map(len, column)) for column in zip(heads, *others, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *others)]
+    style = 'style="text-align:left;white-space:nowrap"'
+    tagged = [("th", heads), *(("td", row) for row in others)]
+    written = ["".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in tagged]
+    table = f"<table><tr>{'</tr><tr>'.join(written)}</tr></table>"
+    return Table(f'<div style="overflow:auto;max-height:430px">{table}</div>', "\n".join(lines))
+
+
 def product_table(
     a, b, row, column, names=("Q", "Kᵀ", "scores"), rows=None, columns=None, inner=None,
     colours=("query", "key", "output"),

@@ -4,7 +4,7 @@ import textwrap
 
 import ipywidgets as widgets
 
-from mha_course.d09_other_libraries.measured import answer_of, measured, weights_of
+from mha_course.d09_other_libraries.measured import REFUSALS, answer_of, measured, weights_of
 from mha_helpers.keyhole import QUESTIONS
 from mha_helpers.panel import Explorer, Panel
 from mha_helpers.style import short
@@ -22,12 +22,10 @@ MET = {  # who meets a situation
     "causal": "every language model",
     "more keys": "whoever writes with a cache of earlier keys",
     "mask and flag": "a language model with padding in its batch",
-    "two heads": "everybody",
     "shared heads": "whoever loads a model with grouped queries, as nearly all of today’s are",
     "NaN in a value": "whoever leaves padding uninitialised, as with torch.empty",
     "large scores, bfloat16": "models with large scores, in training and after",
     "softmax, bfloat16": "long texts in half precision, where many small weights add up",
-    "hidden key": "code that hides by −10,000, in any number type",
 }
 
 
@@ -63,7 +61,11 @@ class LibrariesExplorer(Explorer):
         return {"weights": [weights_of(name, situation) for name in (left, right)], "part": part}
 
     def click(self, values, heatmap, row, column):
-        part = self.compute(**values)["part"]
+        part = [
+            name
+            for name in self.compute(**values)["part"]
+            if {answer_of(values[side], name) for side in ("left", "right")} - REFUSALS  # a heatmap to click
+        ]
         here = list(QUESTIONS).index(values["situation"])
         later = [name for name in part if list(QUESTIONS).index(name) > here]
         return {"situation": (later or part or [values["situation"]])[0]}

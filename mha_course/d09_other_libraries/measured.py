@@ -1,7 +1,6 @@
 """What ``tools/measure_libraries.py`` has seen of other libraries, and a table of it."""
 
 import functools
-import html
 import json
 import math
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import torch
 
 from mha_helpers.keyhole import QUESTIONS
-from mha_helpers.tables import Table
+from mha_helpers.tables import words_table
 
 FILE = Path(__file__).with_name("measured.json")
 REFUSALS = {"refused", "not asked"}
@@ -38,7 +37,7 @@ def weights_of(callable_, question):
 def answer_of(callable_, question):
     """Return the answer in words; one that nobody has foreseen is numbers, so it is shortened."""
     answer = measured()[callable_]["answers"][question][0]
-    return answer if len(answer) <= LONG or ":" not in answer else "something else"
+    return answer if len(answer) <= LONG or not answer[0].isdigit() else "something else"
 
 
 def libraries_table(questions=tuple(QUESTIONS), callables=None):
@@ -55,16 +54,8 @@ def libraries_table(questions=tuple(QUESTIONS), callables=None):
     unknown = [question for question in questions if question not in QUESTIONS]
     if unknown or not names:
         raise ValueError(f"there is no {unknown or callables}; the questions are {', '.join(QUESTIONS)}.")
-    heads = ["callable", "version", *questions]
     rows = [
         [name, measured()[name]["version"], *(answer_of(name, question) for question in questions)]
         for name in names
     ]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *rows)]
-    style = 'style="text-align:left;white-space:nowrap"'
-    tagged = [("th", heads), *(("td", row) for row in rows)]
-    written = ["".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in tagged]
-    table = f"<table><tr>{'</tr><tr>'.join(written)}</tr></table>"
-    scrolled = f'<div style="overflow:auto;max-height:430px">{table}</div>'
-    return Table(scrolled, "\n".join(lines))
+    return words_table([["callable", "version", *questions], *rows])

@@ -8,19 +8,19 @@ import torch
 from torch.nn import functional as F
 
 from mha_helpers import causal_mask, probe
-from mha_helpers.keyhole import QUESTIONS, Keyhole
-from mha_helpers.probing import OTHERS, nearest
+from mha_helpers.keyhole import QUESTIONS, Keyhole, nearest
+from mha_helpers.probing import pytorch
 from tools import measure_libraries
 from tools.measure_libraries import GROUPS, Library, differences, read
 
 STORED = read()
-PLAIN = Keyhole(OTHERS["PyTorch’s function"])
+PLAIN = Keyhole(pytorch)
 
 
 def test_what_is_asked_in_another_process_is_answered_as_in_this_one():
     library, name = Library(sys.executable, "with_torch"), "F.scaled_dot_product_attention"
     assert library.versions[name] == ("torch", torch.__version__)
-    here, there = probe(OTHERS["PyTorch’s function"]).as_dict(), probe(library.attend(name)).as_dict()
+    here, there = probe(pytorch), probe(library.attend(name))
     assert here.pop("shared heads")["answer"] == "refused"  # the adapter there switches them on
     assert there.pop("shared heads")["answer"] == "1 1 2 2"
     assert str(here) == str(there)
@@ -44,7 +44,7 @@ def test_what_is_stored_has_every_question_and_says_what_its_weights_say():
             )
             meanings = QUESTIONS[question][2]
             meant = nearest(weights, meanings(PLAIN) if callable(meanings) else meanings)
-            assert answer == meant if meant else ":" in answer or answer[0] in "0123456789", (entry, question)
+            assert answer == meant if meant else answer[0] in "0123456789", (entry, question)
 
 
 def test_the_versions_stored_are_those_that_are_installed():
