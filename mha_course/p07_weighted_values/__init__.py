@@ -1,4 +1,3 @@
 """What notebooks/07_weighted_values.ipynb imports beside its exercises."""
 
 from mha_course.p07_weighted_values.explorer import values_explorer
-from mha_course.p07_weighted_values.picture import value_hull

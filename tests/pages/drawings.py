@@ -18,8 +18,6 @@ import torch
 from PIL import Image
 
 from mha_course import d10_trained_heads as d10
-from mha_course import p07_weighted_values as p07
-from mha_course import p08_splitting_heads as p08
 from mha_helpers import golden_example, head_heatmaps, heatmap, pipeline_map
 from tests.entries import alike
 from tools.notebook import ROOT, page_folders
@@ -77,14 +75,10 @@ def static_pictures():
     trace = example.attention().trace(example.x)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     even, framed = mask / mask.sum(dim=-1, keepdim=True), torch.eye(3, dtype=torch.bool)
-    outside = torch.tensor([[3.0, 3.0]])
-    hull = (trace.v[0], trace.weights[0] @ trace.v[0], trace.heads[0], example.tokens, outside, ("a", "b"))
     return {
         "pipeline_map": pipeline_map(4),
         "heatmap": heatmap(trace.scores[0], example.tokens, kind="scores", title="scores", mask=mask),
         "head_heatmaps": head_heatmaps(trace.weights, example.tokens, example.head_names, chosen=1),
-        "value_hull": p07.value_hull(*hull),
-        "heads_cut": p08.heads_cut(example.x @ example.w_q, example.tokens, num_heads=3),
         "model_map": d10.model_map(),
         "circuit_maps": d10.circuit_maps(even, even, "KQW", [framed, framed]),
     }
