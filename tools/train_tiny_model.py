@@ -21,13 +21,13 @@ KEPT = {
 def main():
     torch.set_num_threads(1)  # sums in one order, and faster for tensors this small
     for run, steps in KEPT.items():
-        model, kept = tiny.new_model(SEED, run), []
-        for step, on_batch in tiny.train(model, tiny.RUNS[run], steps[-1], SEED):
+        model, kept = tiny.new_tiny_model(SEED, run), []
+        for step, on_batch in tiny.train_tiny_model(model, tiny.RUNS[run], steps[-1], SEED):
             if step in steps:
                 print(f"{run}: step {step}, {on_batch:.0%} of the batch right", flush=True)
                 kept.append({name: values.half() for name, values in model.state_dict().items()})
         tensors = {name: torch.stack([each[name] for each in kept]) for name in kept[0]}
-        torch.save({"steps": torch.tensor(steps), **tensors}, tiny.CHECKPOINTS / tiny.file_of(run))
+        torch.save({"steps": torch.tensor(steps), **tensors}, tiny.file_of(run))
 
 
 if __name__ == "__main__":

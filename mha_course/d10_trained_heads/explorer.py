@@ -11,6 +11,7 @@ from mha_helpers.masks import causal_mask
 from mha_helpers.panel import Explorer, Panel
 
 HEADS = ("0.0", "0.1", "0.2", "0.3", "1.0", "1.1", "1.2", "1.3")  # layer.head
+STEPS = tiny.checkpoints()["steps"].tolist()
 JOBS = ("previous letter", "after a copy")  # what layer 0 and layer 1 have to look at
 
 
@@ -35,7 +36,7 @@ class TrainedExplorer(Explorer):
     def controls(self):
         heads = [(name, head) for head, name in enumerate(HEADS)]
         return {
-            "step": widgets.SelectionSlider(options=tiny.checkpoint_steps(), value=1000),
+            "step": widgets.SelectionSlider(options=STEPS, value=1000),
             "head": widgets.SelectionSlider(options=heads, value=2, description="layer.head"),
             "off": widgets.Checkbox(False, description="switch this head off", indent=False),
             "line": widgets.Text("KQWMADZT" * 3, description="letters"),
@@ -105,7 +106,7 @@ def _draw_curve(drawing, state, left, top, width, height):
     def pixels(step, accuracy):
         return left + width * step / 1000, top + height * (1 - accuracy)
 
-    curve = [(step, measured(step)["accuracy"]) for step in tiny.checkpoint_steps()]
+    curve = [(step, measured(step)["accuracy"]) for step in STEPS]
     for before, after in pairwise(curve):
         drawing.line(*pixels(*before), *pixels(*after), "output")
     for step, accuracy in curve:

@@ -14,11 +14,11 @@ from mha_course.models.tiny import (
     as_numbers,
     as_text,
     head_scores,
-    new_model,
+    new_tiny_model,
     positions_after_copies,
     predictable,
     repeated_sequences,
     share_right,
-    train,
+    train_tiny_model,
     trained_model,
 )

@@ -6,12 +6,13 @@
 import contextlib
 import functools
 import inspect
+from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from mha_course.models.weights import ModelMissing, Sizes, kept_parts, parts_of
+from mha_course.models.weights import ModelMissing, Sizes, kept_parts, read
 from mha_helpers.attention import merge_heads, split_heads
 from mha_helpers.masks import causal_mask
 
@@ -238,7 +239,7 @@ def load_language_model(path=None):
     >>> model.write("The capital of France is", tokens=1)  # doctest: +SKIP
     ' Paris'
     """
-    parts = kept_parts() if path is None else parts_of(path)
+    parts = kept_parts() if path is None else read(Path(path))
     from tokenizers import Tokenizer
 
     with torch.device("meta"):  # the numbers come from the file

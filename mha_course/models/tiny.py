@@ -172,14 +172,14 @@ def head_scores(model, letters, distance, heads_on=None):
     return {"previous letter": previous, "after a copy": after}
 
 
-def new_model(seed, run="varying"):
+def new_tiny_model(seed, run="varying"):
     """Return the untrained ``TinyModel`` of a run; the learner's own random numbers stay as they are."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return TinyModel(1 if run == "one layer" else NUM_LAYERS)
 
 
-def train(model, distances, steps, seed):
+def train_tiny_model(model, distances, steps, seed):
     """Train in place, and yield ``(step, accuracy on this batch)`` before each step and after the last.
 
     A caller that stops early keeps the model as it is trained by then. Used in deeper/10.
@@ -201,32 +201,22 @@ def train(model, distances, steps, seed):
 
 
 def file_of(run):
-    return f"{run.replace(' ', '_')}.pt"
+    return CHECKPOINTS / f"{run.replace(' ', '_')}.pt"
 
 
 @functools.cache
-def _kept(run):
-    """Return a file of checkpoints: "steps" ``(c)``, and each parameter with an axis ``c`` in front."""
-    if run not in RUNS:
-        raise ValueError(f"run must be one of {', '.join(RUNS)}; got {run!r}.")
-    return torch.load(CHECKPOINTS / file_of(run), weights_only=True, map_location="cpu")
-
-
-def checkpoint_steps(run="varying"):
-    """Return the training steps after which a shipped model was kept, as a tuple; the last is the end."""
-    return tuple(_kept(run)["steps"].tolist())
+def checkpoints(run="varying"):
+    """Return what is kept of a run: "steps" ``(c)``, and each parameter with an axis ``c`` in front."""
+    return torch.load(file_of(run), weights_only=True, map_location="cpu")
 
 
 def trained_model(run="varying", step=None):
     """Return a shipped model: run "varying", "fixed" or "one layer", at a step (default: the last).
 
-    Raises ``ValueError`` for a run or a step that is not shipped.
+    Raises ``ValueError`` for a step at which none was kept, ``FileNotFoundError`` for another run.
     """
-    steps = checkpoint_steps(run)
-    step = steps[-1] if step is None else step
-    if step not in steps:
-        raise ValueError(f"{run} was kept after {', '.join(map(str, steps))} steps; got {step}.")
-    model = new_model(0, run).float()  # whatever torch.set_default_dtype says
-    tensors = {name: _kept(run)[name][steps.index(step)].float() for name in model.state_dict()}
-    model.load_state_dict(tensors)
+    kept = checkpoints(run)
+    at = -1 if step is None else kept["steps"].tolist().index(step)
+    model = new_tiny_model(0, run).float()  # whatever torch.set_default_dtype says
+    model.load_state_dict({name: kept[name][at].float() for name in model.state_dict()})
     return model.eval().requires_grad_(False)

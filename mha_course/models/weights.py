@@ -7,7 +7,6 @@ import hashlib
 import os
 import pickle
 import sys
-import tempfile
 from collections import namedtuple
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,7 +30,8 @@ NAMES = {  # the file's, and ours
 }  # fmt: skip
 CUTS = "smollm", "gpt-2", "default"  # ways to cut a text before bytes are merged
 CONTROL, USER_DEFINED = 3, 4  # types of tokens that are found before a text is cut
-FORM, KEPT = 1, "SmolLM2-135M-Instruct.float32.pt"  # raise it when _tokenizer or what is kept changes
+FORM = 2  # raise it when _tokenizer or what is kept changes
+KEPT = f"SmolLM2-135M-Instruct.{SHA256[:8]}.{FORM}.pt"
 # Where it is kept: in the environment, for all who use it, or else in a folder of the user's own.
 FOLDERS = Path(sys.prefix, "share", "mha_course"), Path(os.path.expanduser("~"), ".cache", "mha_course")
 
@@ -47,59 +47,41 @@ def kept_parts():
     """Return sizes, tokenizer and weights of the model that the package carries.
 
     The first process keeps what it reads in a file, and all map that: the next begin at once, and have no
-    numbers of their own. Where it cannot be written, or is not whole, they are read again.
+    numbers of their own. Where it cannot be written, or is cut, they are read again.
     """
     _look_for("gguf", "tokenizers", PACKAGE)
-    for folder in FOLDERS:
-        if parts := _mapped(folder / KEPT):
-            return parts
+    kept = [folder / KEPT for folder in FOLDERS]
+    if parts := next(filter(None, map(_mapped, kept)), None):
+        return parts
     carried = Path(find_spec(PACKAGE).origin).with_name(FILE)  # which finds the package and does not run it
     with open(carried, "rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != SHA256:
             raise ModelMissing(f"The file {FILE} is not the one this page was written for: install it again.")
     parts = read(carried)
-    written = (folder / KEPT for folder in FOLDERS if _write(folder / KEPT, parts))
+    written = (path for path in kept if _write(path, parts))
     return _mapped(next(written, Path())) or parts
 
 
 def _mapped(path):
-    """Return the parts in a kept file, whose numbers stay in it, or None where it is not whole."""
+    """Return the parts in a kept file, whose numbers stay in it, or None where none is whole."""
     try:
-        parts = torch.load(path, mmap=True, weights_only=True)
-        whole = parts["form"] == (FORM, SHA256) and parts["sum"] == _sum(parts["weights"])
-    except (OSError, RuntimeError, ValueError, LookupError, TypeError, EOFError, pickle.UnpicklingError):
-        return None  # there is none, or it is cut, or something else
-    return parts if whole else None
-
-
-def _sum(weights):
-    """Return the sum of all bits, read as whole numbers of eight bytes: whatever changes one changes it."""
-    return sum(int(numbers.view(torch.int64).sum()) for numbers in weights.values())
+        return torch.load(path, mmap=True, weights_only=True)
+    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError):
+        return None
 
 
 def _write(path, parts):
     """Keep parts in a file, which gets its name once it is whole, and return whether that could be done."""
-    new = None
+    new = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            new = Path(file.name)
-            torch.save(parts | {"form": (FORM, SHA256), "sum": _sum(parts["weights"])}, file)
-        new.chmod(0o644)  # for all who use the environment
+        torch.save(parts, new)
         new.replace(path)  # of two that write at once, the later stays
     except (OSError, RuntimeError):  # read-only, full, or mapped by another process of Windows
-        if new:
-            new.unlink(missing_ok=True)
+        if new.exists():
+            new.unlink()
         return False
     return True
-
-
-def parts_of(path):
-    """Return the parts of the model in the GGUF file that is named."""
-    _look_for("gguf", "tokenizers")
-    if not Path(path).is_file():
-        raise ModelMissing(f"There is no model at {path}: name a GGUF file.")
-    return read(Path(path))
 
 
 def _look_for(*packages):
@@ -110,8 +92,11 @@ def _look_for(*packages):
 def read(path):
     """Return sizes, tokenizer and weights of the model in a GGUF file: float32, under our names.
 
-    Raises ``ModelMissing`` where it is cut or of another kind, and says which.
+    Raises ``ModelMissing`` where there is none, or it is cut or of another kind, and says which.
     """
+    _look_for("gguf", "tokenizers")
+    if not path.is_file():
+        raise ModelMissing(f"There is no model at {path}: name a GGUF file.")
     import gguf
 
     try:
