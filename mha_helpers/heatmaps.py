@@ -75,11 +75,10 @@ def heatmap(
     return HeatmapPicture([chart])
 
 
-def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None, keys=None):
+def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None):
     """Draw the matrices of all heads side by side on one scale, each head in its own colour.
 
-    ``names`` say what the heads do; ``keys`` are the tokens of the columns, where they are others than those
-    of the rows (cross-attention). The other arguments are those of ``heatmap``.
+    ``names`` say what the heads do. The other arguments are those of ``heatmap``.
 
     Shape: weights ``(h, n_q, n_k)``. Returns a ``Picture``. Used in notebooks 03 and 08.
     Raises ``ValueError`` where sizes do not fit.
@@ -94,7 +93,7 @@ head 2, framed eats → eats (1.00).'
     charts = []
     for head, chart in enumerate(weights):
         style = {"title": head_label(head, names), "title_colour": f"head {head + 1}"}
-        charts.append(StaticHeatmap(chart, tokens, keys, kind, chosen=chosen, head=head, **style))
+        charts.append(StaticHeatmap(chart, tokens, kind=kind, chosen=chosen, head=head, **style))
     return HeatmapPicture(charts)
 
 

@@ -6,15 +6,12 @@ from pathlib import Path
 from traitlets import TraitError
 
 try:
-    import anywidget
-except ImportError:  # without it a click does nothing; hovering, sliders and menus work as before
-    anywidget = None
+    from anywidget import AnyWidget
+except ImportError:  # as in Colab: a click does nothing there; hovering, sliders and menus work as everywhere
+    Listener = None
+else:
 
-Listener = None  # what answers a click, where anything can
-
-if anywidget is not None:
-
-    class Listener(anywidget.AnyWidget):
+    class Listener(AnyWidget):
         """Tells the kernel that it listens, then which ``data-cell`` is clicked; asks whether it is there."""
 
         _esm = Path(__file__).with_name("listener.js").read_text(encoding="utf-8")

@@ -27,13 +27,17 @@ class Explorer:
 
     1. Give a class of your own a ``title`` in plain words, and the ``height`` of its picture in pixels.
     2. ``controls`` returns its widgets, few and of core ipywidgets, by name; ``more`` names those that only a
-       button shows. Each is as wide as it needs to be, unless its layout has a width.
+       button shows. Each is as wide as it needs to be, unless its layout has a width. Title, rows of controls
+       (30 pixels each), picture and words (60) are together at most 515 pixels high.
     3. ``compute`` takes all their values by name, and returns a dict of what is shown. Together they are the
        state. A ``ValueError`` raised here is shown to the learner as it stands; the last picture remains.
     4. ``draw`` puts marks on a ``svg.Drawing``, ``WIDTH`` wide; ``words`` says it in at most three lines.
     5. Heatmaps invite clicks: name controls "head", "query" and "key", or write ``click``. ``asks`` says so.
     6. ``adjust`` is for a control whose range or options follow from another.
     7. A function ``…_explorer`` returns its Panel, and its docstring says what ``state()`` holds.
+    8. A page that plays without a kernel also reads, where an explorer has them: ``rehearse(panel)``, which
+       brings the Panel to what that page begins with; ``plays(**values)``, which tells whether it keeps this
+       combination of settings; and a "trail" in the state, beside which it tells the way of the clicks.
 
     >>> class Doubled(Explorer):
     ...     title, height = "A number, and twice as much", 30
@@ -103,7 +107,7 @@ class Panel(widgets.VBox):
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
         self._title_box, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self._words_box.add_class("mha-words")
-        self._answers = False  # until a front end listens
+        self._listens = False  # whether a front end has said that it tells of clicks
         self._busy = False
         super().__init__(self._parts(), layout=widgets.Layout(max_width="100%", overflow="visible"))
         self.add_class("mha-panel")
@@ -148,23 +152,23 @@ class Panel(widgets.VBox):
         unknown = [name for name in values if name not in self.controls]
         if unknown:
             raise ValueError(f"this panel has no control {unknown[0]!r}; it has {', '.join(self.controls)}.")
-        refused = {}
+        too_early = {}  # a menu has some options only once another control is set and has been adjusted to
         self._busy = True
         for name, value in values.items():
             try:
                 self.controls[name].value = value
             except TraitError:
-                refused[name] = value
+                too_early[name] = value
         self._busy = False
         self._refresh()
-        for name, value in refused.items():  # now that the options of one have followed from another
+        for name, value in too_early.items():
             self.controls[name].value = value
 
     def reset(self):
         """Bring all controls back to where they were at the start."""
         self.explorer.reset()
-        self.set(**self._start)
-        self.set(**self._start)  # menus that follow from another have their names of the start only now
+        self.set(**self._start)  # after which menus have their names of the start,
+        self.set(**self._start)  # so that an index means what it meant then
         for control in self.controls.values():
             if isinstance(control, IndexMenu):
                 control.remember()
@@ -177,7 +181,7 @@ class Panel(widgets.VBox):
 
     def _front_end_listens(self):
         """Let the title ask for a click; from now on the box of the words is what a screen reader follows."""
-        self._answers = True
+        self._listens = True
         self._show_words()
         self._show_title()
 
@@ -207,7 +211,7 @@ class Panel(widgets.VBox):
 
     def _show_title(self):
         """Write the title or, in its place, right above the field, what is wrong with the input."""
-        shown = f"<b>{html.escape(self._title if self._answers else self.explorer.title)}</b>"
+        shown = f"<b>{html.escape(self._title if self._listens else self.explorer.title)}</b>"
         if self._message:
             style = "border-left:4px solid #C4433A;padding-left:8px"
             said = html.escape(self._message[0].upper() + self._message[1:])
@@ -216,7 +220,7 @@ class Panel(widgets.VBox):
 
     def _show_words(self):
         """Write at most three lines in a box of constant height, so that nothing below it jumps."""
-        role = "" if self._answers else 'role="status"'
+        role = "" if self._listens else 'role="status"'
         size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
         written = "<br>".join(html.escape(line) for line in self._lines)
         self._words_box.value = f'<div {role} style="{size}">{written}</div>'
@@ -246,7 +250,8 @@ class IndexMenu(widgets.Dropdown):
 
     def __init__(self, description, start=0, names=()):
         super().__init__(options=[("", start)], description=description)
-        self.start, self.chosen, self.chosen_name, self.names = start, start, None, []
+        self.start = start
+        self.names, self.choice = [], (start, None)  # the index and the name that the learner chose last
         self.observe(self.remember, names="value")
         if names:
             self.offer(names)
@@ -262,18 +267,18 @@ class IndexMenu(widgets.Dropdown):
             options.insert(0, ("the strongest", -1))
         if list(self.options) == options:
             return
-        if self.chosen_name is None and 0 <= self.chosen < len(names):
-            self.chosen_name = names[self.chosen]  # the start has a name now
-        same = [i for i, name in enumerate(names) if name == self.chosen_name]
-        kept = min(same, key=lambda i: abs(i - self.chosen), default=min(self.chosen, len(names) - 1))
-        before = self.chosen, self.chosen_name
+        index, name = self.choice
+        if name is None and 0 <= index < len(names):
+            name = names[index]  # the start has a name now
+        same = [i for i, other in enumerate(names) if other == name]
+        kept = min(same, key=lambda i: abs(i - index), default=min(index, len(names) - 1))
         self.names, self.options, self.value = list(names), options, kept
-        self.chosen, self.chosen_name = before  # what the learner chose, not what there is of it now
+        self.choice = index, name  # not what there is of it now, which is remembered with every change
 
     def remember(self, change=None):
         """Take what is shown for the choice."""
-        self.chosen = self.value
-        self.chosen_name = self.names[self.value] if 0 <= self.value < len(self.names) else None
+        is_named = 0 <= self.value < len(self.names)
+        self.choice = self.value, self.names[self.value] if is_named else None
 
 
 def _make_legible(name, control):

@@ -12,10 +12,7 @@ import torch
 
 from mha_helpers.style import colour_of, number
 
-GAP = "⋯"  # where rows or columns of a large matrix are left out
-SHOWN = 16  # of these at most so many are shown
 LONG = 11  # letters of the name of a column that is written in one line
-TERMS = 8  # products of a long sum that are written out
 TABLE = "border-collapse:collapse;margin:4px 0 8px;color:inherit;background:transparent;"
 CAPTION = "caption-side:top;text-align:left;color:inherit;font-size:15px;padding:0 0 4px;white-space:nowrap"
 CELL = "padding:3px 10px;text-align:right;border:1px solid rgba(128,128,128,.35);font-size:15px;"
@@ -46,7 +43,7 @@ def matrix_table(
 
     ``chosen`` lights a row, ``1``, a cell, ``(1, 0)``, or a column, ``(None, 0)``, counted from 0.
     ``mask`` is bool, True = may attend; other cells are hatched and hold a dash, those of −∞ are hatched.
-    ``colour`` is a key of ``style.COLOURS`` or "#rrggbb". Of a large matrix the middle is left out.
+    ``colour`` is a key of ``style.COLOURS`` or "#rrggbb".
 
     Shape: matrix ``(rows, columns)`` or ``(columns)``. Returns a ``Table``. Used from notebook 00 on.
     Raises ``ValueError`` where sizes do not fit, or a cell or colour does not exist.
@@ -63,18 +60,13 @@ def matrix_table(
     whole = not (matrix[matrix.isfinite()] % 1).any()
 
     def cell(i, j):
-        if i is None or j is None:
-            return GAP, "plain"
         if not allowed[i, j]:
             return "—", "masked"
         text = number(matrix[i, j], 0 if whole else decimals, trim=False)
         lit = (row, column) != (None, None) and row in (None, i) and column in (None, j)
         return text, "lit" if lit else "masked" if matrix[i, j] == -torch.inf else "plain"
 
-    kept_rows, kept_columns = _kept(matrix.shape[0]), _kept(matrix.shape[1])
-    grid = [[cell(i, j) for j in kept_columns] for i in kept_rows]
-    rows = rows and [GAP if i is None else rows[i] for i in kept_rows]
-    columns = columns and [GAP if j is None else columns[j] for j in kept_columns]
+    grid = [[cell(i, j) for j in range(matrix.shape[1])] for i in range(matrix.shape[0])]
     parts = grid, rows, columns, name, str(tuple(matrix.shape)) if shape else ""
     return Table(_html(*parts, colour_of(colour or "lit")), _text(*parts))
 
@@ -132,7 +124,7 @@ def product_table(
 def cell_sum(row, column):
     """Write out the dot product of a row and a column.
 
-    "=" stands before a number that is exact, "≈" before a rounded one. In long sums the middle is left out.
+    "=" stands before a number that is exact, "≈" before a rounded one.
 
     Shapes: both ``(m)``. Used by ``product_table`` and the explorer of notebook 02.
 
@@ -141,8 +133,6 @@ def cell_sum(row, column):
     """
     a, b = _matrix("the row", row)[0], _matrix("the column", column)[0]
     terms = [f"{_factor(x)}·{_factor(y)}" for x, y in zip(a, b, strict=True)]
-    if len(terms) > TERMS:
-        terms[TERMS - 2 : -1] = [f"… ({len(terms) - TERMS + 1} more) …"]
     numbers = torch.cat([a, b, (a @ b)[None]])
     exact = torch.allclose(numbers, numbers.round(decimals=3), rtol=0, atol=1e-6)
     return f"{' + '.join(terms)} {'=' if exact else '≈'} {number(a @ b, 3)}"
@@ -209,15 +199,8 @@ def checked_mask(mask, shape):
         raise ValueError(f"mask {tuple(mask.shape)} does not fit the matrix {tuple(shape)}.") from None
 
 
-def _kept(size):
-    """Return the indices to show, with None for a gap."""
-    return list(range(size)) if size <= SHOWN else [*range(SHOWN - 2), None, size - 1]
-
-
 def _factor(value):
     text = number(value, 3)
-    if text == "0" and value:
-        text = "0.000"  # which is small, and 0 is nothing
     return f"({text})" if text.startswith("−") else text
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from mha_helpers import attention_view, head_heatmaps, record_attention
+from mha_helpers import attention_view, record_attention
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import MOST_SMALL
 from tests.pages import test_every_panel
@@ -173,10 +173,3 @@ def test_what_record_attention_gathers_is_taken_as_it_is():
     assert torch.equal(panel.state()["weights"], recorded["layers.1.self_attn"][0]) and panel.message() == ""
     answer = SimpleNamespace(logits=None, attentions=tuple(recorded.values()))  # as of Hugging Face
     assert attention_view(answer, "a b c d e").state()["weights"].shape == (3, 2)
-
-
-def test_the_static_heatmaps_of_cross_attention_have_the_words_of_both():
-    picture = head_heatmaps(torch.eye(2, 3).expand(2, 2, 3), ASKS, keys=ANSWERS)
-    ax = picture.figure.axes[0]
-    labels = [[label.get_text() for label in axis.get_ticklabels()] for axis in (ax.yaxis, ax.xaxis)]
-    assert labels == [ASKS, ANSWERS] and "head 2, le → the (1.00)" in picture.words

@@ -37,19 +37,10 @@ def test_labels_are_text_and_never_markup():
     assert "<script>" not in table.html + side_by_side(table, table, between=["<script>"]).html
 
 
-def test_a_large_matrix_leaves_its_middle_out():
-    table = matrix_table(torch.arange(400).view(20, 20), range(20), range(20))
-    lines = table.text.splitlines()
-    assert len(lines) == 18 and lines[1].endswith("⋯   19") and lines[-1].split()[::16] == ["19", "399"]
-    assert "⋯" not in matrix_table(torch.eye(16)).text
-
-
-def test_a_rounded_sum_says_so_and_a_long_one_is_cut():
+def test_a_rounded_sum_says_so():
     assert cell_sum([0.1234, 1], [1, 1]) == "0.123·1 + 1·1 ≈ 1.123"
     assert (cell_sum([3], [1 / 3]), cell_sum([1 / 3], [3])) == ("3·0.333 ≈ 1", "0.333·3 ≈ 1")
     assert cell_sum([0.03], [0.04]) == "0.03·0.04 ≈ 0.001"
-    assert cell_sum([1] * 8, [1] * 8) == f"{'1·1 + ' * 7}1·1 = 8"
-    assert cell_sum([1] * 20, [1] * 20) == f"{'1·1 + ' * 6}… (13 more) … + 1·1 = 20"
 
 
 def test_sizes_that_do_not_fit_are_named():
