@@ -95,8 +95,6 @@ def attention_weights(scores):
             [0.0000, 0.0000]])
     """
     checks.check_floats(scores=(scores, "(…, n_q, n_k)"))
-    if scores.shape[-1] == 0:
-        return scores  # of no keys none is largest
     largest = scores.amax(dim=-1, keepdim=True)  # (…, n_q, n_k) -> (…, n_q, 1)
     has_key = largest != -math.inf
     # A row without any key is raised to 0 before the softmax, because the gradient of a NaN would be NaN.

@@ -38,8 +38,8 @@ def check_floats(**named):
     first_name, (first, _) = next(iter(named.items()))
     for name, (tensor, _) in named.items():
         if not tensor.is_floating_point():
-            real = f"{name}.real or {name}.abs()" if tensor.is_complex() else f"{name}.float()"
-            raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}. Try {real}.")
+            advice = f"Try {name}.float()."
+            raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}. {advice}")
         is_other = tensor.dtype != first.dtype  # which autocast would bring together by itself
         if is_other and (tensor.is_meta or not torch.is_autocast_enabled(tensor.device.type)):
             kinds = f"{first_name} is {first.dtype}, {name} is {tensor.dtype}. Try {name}.to({first.dtype})"

@@ -61,12 +61,7 @@ def golden_example(sentence="cat eats fish"):
     first acts, who stands third is eaten. So “fish eats cat” has the same matrices, and other weights.
 
     Each feature has a name, and so has each column of a head: ``key_names`` for queries and keys,
-    ``value_names`` for values. Queries, keys, values and scores are integers. Every row has its reason:
-
-    - Head 1: every word asks who acts; “eats” also turns away from what happens or is eaten.
-    - Head 2: "eats" asks what is eaten; a word that acts asks what happens, and finds "eats".
-    - Head 3: a word asks for the position before its own; the first has none, so it asks nothing, (0, 0),
-      and spreads its attention evenly over the three words, whose values cancel out.
+    ``value_names`` for values. Queries, keys, values and scores are integers, and every row has its reason.
 
     Raises ``ValueError`` for a sentence of other words, or of more than three. Used in notebooks 00 to 09.
 
@@ -90,7 +85,7 @@ def golden_example(sentence="cat eats fish"):
         [2, -1, 1, -1, 0, 0],  # happens: asks who acts (head 1), what is eaten (head 2)
         [0, 0, 0, 0, 0, 0],  # is eaten: asks nothing of its own
         [1, 0, 0, 1, 0, 0],  # 1st: asks what a word asks that acts
-        [0, 0, 0, 0, 2, 0],  # 2nd: asks for the 1st (head 3)
+        [0, 0, 0, 0, 2, 0],  # 2nd: asks for the 1st (head 3), which asks for none: its weights are equal
         [0, 0, 0, 0, 0, 2],  # 3rd: asks for the 2nd
     ]
     w_k = [

@@ -87,9 +87,6 @@ def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None)
     'Heatmaps of weights, 2 × 2, and the largest number of each: head 1: itself, framed eats → eats (1.00); \
 head 2, framed eats → eats (1.00).'
     """
-    weights = torch.as_tensor(weights).detach()
-    if weights.dim() != 3:
-        raise ValueError(f"weights must have shape (h, n_q, n_k), got {tuple(weights.shape)}.")
     charts = []
     for head, chart in enumerate(weights):
         style = {"title": head_label(head, names), "title_colour": f"head {head + 1}"}

@@ -26,12 +26,13 @@ class Explorer:
     """What a ``Panel`` shows: each page writes its own.
 
     1. Give a class of your own a ``title`` in plain words, and the ``height`` of its picture in pixels.
-    2. ``controls`` returns its widgets, few and of core ipywidgets, by name; ``more`` names those that only a
-       button shows. Each is as wide as it needs to be, unless its layout has a width. Title, rows of controls
-       (30 pixels each), picture and words (60) are together at most 515 pixels high.
+    2. ``controls()`` returns its widgets, few and of core ipywidgets, in a dict by name; ``more`` names those
+       at its end that only a button shows. Each is as wide as it needs to be, unless its layout has a width.
+       Title, rows of controls (30 pixels each), picture and words (60) are at most 515 pixels high.
     3. ``compute`` takes all their values by name, and returns a dict of what is shown. Together they are the
        state. A ``ValueError`` raised here is shown to the learner as it stands; the last picture remains.
-    4. ``draw`` puts marks on a ``svg.Drawing``, ``WIDTH`` wide; ``words`` says it in at most three lines.
+    4. ``draw(drawing, state)`` puts marks on a ``svg.Drawing``, ``WIDTH`` wide; ``words(state)`` says it in a
+       list of at most three lines of plain text.
     5. Heatmaps invite clicks: name controls "head", "query" and "key", or write ``click``. ``asks`` says so.
     6. ``adjust`` is for a control whose range or options follow from another.
     7. A function ``…_explorer`` returns its Panel, and its docstring says what ``state()`` holds.
@@ -61,21 +62,9 @@ class Explorer:
 
     title, asks, height, more = "", "", 340, ()  # ``asks`` follows the title where a click is answered
 
-    def controls(self):
-        """Return a dict of name -> widget, those that ``more`` names at the end."""
-        raise NotImplementedError
-
     def compute(self, **values):
         """Return a dict of what is shown; where a control has the same name, it counts in its place."""
         return {}
-
-    def draw(self, drawing, state):
-        """Put marks on the drawing."""
-        raise NotImplementedError
-
-    def words(self, state):
-        """Return a list of at most three lines of plain text."""
-        raise NotImplementedError
 
     def click(self, values, heatmap, row, column):
         """Return the values of controls that a click on this cell sets; all three are counted from 0."""

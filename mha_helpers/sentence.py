@@ -113,9 +113,7 @@ def hand_made_heads(num_heads, d_k):
 
     Whatever d_k is, a key that matches (the previous word, the same word, the next word; in head 4 the word
     itself) has the scaled score 4, for every word: d_k changes only how exactly words or positions are told
-    apart. It holds up to rounding, since the keys of a head are equally long: |k|² = d_k in head 2, d_k / 2
-    in the others. A wider w_k begins with the columns of the narrower one, and so does w_q up to its length,
-    but for the last column of an odd d_k in heads 1, 3 and 4, where a steady feature needs no partner.
+    apart. The keys of a head are equally long: |k|² = d_k in head 2, d_k / 2 in the others.
 
     Shapes: w_q, w_k, w_v ``(h, 64, d_k)``, and a list of h names. Used by the explorers of notebooks 00, 03,
     05 and 09.

@@ -193,10 +193,8 @@ def _oddities(weights, queries):
         return []
     if ((weights.sum(dim=-2) - 1).abs() <= NEAR).all():
         return ["The columns add up to 1, not the rows. Was softmax taken over the queries?"]
-    most = float(sums.max())
     head, row = divmod(int((sums - 1).abs().argmax()), len(queries))
     worst = f"“{short(queries[row], 20)}” in head {head + 1} to {number(sums[head, row])}"
-    cause = "Are keys left out?" if most <= 1 + NEAR else "Is dropout on? Then call .eval() first."
-    if most > 2:
-        cause = "Were they taken before softmax, or scaled, or are they percent?"
+    is_more = sums.max() > 1 + NEAR
+    cause = "Is dropout on (call .eval() first), or are they scaled?" if is_more else "Are keys left out?"
     return [f"{int(odd.sum())} of {odd.numel()} rows do not add up to 1: {worst}. {cause}"]

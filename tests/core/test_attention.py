@@ -145,7 +145,6 @@ def mha(x, mask=None, **options):
         (lambda: project_qkv(A, A.T, torch.zeros(4), A.T), ValueError, "with d_model = 4; got x (3, 4), w_k (4,)."),
         (lambda: project_qkv(A[0], A.T, A.T, A.T), ValueError, "x must have shape (…, n, d_model): at least 2 axes. It has 1: (4,)."),
         (lambda: attention_scores(A, (A, None)), TypeError, "k must be a torch.Tensor, got tuple. It holds 2 of them: take one, such as k[0]."),
-        (lambda: attention_scores(A * 1j, A), TypeError, "q must hold floating-point numbers, got torch.complex64. Try q.real or q.abs()."),
         (lambda: attention_scores(A, B), ValueError, "the last axis of q is 4, that of k is 5 (q (3, 4), k (3, 5))."),
         (lambda: attention_scores(torch.zeros(2, 7, 3, 4), torch.zeros(5, 7, 3, 4)), ValueError, "the axes before the last two must match: q (2, 7, 3, 4), k (5, 7, 3, 4)."),
         (lambda: scale_scores(8, A), TypeError, "scores must be a torch.Tensor, got int. Are the arguments in the right order?"),
