@@ -10,7 +10,7 @@ from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
-NOBODY, ALL = "nobody", "all three"
+NOBODY = "nobody"
 LABELS, BARS, TOP, STEP, BAR = 62, 190, 60, 58, 40  # pixels
 
 
@@ -41,7 +41,7 @@ class SoftmaxExplorer(Explorer):
             "shift": widgets.Checkbox(False, description="subtract the largest first", indent=False),
             "head": IndexMenu("head", names=EXAMPLE.head_names),
             "query": IndexMenu("query", start=1, names=EXAMPLE.tokens),
-            "hide": widgets.Dropdown(options=[NOBODY, *EXAMPLE.tokens, ALL]),
+            "hide": widgets.Dropdown(options=[NOBODY, *EXAMPLE.tokens]),
         }
 
     def click(self, values, heatmap, row, column):
@@ -51,7 +51,7 @@ class SoftmaxExplorer(Explorer):
     def compute(self, cat, every, temperature, shift, head, query, hide):
         scores = EXAMPLE.trace().scaled[head, query]  # (n)
         scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
-        hidden = torch.tensor([hide in (token, ALL) for token in EXAMPLE.tokens])
+        hidden = torch.tensor([hide == token for token in EXAMPLE.tokens])
         scores = scores.masked_fill(hidden, -torch.inf)
         scores = scores - scores.max() if shift else scores
         powers = scores.exp()
@@ -83,9 +83,6 @@ class SoftmaxExplorer(Explorer):
                 "The powers add up to ∞, because their sum is too large for float32.",
                 "∞ ÷ ∞ is NaN, not a number; any other power ÷ ∞ is 0.",
             ]
-        if not total > 0:
-            cause = "All powers are 0, and 0 ÷ 0" if total == 0 else "The largest score is −∞, and −∞ − (−∞)"
-            return [f"{cause} is NaN, not a number."]
         best, second = weights.argsort(descending=True)[:2].tolist()
         difference = (scores[best] - scores[second]).item()
         leads = "has the largest weight" if difference else "has as much weight as any other"
@@ -119,7 +116,7 @@ def _draw_share(drawing, left, width, token, colour):
 def _draw_word(drawing, state, i):
     """Write a word in front of its bars, and let a click on all of them hide it."""
     token, y = EXAMPLE.tokens[i], TOP + i * STEP
-    is_hidden = state["hide"] in (token, ALL)
+    is_hidden = state["hide"] == token
     drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
     hover = f"{token}: {'hidden' if is_hidden else _written(state['weights'][i])}"
     drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover, cell=(0, state["query"], i))

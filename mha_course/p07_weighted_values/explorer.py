@@ -14,7 +14,7 @@ from mha_helpers.style import head_label, number, vector
 EXAMPLE = golden_example()
 VALUES = {  # what becomes of the values, and what that shows
     "as they are": (lambda v: v, "The first number says “{}”, the second “{}”."),
-    "cat and fish swapped": (torch.flipud, "No weight has moved, because values play no part in them."),
+    "cat and fish swapped": (torch.flipud, "Swapping moves no weight, because values play no part in them."),
     "1 from every word": (torch.ones_like, "The weights add up to 1, so any mix of ones is 1."),
 }
 LEFT, BOTTOM, UNIT = 582, 242, 86  # pixels: of the point (0, 0); of a step of 1

@@ -121,6 +121,7 @@ def difference(name, before, now):
     """Name the first mark that differs, or ""; numbers may differ by what another machine rounds."""
     svgs = [re.sub('href="[^"]*"', "", unpacked(kept)) for kept in (before, now)]
     marks = [re.findall("<[^>]*>|[^<>]+", svg) for svg in svgs]
+    marks = [[*others, whole] for whole, *others in marks]  # whose label repeats all words: last
     for was, mark in itertools.zip_longest(*marks, fillvalue="nothing"):
         if was != mark and not (mark.startswith("<") and alike(was, mark, abs_tol=0.11)):
             return f"{was} was drawn, now {mark}"
