@@ -9,7 +9,6 @@ from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SEN
 from mha_course.p09_concat_and_output.state import START, State, step
 from mha_course.p09_concat_and_output.tour import STEPS, told
 from mha_helpers import golden_example
-from mha_helpers.listener import Listener
 from mha_helpers.panel import Explorer, IndexMenu, Panel
 
 EXAMPLE = golden_example()
@@ -28,8 +27,7 @@ def machine_explorer():
     Whichever number is chosen, the numbers it was made from are framed, and its arithmetic is written out.
     "tour" leads from a word to the output, "value" changes a number of x or of a W.
     ``state()`` holds the ``machine``, the ``trail`` of cells that were chosen one after the other, the last
-    being the number shown, and its ``sources``. A cell is its matrix, row and column, counted from 0. A
-    control "matrix" that is moved alone goes to a number from which the last one was made, if there is one.
+    being the number shown, and its ``sources``. A cell is its matrix, row and column, counted from 0.
 
     >>> panel = machine_explorer()
     >>> panel.click(MATRICES.index("concat"), 1, 0)
@@ -43,14 +41,10 @@ class MachineExplorer(Explorer):
     """Shows a ``State``, ``now``: what a click or a control makes of it, ``step`` says."""
 
     title, asks, height = "The whole machine", "click a number to see what it was made from", 366
+    more = Cell._fields  # menus for those who work by keyboard
 
     def __init__(self):
         self.now, self.clicked = State(), {}
-
-    @property
-    def more(self):
-        # Where a click is answered the menus are for those who work by keyboard; elsewhere all are in sight.
-        return Cell._fields if Listener else ()
 
     def controls(self):
         head = IndexMenu("head", names=EXAMPLE.head_names)

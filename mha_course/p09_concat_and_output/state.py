@@ -11,14 +11,13 @@ SEEN_FROM = ("sentence", "head", "mask")  # a number stays the one shown when on
 
 @dataclass(frozen=True)
 class State:
-    """The machine, and the ``trail`` of numbers chosen one after the other; the last is the one shown."""
+    """The machine, and the ``trail`` from a result back to its sources: the last is the number shown."""
 
     sentence: str = SENTENCES[0]
     head: int = 0
     mask: str = next(iter(MASKS))
     tour: int = 0  # its step; 0 is none
     trail: tuple = (START,)
-    way: tuple = (START,)  # the trail that a move of "matrix" alone leads along
     changes: tuple = ()  # pairs of a cell, as ``Machine.whole`` names it, and its number
 
     @property
@@ -60,9 +59,7 @@ def step(state, **event):
         cells = tour_of(state.machine)
         state = _at(state, cells[state.tour - 1], cells[::-1])
     elif "tour" in event:
-        state = replace(state, trail=(START,), way=(START,))
-    elif menus.keys() == {"matrix"}:
-        state = _along_the_way(state, chosen)
+        state = replace(state, trail=(START,))
     else:
         state = _at(state, chosen, state.trail)
     return replace(state, head=state.machine.head_of(state.cell))
@@ -99,22 +96,10 @@ def _within(now, cell):
     return Cell(cell.matrix, min(cell.row, len(rows) - 1), min(cell.column, len(columns) - 1))
 
 
-def _along_the_way(state, cell):
-    """Return where a move of the matrix alone leads: back to a step, or on to what one was made from.
-
-    An arrow key goes through all matrices between, so one off the way does not end it.
-    """
-    now, way = state.machine, state.way
-    near = [other for one in way for other in (one, *now.sources(one)) if other.matrix == cell.matrix]
-    nearest = min(near, key=lambda other: (other not in way, other != cell), default=cell)
-    state = _at(state, nearest, way)
-    return state if len(state.trail) > 1 else replace(state, way=way)
-
-
 def _at(state, cell, before):
     """Return the state whose trail leads to a cell: back to it, on from what was made from it, or anew."""
     trail = (cell,)
     for earlier in reversed(before):
         if trail[0] in state.machine.sources(earlier):
             trail = (earlier, *trail)
-    return replace(state, trail=trail, way=trail)
+    return replace(state, trail=trail)

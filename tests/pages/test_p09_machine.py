@@ -10,11 +10,10 @@ import torch
 from numpy import ndenumerate
 from PIL import ImageFont
 
-from mha_course.p09_concat_and_output import explorer_machine, machine_explorer
+from mha_course.p09_concat_and_output import machine_explorer
 from mha_course.p09_concat_and_output.machine import GIVEN, MASKS, MATRICES, SENTENCES, Cell, machine
-from mha_course.p09_concat_and_output.state import START, State, step
+from mha_course.p09_concat_and_output.state import State, step
 from mha_course.p09_concat_and_output.tour import SENTENCES_OF, STEPS, told
-from mha_helpers import panel as panel_module
 from mha_helpers.golden import golden_example
 from mha_helpers.masks import causal_mask, sliding_window_mask
 
@@ -87,17 +86,13 @@ def event(text):
     return {name: int(value) if re.fullmatch(r"-?\d+", value) else value for name, value in pairs}
 
 
-ARROW = [f"matrix={name}" for name in MATRICES[1:]]  # an arrow key on this menu goes through all
 CLOSED = "head 0 0, weights 0 2, masked 0 2, scaled 0 2, mask=causal"
 STORIES = f"""\
 from “eats” back | concat 1 2, head 1 0, weights 1 2, masked 1 2, scaled 1 2, scores 1 2, K 2 0, x 2 2 \
 | output 1 0, concat 1 2, head 1 0, weights 1 2, masked 1 2, scaled 1 2, scores 1 2, K 2 0, x 2 2 | head=1 | no arithmetic
 back by the trail, which has no step 8 now | concat 1 0, head 1 0, V 0 0, x 0 0, back 1, back 7 | output 1 0, concat 1 0 | |
-the menu alone goes to the same place where it can | column=2, matrix=concat, matrix=head | output 1 2, concat 1 2, head 1 0 | |
-and back to the step that was | column=2, matrix=concat, matrix=head, matrix=concat | output 1 2, concat 1 2 | |
-by the arrow key to x | {", ".join(ARROW[:10])} \
-| output 1 0, concat 1 0, head 1 0, weights 1 0, masked 1 0, scaled 1 0, scores 1 0, Q 1 0, x 1 0 | |
-to V | {", ".join(ARROW)} | output 1 0, concat 1 0, head 1 0, V 0 0 | | 1 · 1 + 0 · 0 + 0 · (−1) + 1 · 1
+the menu alone goes on where it can | matrix=concat, matrix=head | output 1 0, concat 1 0, head 1 0 | |
+and begins anew where it cannot | matrix=concat, matrix=V | V 1 0 | | 0 · 1 + 1 · 0
 all menus at once | matrix=W_O & row=5 & column=4 & head=1 | W_O 5 4 | matrix=W_O & row=5 & column=4 & head=1 |
 x has no sixth row | matrix=W_O & row=5 & column=4 & head=1, matrix=x & column=3 | x 2 3 | |
 concat takes its head along | concat 1 5 | output 1 0, concat 1 5 | head=2 | head 3's
@@ -192,25 +187,7 @@ def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentenc
     assert panel.svg() == machine_explorer().svg() and panel.explorer.now == State()
 
 
-def test_the_way_between_matrices_says_the_step():
-    assert explorer_machine.FLOW["scaled"] == "÷ √2" and explorer_machine.FLOW["output"] == "· W_O"
-
-
 def test_the_largest_numbers_can_be_written():
     cells = [cell for cell in machine(SENTENCES[0], 0, "none").values if cell.matrix in GIVEN]
     now = machine(SENTENCES[0], 0, "none", tuple((cell, 4) for cell in cells))
     assert all(now.arithmetic(cell) for cell in now.values) and now.shown(Cell("scores", 0, 0)) == "18432"
-
-
-def test_where_nothing_answers_a_click_all_menus_are_in_sight_and_no_text_asks_for_one(monkeypatch):
-    pytest.importorskip("anywidget")
-    assert machine_explorer().more
-    monkeypatch.setattr(explorer_machine, "Listener", None)
-    monkeypatch.setattr(panel_module, "Listener", None)
-    panel = machine_explorer()
-    assert not panel.more
-    for cell in (START, Cell("weights", 1, 0)):
-        go(panel, *cell)
-        assert "click" not in (panel._title_box.value + panel.description()).lower()
-        assert ".tip{visibility:hidden;" in panel._title_box.value  # so hovering works without a listener
-    assert "click" in repr(panel)  # stored in a page, so it must be the same with and without clicks
