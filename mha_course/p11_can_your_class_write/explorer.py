@@ -19,7 +19,6 @@ SENTENCES = (
     "The capital of France is",
     "The cat eats the fish because it is",
 )
-NONE, HEAD, LAYER, REST = "no head", "this head", "its layer", "its neighbours"
 
 
 def language_explorer():
@@ -47,7 +46,7 @@ class LanguageExplorer(Explorer):
         return {
             "sentence": widgets.Combobox(value=SENTENCES[0], options=SENTENCES, layout={"width": "560px"}),
             "break": widgets.Dropdown(options=list(BREAKS)),
-            "off": widgets.Dropdown(options=[NONE, HEAD, LAYER, REST]),
+            "off": widgets.Checkbox(False, description="head off", indent=False),
             "layer": widgets.IntSlider(23, 0, LAYERS - 1, layout={"width": "190px"}),
             "head": widgets.IntSlider(3, 0, NUM_HEADS - 1, layout={"width": "170px"}),
             "against": widgets.Text(placeholder="the second", layout={"width": "190px"}),
@@ -56,35 +55,32 @@ class LanguageExplorer(Explorer):
     def plays(self, sentence, off, layer, head, **menus):
         """Tell whether a page without a kernel keeps this: few heads where one is off or a line is broken."""
         is_whole = menus["break"] == "nothing"
-        if off != NONE:
+        if off:
             of_page = (layer, head) in {(1, 5), (20, 0), (23, 3)}  # which it asks to switch off
             return of_page and is_whole and sentence == SENTENCES[0]
         return is_whole or (layer in {1, 20, 23} and head in {0, 3, 5})
 
     def click(self, values, heatmap, row, column):
         """A cell of the map chooses its head, which is on again; the large heatmap has nothing to choose."""
-        return {"layer": row, "head": column, "off": NONE} if heatmap else {}
+        return {"layer": row, "head": column, "off": False} if heatmap else {}
 
     def compute(self, sentence, off, layer, head, against, **menu):
         chosen, name = (layer, head), menu["break"]
-        of_layer = [(layer, other) for other in range(NUM_HEADS)]
-        neighbours = [other for other in of_layer if other != chosen]
-        heads_off = {HEAD: [chosen], LAYER: of_layer, REST: neighbours}.get(off, [])
-        right, shown = run(sentence, "nothing", ()), run(sentence, name, ())
+        right, shown = run(sentence, "nothing", None), run(sentence, name, None)
         rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
         if against.strip():
             rivals[1] = load_language_model().encode(f" {against.strip()}")[0]
-        shown = run(sentence, name, tuple(heads_off))
+        shown = run(sentence, name, chosen if off else None)
         direction, total = _towards(shown["stream"], rivals)
         return {
-            "tokens": shown["tokens"], "weights": shown["weights"], "chosen": chosen, "heads_off": heads_off,
+            "tokens": shown["tokens"], "weights": shown["weights"], "chosen": chosen,
             "rivals": rivals.tolist(), "writes": _written(shown["heads"], direction, name), "total": total,
             "before": right["next"], "after": shown["next"],
         }  # fmt: skip
 
     def draw(self, drawing, state):
         (layer, head), tokens, writes = state["chosen"], state["tokens"], state["writes"]
-        off = " is off" if state["chosen"] in state["heads_off"] else ""
+        off = " is off" if state["off"] else ""
         style = {"title": f"layer {layer}, head {head}{off}", "colour": "faint" if off else "head 1"}
         weights, last = state["weights"][layer, head], (len(tokens) - 1, None)
         drawing.heatmap((0, 0, 400, drawing.height), weights, tokens, tokens, last, **style)
@@ -122,8 +118,7 @@ def _draw_next_words(drawing, top, title, probabilities, colour):
 
 def changed(state):
     """Say in a few words what was changed."""
-    heads = f"{state['off'].replace('this', 'the')} off"
-    parts = [state["break"]] * (state["break"] != "nothing") + [heads] * bool(state["heads_off"])
+    parts = [state["break"]] * (state["break"] != "nothing") + ["the head off"] * state["off"]
     return ", ".join(parts) or "nothing changed"
 
 
@@ -155,18 +150,18 @@ def model_with(name):
 @functools.lru_cache(maxsize=32)
 @torch.no_grad()
 def run(sentence, name, off):  # no defaults: the cache would hold one run under several keys
-    """Run the model, perhaps broken, perhaps with heads off, and return what it computes on its way."""
+    """Run the model, perhaps broken, perhaps with a head off, and return what it computes on its way."""
     tokenize(sentence)  # refuses an empty one
-    model, first = model_with(name), min((layer for layer, _ in off), default=0)
+    model, first = model_with(name), off[0] if off else 0
     ids = model.encode(sentence)
     if len(ids) > MOST_TOKENS:
         raise ValueError(f"These are {len(ids)} tokens and {MOST_TOKENS} fit in the picture: shorten it.")
-    whole = run(sentence, name, ()) if off else {"inputs": [model.embedding(ids)[None]]}
+    whole = run(sentence, name, None) if off else {"inputs": [model.embedding(ids)[None]]}
     x, mask = whole["inputs"][first], causal_mask(len(ids))  # nothing changes below the first head off
     inputs, weights, heads = ([*whole.get(part, ())][:first] for part in ("inputs", "weights", "heads"))
     for layer in range(first, LAYERS):
         attention = model.blocks[layer].attention
-        attention.on = torch.tensor([(layer, head) not in off for head in range(NUM_HEADS)])[:, None, None]
+        attention.on = torch.tensor([(layer, head) != off for head in range(NUM_HEADS)])[:, None, None]
         inputs.append(x)
         x = model.blocks[layer](x, mask)
         weights.append(attention.weights)
