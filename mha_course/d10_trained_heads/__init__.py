@@ -2,4 +2,3 @@
 
 from mha_course.d10_trained_heads.circuit import lift
 from mha_course.d10_trained_heads.explorer import trained_explorer
-from mha_course.d10_trained_heads.picture import circuit_maps, model_map

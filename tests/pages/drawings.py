@@ -17,7 +17,6 @@ import matplotlib
 import torch
 from PIL import Image
 
-from mha_course import d10_trained_heads as d10
 from mha_helpers import golden_example, head_heatmaps, heatmap, pipeline_map
 from tests.entries import alike
 from tools.notebook import ROOT, page_folders
@@ -74,13 +73,10 @@ def static_pictures():
     example = golden_example()
     trace = example.attention().trace(example.x)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    even, framed = mask / mask.sum(dim=-1, keepdim=True), torch.eye(3, dtype=torch.bool)
     return {
         "pipeline_map": pipeline_map(4),
         "heatmap": heatmap(trace.scores[0], example.tokens, kind="scores", title="scores", mask=mask),
         "head_heatmaps": head_heatmaps(trace.weights, example.tokens, example.head_names, chosen=1),
-        "model_map": d10.model_map(),
-        "circuit_maps": d10.circuit_maps(even, even, "KQW", [framed, framed]),
     }
 
 
