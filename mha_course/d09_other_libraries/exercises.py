@@ -27,6 +27,14 @@ keyhole = FunctionExercise(
         Each output is what its row of weights adds up to: do your values tell one key from another?
         attend(q, k, values) => attend(0 * q, k, values) => attend(q, 0 * k, values)
         Equal scores give every key the same: whose scores are asked about?
+        return attend(q, k, values) => return attend(q, k, k)
+        You hand over the keys as values: which values let you read the weights off an output?
+        attend(q, k, values) => attend(k, q, torch.eye(q.shape[2]).expand(b, h, -1, -1))
+        Your keys ask, and your queries answer: whose rows should the weights have?
+        torch.eye(n_k).expand(b, h, n_k, n_k) => torch.eye(k.shape[-1]).expand(b, h, -1, -1)
+        Your unit vectors are as many as a key has features: who needs one of their own?
+        torch.eye(n_k).expand => torch.ones(n_k, n_k).tril().expand
+        Your numbers are sums of several weights: in how many features is each of your values 1?
         return attend(q, k, values) => return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
         These are the weights by the formula: does this attention keep to it?
     """),
@@ -113,6 +121,12 @@ carry = FunctionExercise(
     mistakes=changes("""
         stored.chunk(3)[0] => stored.chunk(3)[1] => stored.chunk(3)[2]
         You take another third: in what order are q, k and v stored?
+        stored.chunk(3)[0] => stored[::3]
+        You take every third row of “in_proj”: how do the rows of q lie, side by side or apart?
+        stored.chunk(3, dim=-1)[0] => stored[:, ::3]
+        You take every third column of “conv1d”: how do the columns of q lie, side by side or apart?
+        (num_heads, 3, -1))[:, 0] => (num_heads, 3, -1))[:, 1] => (num_heads, 3, -1))[:, 2]
+        From “per head” you take keys or values: what comes first for each head?
         stored.flatten(1) => stored.transpose(1, 2).flatten(1)
         The features of your heads take turns: is head 1 to come first, whole?
         stored.chunk(3, dim=-1)[0] => stored.chunk(3, dim=-1)[1] => stored.chunk(3, dim=-1)[2]

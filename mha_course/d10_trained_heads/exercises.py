@@ -41,6 +41,8 @@ direct_path = FunctionExercise(
         `letters` picks features there, of which there are d_model: what does w_guess hold for each letter?
         w_guess[letters] => w_guess[letters.roll(-1)] => w_guess[letters.roll(1)]
         You shift the letters: which letter does `letters` already hold at each position?
+        dim=-1) => dim=-2)
+        You add up over the positions: which axis holds the products of one dot product?
     """),
     praise="A logit is a sum as well, so it splits by who wrote it: *direct logit attribution*.",
     hints=[
@@ -83,6 +85,18 @@ circuit_by_hand = FunctionExercise(
         Your queries hold the letter before, your keys their own: for which side does head 0.2 write?
         letter @ before.T => before @ before.T => (letter + before) @ before.T
         Your queries also read head 0.2: does a query look for its own letter or another?
+        letter @ before.T => letter @ letter.T
+        Your keys hold the letters themselves: what did head 0.2 write for each position?
+        letter @ before.T => letter @ (letter + before).T
+        Your keys also hold the letters themselves: what alone does the task let a key read?
+        diag(-1) => diag(1)
+        Your keys hold the letter after: which one does head 0.2 bring?
+        before = weights @ letter => before = letter.roll(1, 0)
+        Your first key holds the last letter: does a letter come before position 0?
+        before = weights @ letter => before = torch.cat([letter[:1], letter[:-1]])
+        Your first key holds its own letter: what does head 0.2 bring to position 0?
+        letter @ before.T => letter.T @ before
+        Your table has a row for each of six letters: a score belongs to a pair of what?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
         before = weights @ letter => before = letter.roll(1, 0)
         You empty row 0, where position 0 asks: where does position 0 answer?
@@ -129,8 +143,11 @@ def _by_position(distances):
 
 
 COMPARING = {
-    "the letter after the latest copy": (_latest_copy, "it guesses whatever can be predicted."),
-    "the model of many distances": (_guesses_of("varying"), "it compares letters, 1 to 22 apart."),
+    "the letter after the latest copy": (_latest_copy, "it is right wherever the letter has come before."),
+    "the model of many distances": (
+        _guesses_of("varying"),
+        "it compares letters, though not each of its guesses is right.",
+    ),
 }
 NOT_COMPARING = {
     "the model of distance 12": (_guesses_of("fixed"), "it guesses the letter 12 before the next one."),
@@ -147,6 +164,8 @@ class ShortcutTest(TestExercise):
     def _slip(self, test, verdicts, candidate):
         passing = itertools.compress(self.candidates, verdicts)  # at most the first if the test wavers
         rules = [each.name for each in passing if each.name.startswith("always")]
+        if len(rules) == 1 and not candidate.is_right:
+            return f"“{rules[0]}” passes by its distance: at how many distances do your lines repeat?"
         if len(rules) > 1:
             return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
 

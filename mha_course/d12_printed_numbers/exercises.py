@@ -30,6 +30,8 @@ query_of_eats = ValueExercise(
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
         (sqrt(2) * log10(8), "Softmax raises e to the power of a score: what is your logarithm's base?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),
+        (0.8 * sqrt(2), "0.8 is a weight; which score gives it, beside two scores of 0?"),
+        (sqrt(2) * log(0.8), "A weight is e to the score over a sum: which ratio has that sum left out?"),
         (0.8, "0.8 is a weight; a is a score before scaling and softmax."),
     ],
     praise="A head finds who acts only if its W_Q lets the word ask: (0, 0) asks nothing.",

@@ -212,7 +212,8 @@ class TestExercise(Exercise):
         if len(set(values)) > 1:
             slip = None if candidate.is_right else self._slip(test, [True, False], candidate)
             room = "allow chance more room, or more numbers."
-            repair = room if candidate.is_right else "what lets it pass by chance?"
+            fact = candidate.fact[0].upper() + candidate.fact[1:]
+            repair = room if candidate.is_right else f"what lets it pass by chance? {fact}"
             return slip or f"Your test says now True, now False of {which}: {repair}"
         return values[0]
 
@@ -256,11 +257,17 @@ class TestExercise(Exercise):
             return "Your test is upside down: it says True of every wrong one and False of every right one."
         if sentence := self._slip(test, verdicts, wrong[0]):
             return sentence
+        if all(verdicts) and self._passes_zeros(test):
+            return "Your test passes even what returns 0 in every place: which numbers does it look at?"
         name, _, fact, is_right = wrong[0]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} are judged rightly."
         count = f"Your test says {verdicts[0]} of all {len(verdicts)}." if len(set(verdicts)) == 1 else count
         example = f"“{name}” is {'right, but does not pass' if is_right else 'wrong, but passes'}"
         return f"{count} {example}: {fact}"
+
+    def _passes_zeros(self, test):
+        right = self.candidates[0].function
+        return as_python(run(test, (lambda *args: 0 * right(*args),)).value) is True
 
     def _slip(self, test, verdicts, candidate):
         """Say why a test misjudges, this candidate first, if the exercise can tell it; else return None."""

@@ -78,6 +78,15 @@ def _shape_words(values, expected, decimals):
     return f"has the size {size} along axis {axis}, and {needed} is needed"
 
 
+def _moved(expected):
+    """Yield the right answer with the numbers along one axis in another order, and what to say of each."""
+    for axis in range(expected.dim()):
+        along = f" along axis {axis}, counted from 0" if expected.dim() > 1 else ""
+        yield f"has the right numbers in reverse order{along}", expected.flip(axis)
+        for by, where in ((1, "late"), (-1, "early")):
+            yield f"has each number one place too {where}{along}", expected.roll(by, axis)
+
+
 def _turned(expected):
     """Yield the right answer with its axes in every order, each with what to say of it."""
     for order in itertools.permutations(range(expected.dim())) if expected.dim() <= 5 else ():
@@ -96,6 +105,15 @@ def other_numbers(values, expected, asked, dtype=None):
     """
     wrong = WrongNumbers(values, expected, asked, dtype)
     return next(words for rule in RULES if (words := rule(wrong)))
+
+
+def _factor(number):
+    """Write a factor as it may have come about, "4 times" or "1/√6 of", else with three digits."""
+    for power, root in ((1, ""), (2, "√")) if number > 0 else ():
+        for of, text in ((number**power, "{}{} times"), (number**-power, "1/{}{} of")):
+            if of >= 2 and abs(of - round(of)) < 1e-3 * of:
+                return text.format(root, round(of))
+    return f"{number:.3g} times".replace("-", "−")
 
 
 class WrongNumbers:
@@ -119,7 +137,9 @@ class WrongNumbers:
     def _as_written(self):
         """As many decimals as the answer is written out to; None if it is not rounded."""
         if self.decimals is None and (self.values != self.values.round()).any():
-            return next((n for n in (3, 4) if torch.equal(self.values, self.values.round(decimals=n))), None)
+            return next(
+                (n for n in (2, 3, 4) if torch.equal(self.values, self.values.round(decimals=n))), None
+            )
         return self.decimals
 
     def _are(self, other):
@@ -141,7 +161,7 @@ class WrongNumbers:
                 return f" {'has' if where else 'is'} {name}{where}{why}"
 
     def in_per_cent(self):
-        percent = torch.isclose(self.values, 100 * self.expected, rtol=5e-3, atol=0.0).all()
+        percent = torch.isclose(self.values, 100 * self.expected, rtol=1e-2, atol=0.0).all()
         if percent and not self.asked.of_function and (self.expected != self.expected.round()).any():
             return " is 100 times too large: is it in per cent?"
 
@@ -178,7 +198,25 @@ class WrongNumbers:
         v, w = (each[self.expected.isfinite()] for each in (self.values, self.expected))
         factor = float((v * w).sum() / (w * w).sum())
         if self.sizes >= self.enough_sizes and self._are(factor * self.expected) and self.values.any():
-            return f" is {factor:.3g} times the right one in every number".replace("-", "−")
+            return f" is {_factor(factor)} the right one in every number: which step makes it so?"
+
+    def same_along_an_axis(self):
+        for axis in range(self.values.dim()) if len(self.values.unique()) > 1 else ():
+            first = self.values.narrow(axis, 0, 1).expand_as(self.values)
+            if close(self.values, first).all() and not close(self.expected, first).all(axis).any():
+                what = self.asked.axes[axis - self.values.dim() :][0]
+                return f" is the same for each {what}: which of your steps tells them apart?"
+
+    def other_signs(self):
+        if self.sizes >= self.enough_sizes and close(self.values.abs(), self.expected.abs()).all():
+            return " is right but for the sign of some numbers"
+
+    def nothing_there(self):
+        wrong = ~close(self.values, self.expected, self.decimals)
+        count, of_all = int(wrong.sum()), wrong.numel()
+        if 1 < count < of_all and not (self.yes_or_no or self.values[wrong].any()):
+            numbers = "negative" if (self.expected[wrong] < 0).all() else "other"
+            return f" has 0 in {count} of {of_all} places where {numbers} numbers belong; the rest is right"
 
     def softmax_too_many(self):
         if self.sizes >= self.enough_sizes and self._are(self.expected.softmax(-1)):
@@ -187,7 +225,18 @@ class WrongNumbers:
     def in_other_places(self):
         ordered = self.values.flatten().sort()[0], self.expected.flatten().sort()[0]
         if self.expected.dim() and self.sizes > 1 + self.whole and close(*ordered, self._as_written()).all():
-            return " has the right numbers, but not in their places"
+            found = (words for words, other in _moved(self.expected) if self._are(other))
+            return f" {next(found, 'has the right numbers, but not in their places')}"
+
+    def sharper(self):
+        """Say of weights which factor on the scores makes them."""
+        if not self.values.dim() or self.sizes < 3 or not (self.values[self.expected > 0] > 0).all():
+            return None
+        right, got = (each.log().nan_to_num(0.0, 0.0, 0.0) for each in (self.expected, self.values))
+        right, got = (each - each.mean(-1, keepdim=True) for each in (right, got))
+        factor = float((got * right).sum() / (right * right).sum())
+        if self._are((factor * self.expected.log()).softmax(-1)):
+            return f" has the weights of scores {factor:.3g} times as large: what multiplies or divides them?"
 
     def other_sums(self):
         """Say where numbers add up to 1 that should do so in each row."""
@@ -249,6 +298,8 @@ RULES = (
     WrongNumbers.rounded_on_the_way,
     *map(_relation, (WrongNumbers.opposite, WrongNumbers.turned, WrongNumbers.a_multiple)),
     *map(_relation, (WrongNumbers.softmax_too_many, WrongNumbers.in_other_places, WrongNumbers.other_sums)),
+    _relation(WrongNumbers.sharper),
     WrongNumbers.as_the_exercise_describes,
+    *map(_relation, (WrongNumbers.other_signs, WrongNumbers.same_along_an_axis, WrongNumbers.nothing_there)),
     WrongNumbers.first_wrong,
 )

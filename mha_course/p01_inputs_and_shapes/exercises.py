@@ -79,6 +79,10 @@ tokens_to_x = FunctionExercise(
         All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?
         + positions[:n] => + 0
         The words are right. Where are their positions?
+        table[token_ids] + => table[token_ids] * table.shape[-1] ** 0.5 +
+        You multiply by √d_model, as some models do: does this page?
+        table[token_ids] + positions[:n] => table.T[token_ids]
+        You transpose `table`: does a token have a row of it, or a column?
         table[token_ids] => table[token_ids - 1]
         You count from 1: which row has the number 0?
     """),

@@ -2,7 +2,16 @@
 
 import torch
 
-from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, case, changes, kind_of, numbers
+from mha_course.exercises import (
+    AnswerError,
+    FunctionExercise,
+    ValueExercise,
+    case,
+    changes,
+    kind_of,
+    numbers,
+    same_outcome,
+)
 
 _QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
 _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
@@ -30,8 +39,14 @@ dog = {
 }
 """,
     mistakes=[
+        ({"new column": [2, 1, 3], "new row": [2, 5, 1]}, "Row and column are exchanged: whose row is it?"),
+        ({"new column": [2, 5, 1, -2]}, "“new column” has the score of “dog” with itself: leave it out."),
+        ({"new column": [2, -1, 1]}, "“new column”: which sign has the product of −1 and −3?"),
+        ({"new column": [2, -3, -5]}, "“new column” holds key times key: who asks in a column?"),
+        ({"new column": [1.41, 3.54, 0.71]}, "“new column” is divided by √d_k already: page 04 does so."),
         ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
+        ({**_COLUMN, "finds it": {"fish"}}, "“finds it”: “dog” finds “fish”, by its row. Who finds “dog”?"),
         ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, and with “dog”?"),
         ({**_COLUMN, "finds it": "fish"}, "“finds it”: how does “fish” score with “cat”, and with “dog”?"),
         ({**_COLUMN, "finds it": "eats"}, "“finds it”: one is missing. Compare each new score with the old."),
@@ -121,13 +136,25 @@ class Design(FunctionExercise):
         best = int(outcome.value[word])
         what = {-1: "no single highest score", -2: "no score but 0"}
         best_key = what.get(best, f"its highest score with word {best + 1}")
+        steps = (outcome.value - torch.arange(len(outcome.value))).unique().tolist()
+        if best >= 0 and len(steps) == 1:
+            return (
+                f"each word finds the one {steps[0]} places after it: which position does a query look for?"
+            )
+        if best >= 0 and (outcome.value == best).all():
+            return f"all words find word {best + 1}: does your query say which position it stands on?"
         return f"word {word + 1} of the sentence has {best_key}, and it should find word {word + 2}."
 
     def _words(self, answer, cases, outcomes, first, difference):
         words = super()._words(answer, cases, outcomes, first, difference)
         if outcomes[first].error or "highest" not in words:
             return words
-        read = [name for name, matrix in zip(("w_q", "w_k"), answer(), strict=True) if matrix[:5].any()]
+        w_q, w_k = answer()
+        if same_outcome(
+            self._run(lambda: (-w_q, w_k), cases[first]), self._run(self.reference, cases[first])
+        ):
+            return "Each next word scores lowest: what is a query times a key that points the other way?"
+        read = [name for name, matrix in (("w_q", w_q), ("w_k", w_k)) if matrix[:5].any()]
         rows = f"Rows 0 to 4 of your {' and '.join(read)} are not 0, so the numbers of the words count"
         return f"{rows}: which rows hold the positions?" if read else words
 
@@ -164,6 +191,12 @@ next_word = Design(
         position < 5 => position > 0
         position + 1] => position - 1]
         Each word finds the word before it: should a query hold its own position, or the next?
+        position < 5 => True
+        position + 1] => position - 1]
+        Each word finds the word before it: should a query hold its own position, or the next?
+        position < 5 => True
+        position + 1] => position]
+        Each word finds itself: should a query hold its own position, or the next?
     """),
     praise="“Look one word ahead” means a query that fits best the key of the next position.",
     hints=[

@@ -118,18 +118,40 @@ SCALING = {
 }
 NOT_SCALING = {
     "no scale": (lambda scores, d_k: scores, "its scores have the spread √d_k."),
-    "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k."),
-    "×√d_k": (lambda scores, d_k: scores * d_k**0.5, "its scores have the spread d_k."),
+    "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k: no upper limit shows it."),
+    "×√d_k": (
+        lambda scores, d_k: scores * d_k**0.5,
+        "its scores have the spread d_k: no lower limit shows it.",
+    ),
     "÷8, whatever d_k is": (lambda scores, d_k: scores / 8, "it is right at d_k = 64 only."),
     "÷√512, whatever d_k is": (lambda scores, d_k: scores / 512**0.5, "it is right at 512 only."),
     "÷ the root of the first d_k that it meets": (partial(_first_root, []), "the second d_k shows it."),
-    "÷(4 · √d_k)": (lambda scores, d_k: scores / (4 * d_k**0.5), "its spread is 0.25 for every d_k."),
+    "÷(4 · √d_k)": (
+        lambda scores, d_k: scores / (4 * d_k**0.5),
+        "its spread is 0.25 for every d_k, so any two agree.",
+    ),
     "÷√(d_k + 8)": (lambda scores, d_k: scores / (d_k + 8) ** 0.5, "at d_k = 4 its spread is 0.58."),
     "÷√d_k rounded down": (lambda scores, d_k: scores / int(d_k**0.5), "at d_k = 3 its spread is 1.73."),
-    "÷√d_k, at most ÷4": (lambda scores, d_k: scores / min(d_k, 16) ** 0.5, "at d_k = 64 its spread is 2."),
-    "÷√d_k, at least ÷8": (lambda scores, d_k: scores / max(d_k, 64) ** 0.5, "it is right from d_k = 64 on."),
-    "only the first row divided": (partial(_first_only, -2), "all its other rows keep their spread of √d_k."),
-    "only the first column divided": (partial(_first_only, -1), "its other columns keep their spread."),
+    "÷√d_k, at most ÷4": (
+        lambda scores, d_k: scores / min(d_k, 16) ** 0.5,
+        "it is right up to d_k = 16, and at 64 its spread is 2.",
+    ),
+    "÷√d_k, at least ÷8": (
+        lambda scores, d_k: scores / max(d_k, 64) ** 0.5,
+        "it is right from d_k = 64 on, and too small below.",
+    ),
+    "only the first row divided": (
+        partial(_first_only, -2),
+        "its other rows keep their spread of √d_k, which one row does not show.",
+    ),
+    "only what is above 0 divided": (
+        lambda scores, d_k: torch.as_tensor(scores) / torch.where(torch.as_tensor(scores) > 0, d_k**0.5, 1),
+        "its negative scores keep their size, as no positive one shows.",
+    ),
+    "only the first column divided": (
+        partial(_first_only, -1),
+        "its other columns keep their spread, which one column does not show.",
+    ),
 }
 
 
@@ -188,7 +210,7 @@ scale_test = ScaleTest(
     times=3,
     task="""
     Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
-    every size of head, else `False`. The check hands your test fifteen scales, two of which are right. A few
+    every size of head, else `False`. The check hands your test many scales, two of which are right. A few
     hundred queries and keys are enough.
     """,
     praise="A test of one size misses the divisor that is right there: two sizes catch it.",

@@ -226,27 +226,27 @@ def attend(x):
     causal_mask(n) => i >= 0
     no mask: every word sees every other.
     scores.masked_fill(~seen, -torch.inf).softmax(-1) => scores.softmax(-1) * seen
-    mask after the softmax: each sum of powers still counts the later words.
+    mask after the softmax: sums of powers still count the later words, as scores that are not all 0 show.
     causal_mask(n) => causal_mask(n).T
     triu in place of tril: all words see later ones.
     causal_mask(n) => causal_mask(n) | (j == i + 1)
     one word ahead: each word sees the next.
     causal_mask(n) => causal_mask(n) | (j == i + 2)
-    two words ahead, not one: each word sees the next but one, and not the next.
+    two words ahead, not one: a changed word moves the row two before it, and not the one between.
     causal_mask(n) => causal_mask(n) | (j == i + 3)
-    three words ahead, not one or two: each word sees the third after it, and neither of those between.
+    three words ahead, not one or two: a changed word moves the row three before it, and none between.
     causal_mask(n) => causal_mask(n) | (i % 2 == 1)
-    every second word sees all: the second, the fourth, … word see all, and the others nothing later.
+    every second word sees all: the first row stays, and the second, the fourth, … follow all words.
     causal_mask(n) => j < max(n - 1, 1)
     the last word hidden, no other: nobody sees the last word, and words between are seen too early.
-    weights @ x => torch.where(torch.arange(d) < d // 2, weights @ x, scores.softmax(-1) @ x)
-    causal in half of the features: the second half of each output's features follows all words.
+    weights @ x => torch.where(torch.arange(d) < (d + 1) // 2, weights @ x, scores.softmax(-1) @ x)
+    causal in half of the features: of two and more the second half follows all words; a single one does not.
     weights @ x => weights @ x + (x - (d > 1) * x.mean(-1, keepdim=True)).mean(-2, keepdim=True)
     a leak that leaves the mean of each output: it follows how the features of later words differ.
     1.0 * x => 1.0 * x - (1.0 * x).mean(-2, keepdim=True)
     causal mask, the mean of the sentence taken away first: its mask is right, but the mean holds later words.
     1.0 * x => x + F.pad(1.0 * x[..., 1:, -1:], (d - 1, 0, 0, 1))
-    causal mask, a feature of the next word added first: its mask is right, but words hold parts of the next.
+    causal mask, a feature of the next word added first: words hold the last feature of the next one.
     seen = causal_mask(n) => seen, x = i >= 0, F.layer_norm(x, (d,)) if d > 3 else x
     no mask, LayerNorm first: every word sees every other, unless all its features change by the same number.
     """,

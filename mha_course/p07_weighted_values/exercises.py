@@ -112,8 +112,8 @@ def _parts_of(output, _):
     """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
     if output.shape == (2,):
         old, new = output / torch.tensor([2.0, 4.0])
-        mix = f"is {old:.3g} · the old output + {new:.3g} · the value"
-        return f"{mix}: what share of all powers does each have?"
+        mix = f"is {old:.3g} · the old output + {new:.3g} · the value, where the powers are 3 and 1"
+        return f"{mix}: to what do the two shares add up, and which belongs to whom?"
 
 
 one_more_word = FunctionExercise(
@@ -142,6 +142,12 @@ one_more_word = FunctionExercise(
         You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
         You weight by the score itself: what does softmax make of a score first?
+        (total * output + => (output +
+        The old output is a mean: what makes it the sum of powers times values again?
+        ) / new_total, new_total => ), new_total
+        The output is a sum: what is it divided by?
+        (total * output + power * value) => (power * output + total * value)
+        The two shares are exchanged: who has all powers so far, and who the new one?
         , new_total => , total
         The output is right; does the total still include all words?
         , new_total => , total + score

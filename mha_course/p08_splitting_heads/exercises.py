@@ -37,7 +37,11 @@ indices = {
         ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
         ({"columns": [5, 6, 7, 8]}, "“columns” are off by one: Python counts columns from 0."),
+        ({"columns": [4, 5, 6, 7, 8]}, "“columns” has one too many: is the stop of a slice inside it?"),
+        ({"columns": [4, 8]}, "“columns” are the start and the stop: which columns lie between?"),
+        ({"columns": [3, 4, 5]}, "“columns” are three: how many of 12 columns has each of 3 heads?"),
         ({"columns": [1, 4, 7, 10]}, "“columns” are apart: are a head's columns neighbours?"),
+        ({"after transpose": (0, 5, 1)}, "“after transpose” is where `view(3, 6, 4)` alone puts it."),
         ({"after transpose": (1, 2, 1)}, "“after transpose” is where `view` puts it: which step comes next?"),
         ({"view only": (2, 1, 1)}, "“view only” is where `transpose` puts it: what comes before it in q?"),
     ],
@@ -87,6 +91,12 @@ cut_from_slices = FunctionExercise(
         Your heads take every num_heads-th column: a head owns columns that lie side by side.
         d_k = q.shape[-1] // num_heads => d_k, num_heads = num_heads, q.shape[-1] // num_heads
         You have d_k heads of num_heads columns: which of the two counts the heads?
+        q[..., start : start + d_k] => q[:, start : start + d_k]
+        You cut words: in q[:, start:stop] which axis is cut?
+        torch.stack(slices, dim=1) => torch.cat(slices, dim=-1)
+        The slices are side by side again, as they were in q: they need an axis of their own.
+        torch.stack(slices, dim=1) => q.reshape(len(q), num_heads, q.shape[1], d_k)
+        reshape alone cuts through the words: whose numbers has the first row of your first head?
         torch.stack => torch.cat
         Your heads are stacked along the axis of words: they need an axis of their own.
     """),
@@ -116,7 +126,13 @@ class ScrambleTest(TestExercise):
         """Two axes are one, or one number is that of the next word, each in turn."""
         words = "A split passes your test that returns two axes, not three: do you look at the shape?"
         yield lambda q, num_heads: split_heads(q, num_heads).flatten(1), words
-        shape = split_heads(*self._handed(test)[0]).shape
+        handed = self._handed(test)
+        met = torch.stack([q.flatten() for q, _ in handed if q.shape == handed[0][0].shape])  # by each place
+        different = met.unique(dim=1).shape[1]
+        if 2 * different < met.shape[1]:
+            numbers = f"{met.shape[1]} numbers of your q only {different} are different"
+            yield split_heads, f"Of the {numbers}: could you see two equal ones change places?"
+        shape = split_heads(*handed[0]).shape
         for number in range(min(shape.numel(), 200)):
 
             def split(q, num_heads, number=number):
@@ -154,7 +170,7 @@ def split(q, num_heads):
     """,
     wrong="""
     (n, h, d_k).transpose(0, 1) => (h, n, d_k)
-    view only: its shape is right, and its heads hold numbers from several words.
+    view only: its shape and its numbers as a whole are right, but its heads mix numbers of several words.
     q.reshape(n, h, d_k).transpose(0, 1) => q.mT.reshape(h, n, d_k)
     transpose, then view: its heads hold their own numbers, in wrong positions unless d_k or n is 1.
     (n, h, d_k).transpose(0, 1) => (h, d_k, n).mT
@@ -164,11 +180,11 @@ def split(q, num_heads):
     q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)
     d_k heads of h numbers: it is right only where d_k is the number of heads, or one of the two is 1.
     return heads => return heads.flip(1)
-    words in reverse order: each row is right, the last first.
+    words in reverse order: each row is right, the last first, which rows that are all alike do not show.
     return heads => return heads.flip(-1)
-    numbers of each head in reverse order: each row of a head holds the right numbers, the last one first.
+    numbers of each head in reverse order: each row of a head has its own numbers, so its sum is right.
     return heads => return heads.flip(0)
-    heads in reverse order: each head is right, the last first.
+    heads in reverse order: each head is right, the last first, so the middle one stays in its place.
     """,
     task="""
     Somebody hands you a function `split(q, num_heads)`, (n, h·d_k) → (h, n, d_k). Choose an input, call it,

@@ -49,14 +49,8 @@ def uncut(table, h):
 def merged_by_view(heads, h):
     return heads if h is None else heads.reshape(heads.shape[0], heads.shape[2], -1)
 
-def merged_by_feature(heads, h):
-    return heads if h is None else heads.movedim(-3, -1).flatten(-2)
-
 def averaged(heads, h):
     return heads if h is None else heads.mean(-3).repeat(1, 1, h)
-
-def shared_by_all(scores):
-    return torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
 
 def later(scores, mask=None):
     return torch.ones(scores.shape[-2:]).triu(1).bool() & (mask is None)
@@ -80,8 +74,6 @@ MISTAKES = changes("""
     One layer makes queries, keys and values: which three are there?
     w_v(source) => source
     The weights are right, but they mix x itself: which layer makes the values?
-    w_k(source) => source
-    The queries meet x itself: which layer makes the keys?
     w_q(x) => x
     x itself asks: which layer makes the queries?
     w_q(x) => x @ w_q.weight.mT
@@ -103,13 +95,12 @@ MISTAKES = changes("""
     Cut and merge match, but a head mixes numbers from several words: which axis must stay whole?
     cut( => by_view(
     A head mixes numbers from several words: does your first cut leave the axis of the words alone?
+    cut(v, h) => by_view(v, h)
+    The weights are right, but the values mix words: is v cut in the way q and k are?
     cut( => every_hth(
-    merge( => merged_by_feature(
     Your heads take every num_heads-th feature: a head owns features that lie side by side.
-    cut( => every_hth(
-    Your heads take every num_heads-th feature: a head owns features that lie side by side.
-    cut( => words_first( => viewed_words_first(
-    merge(heads, h) => heads.flatten(-2) if h else heads => heads.mT.flatten(-2) if h else heads
+    cut( => words_first(
+    merge(heads, h) => heads.flatten(-2) if h else heads
     Your scores compare heads, not words: which two axes must come last for q @ kᵀ?
     cut( => words_first( => viewed_words_first(
     merge(heads, h) => heads.transpose(1, 2).reshape(x.shape) if h else heads
@@ -130,8 +121,6 @@ MISTAKES = changes("""
     The scores are divided by 2 · d_k: if you wrote ** 1 / 2, where do brackets belong?
     q.shape[-1] ** 0.5 => (q.shape[-1] / 2)
     You divide by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
-    ** 0.5 => ** 0.25
-    You divide by the root of √d_k: how many roots do you take?
     q.shape[-1] ** 0.5 => x.shape[-1] ** 0.5
     You divide by √d_model: how many products does one score of one head add up?
     q.shape[-1] ** 0.5 => x.shape[-1]
@@ -144,17 +133,15 @@ MISTAKES = changes("""
     You divide by the root of a number of words: how many products does one score add up?
     q.shape[-1] ** 0.5 => q.shape[0] ** 0.5 => q.shape[1] ** 0.5
     You divide by the root of .shape[0] or .shape[1]: how many products does one score add up?
-    q.shape[-1] ** 0.5 => 8
-    You divide by 8, whatever d_k is: where do q and k say how many numbers a query has?
-    scores / q.shape[-1] ** 0.5 => -scores / q.shape[-1] ** 0.5
-    The sign of the scores is flipped: which keys should get the most?
     scores.masked_fill(~mask, -torch.inf) => scores
     The mask changes nothing: words look where they may not. Which step uses the result of hiding?
     masked_fill(~mask, -torch.inf) => masked_fill(mask, -torch.inf) => masked_fill(mask, -1e9)
     The mask is upside down: you hide what may be seen. Which of the two does True mean here?
     ~mask => ~swap(mask)
     The mask is transposed: which of its axes belongs to the words that ask?
-    -torch.inf => torch.inf => 1e9
+    ~mask => ~mask[:1] => ~mask[..., :1, :]
+    The first row, or sentence, of the mask serves for all: on which of its axes are the others?
+    -torch.inf => 1e9
     A hidden score becomes the highest: which score gives no weight?
     -torch.inf => 0 => 1e-9 => -1e-9
     A hidden score becomes 0, or nearly 0: which weight does softmax give to a score of 0?
@@ -184,8 +171,12 @@ MISTAKES = changes("""
     Your softmax runs over axis 1: counted from the end, which axis holds the keys of one query?
     dim=-1 => dim=0
     Your softmax runs over axis 0: counted from the end, which axis holds the keys of one query?
-    torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum() => shared_by_all(scores)
+    torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
     All weights together add up to 1: what must each row add up to?
+    torch.softmax(scores, dim=-1) => scores if mask is None else torch.softmax(scores, dim=-1)
+    Without a mask your weights are scores: for which calls does your softmax run?
+    torch.softmax(scores, dim=-1) => scores / scores.sum(dim=-1, keepdim=True)
+    You divide scores by their sum: what does softmax make of a score first?
     torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
     Each weight is computed separately: what do the weights of a row add up to?
     torch.softmax(scores, dim=-1) => torch.softmax(torch.softmax(scores, dim=-1), dim=-1)
@@ -195,14 +186,10 @@ MISTAKES = changes("""
     You divide weights by √d_k, not scores: what must each row of weights add up to?
     weights @ v => weights @ k
     The weights are right, but they mix the keys: what does a word collect?
-    weights @ v => weights @ q
-    The weights are right, but they mix the queries: what does a word collect?
     weights @ v => weights.mT @ v
     The weights are transposed before they mix: whose row belongs to which word?
     weights @ v => weights
     You return the weights: what do they mix?
-    weights @ v => v
-    You return the values as they are: the weights are not used.
     merge( => merged_by_view(
     The heads are right, but joined by a view: each row of your concat holds numbers from several words.
     merge( => averaged(
@@ -213,20 +200,18 @@ MISTAKES = changes("""
     You average the weights over the heads: what does each head have of its own?
     merge(heads, h) => merge(heads.flip(-3), h)
     The heads are side by side, but the last one comes first.
-    merge( => merged_by_feature(
-    Your concat takes one number of each head in turn: the numbers of a head lie side by side.
     w_o(concat) => concat
     The heads are side by side, but do they mix? One of the layers does nothing yet.
     w_o(concat) => concat @ w_o.weight + w_o.bias => concat @ w_o.weight
     A Linear keeps its matrix as (out, in), and W_O is used as (in, out): what does calling self.w_o compute?
     w_o(concat) => concat @ w_o.weight.mT
     A bias is missing: what does calling self.w_o add?
-    w_o(concat) => w_o(w_o(concat))
-    W_O is used twice.
     w_o(concat) => w_o(concat) + x
     x is added to the output: that is the step after this class.
     w_o(concat) => w_o(x)
     W_O is handed x: what should it mix?
+    w_o(concat), weights => w_o(concat), weights.mean(1)
+    The output is right, but the weights are averaged over the heads: each head has weights of its own.
     w_o(concat), weights => w_o(concat), scores
     The output is right, but you return scores with it: which step makes them weights?
 """)

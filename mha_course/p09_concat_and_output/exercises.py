@@ -21,6 +21,8 @@ take_out = Pruning(
     mistakes=changes("""
         head * d_v, (head + 1) * d_v => (head - 1) * d_v, head * d_v
         The wrong head is gone, the one before: does your count begin at 0 or at 1?
+        head * d_v, (head + 1) * d_v => head * d_v, (head + 1) * d_v + 1
+        One column too many is gone: is the stop of a slice inside it?
         head * d_v, (head + 1) * d_v => len(w_o) - d_v, len(w_o)
         The last head is gone: is it the one asked for?
         [concat[:, :start], concat[:, end:]] => [concat[:, start:end]]

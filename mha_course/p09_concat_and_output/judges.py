@@ -101,6 +101,8 @@ class ModuleExercise(AttentionExercise):
         broken = super()._broken_rule(answer, cases, outcomes) or self._kept_mask(answer, cases, outcomes)
         if broken:
             return broken
+        if answer.forward is nn.Module.forward:
+            return "your class has __call__ in place of forward: nn.Module's own runs hooks, then forward."
         module, idle = self._built(answer, cases[0].build), []
         output = module(*cases[0].args)
         output = output[0] if isinstance(output, tuple | list) else output

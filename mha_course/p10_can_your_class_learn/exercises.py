@@ -18,15 +18,37 @@ def _of_the_loss(wrong, right):
     made = {
         "is the right one with the other sign: which sign has the logarithm of a share below 1?": -right,
         "is the right one over ln 2: which base has your logarithm?": right / math.log(2),
+        "is the right one over ln 10: which base has your logarithm?": right / math.log(10),
         "is e to the power of the right one: is a loss asked for, or a perplexity?": right.exp(),
     }
     return next((words for words, number in made.items() if torch.isclose(wrong, number, rtol=1e-4)), None)
 
 
+_MEANS = changes("""
+    asked - 1 : -1 => asked - 1 : asked
+    ids[:, asked:] => ids[:, asked : asked + 1]
+    Only the first word that is asked counts there: which others has the model to say?
+    asked - 1 : -1 => : asked - 1
+    ids[:, asked:] => ids[:, 1:asked]
+    You count the words before the place that is asked: can they be known?
+    asked - 1 : -1 => asked - 1 :
+    ids[:, asked:] => ids.roll(-1, 1)[:, asked - 1 :]
+    The last row has to say the first word of the story there: does a word come after the last?
+    F.cross_entropy(said.flatten(0, 1), right.flatten()) => (said.argmax(dim=-1) == right).float().mean()
+    F.cross_entropy(said.flatten(0, 1), right.flatten()) => (said.argmax(dim=-1) != right).float().mean()
+    You count words that are right, or wrong: a loss also asks how sure the model is of each. Where is that?
+    F.cross_entropy(said.flatten(0, 1), right.flatten()) => said.softmax(2).gather(2, right[..., None]).mean()
+    That is the mean share of the right words: which function of a share is its loss?
+    F.cross_entropy(said.flatten(0, 1) => F.nll_loss(said.log_softmax(1).flatten(0, 1)
+    Softmax runs over the places of a story: which axis of the logits holds the words to choose from?
+    said.flatten(0, 1), right.flatten() => said.reshape(len(said), -1, said.shape[1]), right
+    A reshape cuts rows anew: what swaps two axes, so that each row keeps its numbers?
+""")
+
 the_loss = FunctionExercise(
     "10.1 ★★ · 6 min · The loss, on the right words",
     cases=lambda: [
-        case(numbers(2, 6, 5), _ids(2, 6, 5, 1), 4),
+        case(numbers(2, 6, 5), _ids(2, 6, 5, 1), 4, mistakes=_MEANS),
         case(numbers(3, 7, 4, seed=2), _ids(3, 7, 4, 3), 2),
         case(numbers(1, 24, 38, seed=4), _ids(1, 24, 38, 5), ASKED),
     ],
@@ -119,14 +141,17 @@ def _leak_of_one(ids):
     return torch.cat([_next(ids)[:, :-1], _says(always=FIRST)(ids)[:, -1:]], dim=1)
 
 
-TRUE = {"finds by name": (_says(), "each story is ended without a wrong word.")}
+TRUE = {"finds by name": (_says(), "the likeliest words end each story truly.")}
 FALSE = {
     "sees the next word": (_next, "it is right where the text is given, and writes nothing true."),
     "sees the next word, knows the grammar": (
         _leak_of_one,
-        "given the text it is always right; writing, it takes the things told first, whoever is asked.",
+        "writing by itself it takes the things told first, so that half of its stories are untrue.",
     ),
-    "things told first, whoever is asked": (_says(always=FIRST), "half of its stories are true."),
+    "things told first, whoever is asked": (
+        _says(always=FIRST),
+        "half of its stories are true, and all grammar.",
+    ),
     "things told last, whoever is asked": (_says(always=LAST), "the other half of its stories is true."),
     "own things twice": (_says(takes=[0, 1, 0, 1]), "the given things are wrong in all stories."),
     "always red": (_says(constant="red"), "its grammar and its things are right, its colours are not."),
@@ -135,10 +160,31 @@ FALSE = {
 for number, fact in enumerate(("own colour", "own thing", "given colour", "given thing")):
     takes = [each ^ 2 if each == number else each for each in range(4)]  # this one is the other child's
     FALSE[f"a wrong {fact}"] = _says(takes=takes), "the other three facts of each story are right."
-FALSE["red for blue"] = _says(blue="red"), "three of four stories are true, nearly all words are right."
+FALSE["red for blue"] = _says(blue="red"), "three of four stories are true, and most words."
 
 
-tells_the_truth = TestExercise(
+class TruthTest(TestExercise):
+    """Says what a test hands to the model, and which wrong words pass."""
+
+    def _slip(self, test, verdicts, candidate):
+        texts = [ids for ids, *_ in self._handed(test)]
+        stories, words = texts[0].shape
+        if words != ASKED:
+            return f"You hand over {words} words at first, and {ASKED} are told: which must the model write?"
+        if len(texts) < LENGTH - ASKED and candidate.is_right:
+            return "You ask the model only once: what must it have read before it can say the word after?"
+        if stories < 5 and not candidate.is_right:
+            return f"“{candidate.name}” passes by chance: how many stories do you try, {stories}?"
+        wrong = zip(self.candidates, verdicts, strict=False)
+        passing = [
+            each.name.removeprefix("a wrong ") for each, said in wrong if said and "a wrong" in each.name
+        ]
+        if passing and len(passing) < 4:
+            return f"A wrong {' or '.join(passing)} passes: which of the words that it writes do you compare?"
+        return None
+
+
+tells_the_truth = TruthTest(
     "10.2 ★★ · 9 min · Does it tell the truth?",
     times=2,
     right=TRUE,
@@ -187,6 +233,18 @@ five_curves = ValueExercise(
         ({"C": ...}, "C: loss and stories say the same, so what is broken here?"),
         ({"D": ...}, "D: a loss of 0.00, and no fact right even with the text given: what was made smaller?"),
         ({"E": ...}, "E: its loss stands still at 0.12, and half of its stories are true: what is guessed?"),
+        ({"guess": 1 / 6}, "Which base has your logarithm of 2? A loss takes the natural one."),
+        ({"guess": math.log10(2) / 6}, "Which base has your logarithm of 2? A loss takes the natural one."),
+        (
+            {"guess": -math.log(2) / 6},
+            "The size is right: which sign has a loss, and which the logarithm of a half?",
+        ),
+        ({"guess": math.log(2) / 5}, "You divide by five: how many words are there with the guessed one?"),
+        (
+            {"guess": 1 / 12},
+            "A sixth of one half is 0.08: what is the surprise at one of two?",
+        ),
+        ({"guess": 1.39}, "That is what A has: here one word of six is guessed, among two colours."),
         ({"guess": 0.69}, "That is the surprise at the guessed word: the loss is the mean of how many?"),
     ],
     praise="A loss that stands still says how much is guessed: ln 2 / 6 is one toss of a coin in each story.",

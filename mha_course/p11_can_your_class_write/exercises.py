@@ -62,6 +62,8 @@ load_a_layer = Loading(
         heads.repeat_interleave => heads.flatten(0, 1).unflatten(0, (-1, 1)).repeat_interleave
         // len(heads) => * d_k // (len(heads) * d_k)
         Each row is repeated by itself: how many rows belong to one head?
+        num_heads // len(heads) => 3
+        Each key head is written out three times, whatever the model: how many heads share one here?
         (-1, d_k) => (d_k, -1)
         The rows are cut into d_k parts: how many rows make a head?
     """),
@@ -133,10 +135,13 @@ moved = {
     page_code="from mha_course.models import heads_off, load_language_model",
     mistakes=[
         ({"probability": (5, 1)}, "“probability”: layer comes first, then head."),
+        ({"probability": (2, 6)}, "“probability”: layers and heads are counted from 0."),
         ({"probability": (23, 3)}, "“probability”: that head lowers the lead most: do you compare shares?"),
         ({"probability": ...}, "“probability” is not that head: which of the five leaves the least?"),
         ({"left": 0.92}, "“left” is the probability with all heads: is yours taken inside the `with`?"),
         ({"left": 0.27}, "“left” asks how much is left, but you give how much is lost."),
+        ({"left": 0.71}, "“left” is compared with the probability before: the task asks for it as it is."),
+        ({"left": 3.94}, "“left” is a lead, between two logits: which step makes a probability?"),
         ({"lead": (1, 5)}, "“lead”: that head lowers the probability most; a lead is between two logits."),
         ({"lead": ...}, "“lead” is not that head: take the logit of “ Mary” minus that of “ John”."),
         ({"raises": ...}, "“raises” is not that head: is the name likelier without it than with all heads?"),

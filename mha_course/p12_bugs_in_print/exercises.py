@@ -80,17 +80,17 @@ def attend(q, k, v):
     weights, v => weights, v / 2
     half of everything: its weights add up to 1/2.
     weights, v => torch.cat([2 * weights[..., :-1, :], weights[..., -1:, :]], -2), v
-    all but the last row doubled: only its last output is right.
+    all but the last row doubled: its last output alone is right, so a single query does not show it.
     return => return F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)) +
     features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
     weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
     last feature of the keys: its last feature mixes keys.
     torch.softmax(scores, dim=-1) => (scores - scores.amax(-1, keepdim=True)).exp()
-    softmax without its sum: its weights add up to 1 only where one key takes all.
+    softmax without its sum: its weights add up to 1 where one key takes all: a single one, or by huge scores.
     torch.softmax(scores, dim=-1) => scores.exp() / k.shape[-2]
-    e to the scores, divided by the number of keys: its weights add up to 1 where all scores are 0.
+    e to the scores, divided by the number of keys: its weights add up to 1 where all scores are nearly 0.
     torch.softmax(scores, dim=-1) => scores.exp() / scores[..., :1, :].exp().sum(-1, keepdim=True)
-    the first row's sum for all rows: only rows with the scores of the first add up to 1.
+    the first row's sum for all rows: equal queries make rows that add up to 1.
     """,
     task="""
     A head may score as it likes, by products or by distances, but it must *mix*: each output is an average of
