@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import sys
 
 import pytest
 
@@ -10,6 +11,10 @@ import pytest
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning
 os.environ.pop("MPLBACKEND", None)  # a person's own: notebooks choose theirs
+
+# jsonschema, with which nbval reads notebooks, would make a grammar of addresses: a second in each process.
+sys.modules["rfc3987_syntax"] = None
+pytest_plugins = ["nbval.plugin"] if importlib.util.find_spec("nbval") else []
 
 # Part of a test's id: its mark.
 MARKS = {

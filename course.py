@@ -47,7 +47,6 @@ SIGN = """import glob, nbformat.sign
 notary = nbformat.sign.NotebookNotary()
 for page in glob.glob("notebooks/**/*.ipynb", recursive=True):
     notary.sign(nbformat.read(page, as_version=4))"""
-LONGEST_NAME = os.path.join(VENV, "Lib", "site-packages", "x" * 167)  # of a file in torch 2.13
 # What commands run, as `python -m` does, but a random.py of the learner in this folder comes behind Python's.
 MODULES = {"test": "pytest", "html": "tools.play", "teach": "tools.teach"}
 START = "import runpy, sys; sys.path.append(%r); runpy.run_module(%r, run_name='__main__', alter_sys=True)"
@@ -116,7 +115,6 @@ def install(requirements):
     wanted = fingerprint(requirements)
     if os.path.exists(PYTHON) and read(stamp) == wanted:
         return
-    check_path()
     make_environment()
     lists = [["-c", "constraints.txt", "-r", requirements]]
     if requirements == COURSE:
@@ -140,20 +138,6 @@ def install(requirements):
 def configure(environment):
     """Write the settings that the course wants from JupyterLab and its kernels into an environment."""
     shutil.copytree(SETTINGS, environment, dirs_exist_ok=True)
-
-
-def check_path():
-    """Windows takes paths of 259 letters, unless it has been told to take longer ones."""
-    if os.name == "nt" and len(LONGEST_NAME) > 259:
-        try:
-            os.makedirs(LONGEST_NAME)
-        except OSError:
-            sys.exit(
-                "The path of this folder has %d letters, and with torch's long names Windows takes %d."
-                "\nMove the folder, to C:\\course for example, and run this command there."
-                % (len(ROOT), len(ROOT) + 259 - len(LONGEST_NAME))
-            )
-        os.rmdir(LONGEST_NAME)
 
 
 def make_environment():

@@ -6,7 +6,7 @@ python -m tools.page notebooks/03_qk_scores.ipynb
 
 import re
 import sys
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import nbformat
@@ -101,6 +101,7 @@ class Page:
         }
 
 
+@cache
 def stored_pages():
     return [Page(path) for path in all_pages()]
 

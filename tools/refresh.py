@@ -3,23 +3,16 @@
     python -m tools.refresh                             # all pages, and the picture of the README
     python -m tools.refresh notebooks/03_qk_scores.ipynb
 
-A second run changes nothing; `notebook.py` says what is stored. Another release of matplotlib draws the same
-picture with a few other pixels.
+A second run changes nothing; `notebook.py` says what is stored. It stops at a page of which a cell fails, and
+leaves that page as it was. Another release of matplotlib draws the same picture with a few other pixels.
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 import nbformat
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from tools.notebook import all_pages, exercises_in, remade, write_setup_cell
-
-
-def refreshed(path):
-    """The text of the notebook at `path`, executed and in its stored form. The file is not touched."""
-    return renewed(nbformat.read(path, as_version=4), path)
 
 
 def renewed(notebook, path):
@@ -43,31 +36,25 @@ def write_exercises(notebook):
 
 
 def refresh(path):
-    """Refresh one file and print a line on it. Returns whether something is wrong."""
-    old = path.read_text(encoding="utf-8")
-    try:
-        new = refreshed(path.resolve())
-    except (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError) as error:
-        print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        return True
-    content, state = new.encode("utf-8"), "unchanged" if new == old else "written"
-    if new != old:
+    """Refresh one file and print a line on it."""
+    content = renewed(nbformat.read(path, as_version=4), path.resolve()).encode("utf-8")
+    changed = content != path.read_bytes()
+    if changed:
         path.write_bytes(content)
-    print(f"{path.name}: {state}, {len(content) / 1000:.0f} kB", flush=True)
-    return False
+    print(f"{path.name}: {'written' if changed else 'unchanged'}, {len(content) / 1000:.0f} kB", flush=True)
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="without any: all, and the README's picture")
     notebooks = parser.parse_args(arguments).notebooks
-    faults = [refresh(path) for path in notebooks or all_pages()]
+    for path in notebooks or all_pages():
+        refresh(path)
     if not notebooks:
-        from tools import screenshot  # here, because it needs a browser's driver
+        from tools import readme_picture  # here, because it needs a browser's driver
 
-        screenshot.remake_readme_picture()
-    return int(any(faults))
+        readme_picture.remake()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,14 +1,19 @@
-"""Panels in a real JupyterLab: the machine of page 09 in use, and a page that is opened on days without its kernel."""
+"""Panels in a real JupyterLab: used, photographed for the README, and opened on days without their kernel."""
+
+import contextlib
 
 import nbformat
 import pytest
+from PIL import Image
 
 from mha_course.p09_concat_and_output.machine import MATRICES
+from tools import readme_picture
 from tools.lab import KERNEL, WIDGET, error_outputs, open_copy, open_notebook, run_all
 from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 from tools.stored_pictures import live_picture
 
 SOURCE = "from mha_course.p09_concat_and_output import machine_explorer\n\nmachine_explorer()"
+FAULTS = ["import sys\n\nprint('a warning', file=sys.stderr)", "1 / 0"]
 PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
 
 
@@ -119,3 +124,18 @@ def test_a_panel_without_an_answer_says_so_until_the_answer_comes(browser, lab):
     page.wait_for_function(f"() => !({SEEN})().lines[0].includes('No answer')", timeout=PATIENCE)
     page.evaluate(END_AS_A_CULLER, page.evaluate(f"() => {KERNEL}.id"))
     assert moved()
+
+
+def test_the_moving_picture_shows_d_k_from_1_to_16_and_then_five_weights(browser, lab, tmp_path, monkeypatch):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    open_notebook(page, *lab, [readme_picture.CODE, *FAULTS])
+    run_all(page)
+    said = [fault.partition(": ")[2] for fault in error_outputs(page)]
+    assert said == ["stderr: a warning\n", "ZeroDivisionError: division by zero"]
+    monkeypatch.setattr(readme_picture, "opened", lambda cells, **_: contextlib.nullcontext(page))
+    monkeypatch.setattr(readme_picture, "PICTURE", tmp_path / "explorer.gif")
+    readme_picture.remake()
+    with Image.open(readme_picture.PICTURE) as picture:
+        shown = [picture.seek(i) or picture.info["duration"] for i in range(picture.n_frames)]
+        assert shown == [1100, *[350] * 15, *[1100] * 5] and picture.info["loop"] == 0
+    assert page.locator(".mha-panel .widget-readout").nth(1).text_content() == "16"

@@ -65,7 +65,6 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         (torch.rand(0, 3, 3), [ANSWERS], "There are none"),
         ([[[0.5, 0.5], [1.0]]], [ASKS], r"must be numbers .*expected sequence of length 2 at dim 2 \(got 1\)"),
         ([torch.rand(1, 2, 2), torch.rand(2, 2, 2)], [ASKS], r"got \[1, 2, 2\] at entry 0 and \[2, 2, 2\] at entry 1"),
-        (torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged), [], "weights must be numbers"),
         (random_weights(2, 2, 3), [ASKS], r"have 2 queries \(rows\) and 3 keys \(columns\), and you named 2 and 2.*\[CLS\]"),
         (random_weights(2, 3, 3), [ASKS], "you named 2 and 2"),
         (random_weights(2, 66, 66), [numbered(66)], r"at most 65 .*got \(2, 66, 66\)\. Show a part: weights\[\.\.\., :65, :65\]\.$"),
@@ -77,6 +76,11 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
 def test_what_does_not_fit_is_said_in_words(weights, words, message):
     with pytest.raises(ValueError, match=message):
         attention_view(weights, *words)
+
+
+def test_sentences_of_several_lengths_are_no_weights():
+    with pytest.raises(ValueError, match="weights must be numbers"):
+        attention_view(torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged))
 
 
 @pytest.mark.parametrize(

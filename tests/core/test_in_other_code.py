@@ -67,12 +67,16 @@ class NarrowsItsMask(nn.Module):
         return *self.attention(x, mask), self.attention(x, mask, need_weights=False)[0]
 
 
-B, N = torch.export.Dim("b"), torch.export.Dim("n")
-SIZES = {"x": {0: B, 1: N}, "lengths": {0: B}, "mask": {0: N, 1: N}}
+def exported(model, given):
+    b, n = torch.export.Dim("b"), torch.export.Dim("n")
+    sizes = {"x": {0: b, 1: n}, "lengths": {0: b}, "mask": {0: n, 1: n}}
+    return torch.export.export(model, given, dynamic_shapes=sizes).module()
+
+
 GRAPHS = {
     "traced": torch.jit.trace,
     "compiled": lambda model, given: torch.compile(model, backend="eager", fullgraph=True),
-    "exported": lambda model, given: torch.export.export(model, given, dynamic_shapes=SIZES).module(),
+    "exported": exported,
 }
 
 

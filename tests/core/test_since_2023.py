@@ -15,13 +15,6 @@ from mha_helpers import causal_mask
 from tools.notebook import ROOT
 from tools.page import Page
 
-transformers = pytest.importorskip("transformers")
-from transformers.models.deepseek_v3 import modeling_deepseek_v3 as deepseek  # noqa: E402
-from transformers.models.gpt_oss import modeling_gpt_oss as gpt_oss  # noqa: E402
-from transformers.models.minicpm3 import modeling_minicpm3 as minicpm3  # noqa: E402
-from transformers.models.qwen3 import modeling_qwen3 as qwen3  # noqa: E402
-from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next  # noqa: E402
-
 PAGE = Page(ROOT / "notebooks" / "deeper" / "09_since_2023.ipynb")
 N, D_MODEL, HEADS, KEY_HEADS, D_K = 7, 24, 4, 2, 6
 SIZES = {
@@ -30,6 +23,11 @@ SIZES = {
     "rope_parameters": {"rope_type": "default", "rope_theta": 100_000.0}, "attention_bias": False,
 }  # fmt: skip
 NAMES = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "o_proj"}
+
+
+@pytest.fixture(scope="module")
+def transformers():  # here, so that its two seconds are spent where it is asked
+    return pytest.importorskip("transformers")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +75,8 @@ def close(ours, theirs):
 
 
 @pytest.mark.parametrize("window", [N, 3])
-def test_qk_norm_is_that_of_qwen3(page, window):
+def test_qk_norm_is_that_of_qwen3(transformers, page, window):
+    qwen3 = transformers.models.qwen3.modeling_qwen3
     mask = causal_mask(N).triu(1 - window)
     config = transformers.Qwen3Config(**SIZES)
     state, x, theirs = judged(qwen3.Qwen3Attention, qwen3.Qwen3RotaryEmbedding, config, mask)
@@ -86,7 +85,8 @@ def test_qk_norm_is_that_of_qwen3(page, window):
     assert not torch.allclose(layer.q_norm.weight, torch.ones(D_K), atol=0.1)  # the gains were loaded
 
 
-def test_sinks_are_those_of_gpt_oss_and_rows_add_up_to_less_than_1(page):
+def test_sinks_are_those_of_gpt_oss_and_rows_add_up_to_less_than_1(transformers, page):
+    gpt_oss = transformers.models.gpt_oss.modeling_gpt_oss
     config, mask = transformers.GptOssConfig(**SIZES), causal_mask(N)
     state, x, theirs = judged(gpt_oss.GptOssAttention, gpt_oss.GptOssRotaryEmbedding, config, mask)
     layer = loaded(page["Sinks"](D_MODEL, HEADS, KEY_HEADS), state, ROTATED, ["sinks"])
@@ -95,7 +95,8 @@ def test_sinks_are_those_of_gpt_oss_and_rows_add_up_to_less_than_1(page):
 
 
 @pytest.mark.parametrize("name", ["LatentAttention", "Absorbed"])
-def test_latent_attention_is_that_of_deepseek_v3_also_when_no_key_is_made(page, name):
+def test_latent_attention_is_that_of_deepseek_v3_also_when_no_key_is_made(transformers, page, name):
+    deepseek = transformers.models.deepseek_v3.modeling_deepseek_v3
     sizes = {"qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "kv_lora_rank": 10, "v_head_dim": 5}
     sizes |= {"q_lora_rank": None, "head_dim": 4, "num_key_value_heads": HEADS}
     config, mask = transformers.DeepseekV3Config(**SIZES | sizes), causal_mask(N)
@@ -108,7 +109,7 @@ def test_latent_attention_is_that_of_deepseek_v3_also_when_no_key_is_made(page, 
     assert sum(part.shape[-1] for part in layer.kept(x)) == 14
 
 
-def test_windows_and_what_is_learned_through_layers_are_those_of_a_model_of_transformers(page):
+def test_windows_and_what_is_learned_through_layers_are_those_of_a_model_of_transformers(transformers, page):
     types = ["sliding_attention", "sliding_attention", "full_attention"]
     more = {"num_hidden_layers": 3, "layer_types": types, "sliding_window": 3, "num_local_experts": 2}
     torch.manual_seed(0)
@@ -123,11 +124,9 @@ def test_windows_and_what_is_learned_through_layers_are_those_of_a_model_of_tran
         assert torch.equal(moved, page["learned"](stack)[-1] > 0)
 
 
-@pytest.mark.skipif(
-    f"transformers=={transformers.__version__}\n" not in (ROOT / "constraints.txt").read_text(),
-    reason="each version of transformers has other models",
-)
-def test_what_the_models_of_2026_have_is_counted_in_the_files_of_transformers(tmp_path):
+def test_what_the_models_of_2026_have_is_counted_in_the_files_of_transformers(transformers):
+    if f"transformers=={transformers.__version__}\n" not in (ROOT / "constraints.txt").read_text():
+        pytest.skip("each version of transformers has other models")
     folder = Path(inspect.getfile(transformers)).parent / "models"
     assert census(folder) == FOUND
     with pytest.raises(ValueError, match="no model file of 1999"):
@@ -135,11 +134,12 @@ def test_what_the_models_of_2026_have_is_counted_in_the_files_of_transformers(tm
     assert not census(folder, 2023).get("QK-norm", "").count("gpt_oss")
 
 
-def test_the_configurations_of_the_exercise_are_the_published_ones():
+def test_the_configurations_of_the_exercise_are_the_published_ones(transformers):
+    models = transformers.models
     for name, config, module, layer in (
-        ("A", transformers.GptOssConfig(), gpt_oss.GptOssAttention, 1),
-        ("B", transformers.MiniCPM3Config(), minicpm3.MiniCPM3Attention, 0),
-        ("C", transformers.Qwen3NextConfig(), qwen3_next.Qwen3NextAttention, 3),
+        ("A", transformers.GptOssConfig(), models.gpt_oss.modeling_gpt_oss.GptOssAttention, 1),
+        ("B", transformers.MiniCPM3Config(), models.minicpm3.modeling_minicpm3.MiniCPM3Attention, 0),
+        ("C", transformers.Qwen3NextConfig(), models.qwen3_next.modeling_qwen3_next.Qwen3NextAttention, 3),
     ):
         said, types = CONFIGURATIONS[name], getattr(config, "layer_types", None) or []
         for key, value in re.findall(r"(\w+(?:_\w+)+) (\d+)\b(?! \w+_attention)", said):
@@ -158,7 +158,7 @@ def cached(config, layers):
     return 2 * config.num_key_value_heads * config.head_dim * layers
 
 
-def test_cached_numbers_of_the_page_and_the_exercise_follow_from_configurations():
+def test_cached_numbers_of_the_page_and_the_exercise_follow_from_configurations(transformers):
     llama, gemma, n = transformers.LlamaConfig(), transformers.Gemma2Config(), 32_768
     latent, mini = transformers.DeepseekV3Config(), transformers.MiniCPM3Config()
     full, short = map(gemma.layer_types.count, ("full_attention", "sliding_attention"))

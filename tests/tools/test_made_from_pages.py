@@ -10,6 +10,7 @@ import sys
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 from tools import notebook, portable, refresh, shipped, teach
 from tools.notebook import ROOT
@@ -19,11 +20,11 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 SET_UP = notebook.SETUP.splitlines()[-2:]
 PAGE = "notebooks/00_start_here.ipynb"
 UNPACKED = """
-import mha_course.{room}
+import mha_course.d10_trained_heads
 folder = Path(mha_helpers.unpacked.name)
 assert folder == Path(mha_course.__file__).parents[1]
 files = [path for path in folder.rglob("*.*") if path.suffix != ".pyc"]
-print(json.dumps({{path.relative_to(folder).as_posix(): path.read_bytes().hex() for path in files}}))"""
+print(json.dumps({path.relative_to(folder).as_posix(): path.read_bytes().hex() for path in files}))"""
 
 
 def place(page, start):
@@ -62,7 +63,7 @@ def test_refresh_writes_the_set_up_and_the_exercises_and_stores_one_form(used, t
     used.cells[at].source, used.cells[at + 2].source = "### Exercise 0.1 of old", ""
     del used.cells[1]
     nbformat.write(used, tmp_path / PAGE)
-    assert refresh.main([str(tmp_path / PAGE)]) == 0
+    refresh.main([str(tmp_path / PAGE)])
     assert (tmp_path / PAGE).read_bytes() == (ROOT / PAGE).read_bytes()
     assert capsys.readouterr().out.startswith("00_start_here.ipynb: written, ")
 
@@ -74,15 +75,14 @@ def test_refresh_writes_the_set_up_and_the_exercises_and_stores_one_form(used, t
         ("from mha_course", [nbformat.v4.new_code_cell("1 / 0")], "ZeroDivisionError"),
     ],
 )
-def test_a_page_that_cannot_be_made_stays_as_it_was_and_refresh_says_why(
-    used, tmp_path, capsys, start, cells, said
-):
+def test_a_page_that_cannot_be_made_stays_as_it_was_and_refresh_says_why(used, tmp_path, start, cells, said):
     at = place(used, start)
     used.cells[at : at + 1] = cells
     nbformat.write(used, tmp_path / PAGE)
     before = (tmp_path / PAGE).read_bytes()
-    assert refresh.main([str(tmp_path / PAGE)]) == 1 and (tmp_path / PAGE).read_bytes() == before
-    assert said in capsys.readouterr().err
+    with pytest.raises((CellExecutionError, ValueError), match=said):
+        refresh.main([str(tmp_path / PAGE)])
+    assert (tmp_path / PAGE).read_bytes() == before
 
 
 def test_other_notebooks_are_named_in_one_line_and_left_out(used, tmp_path, capsys):
@@ -96,17 +96,14 @@ def test_other_notebooks_are_named_in_one_line_and_left_out(used, tmp_path, caps
     assert capsys.readouterr().out == f"Left out, because they are no pages of the course: {others}\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "other"), [("09_in_your_own_model", "p09_concat_and_output"), ("10_trained_heads", "models")]
-)
-def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, other, tmp_path):
-    page, room = Page(ROOT / "notebooks" / "deeper" / f"{name}.ipynb"), f"d{name}"
+def test_a_copy_in_one_file_unpacks_what_its_page_needs(tmp_path):
+    page = Page(ROOT / "notebooks" / "deeper" / "10_trained_heads.ipynb")
     portable.main([str(page.path), "--out", str(tmp_path)])
-    copy = Page(tmp_path / f"{notebook.name_of(page.path)}.ipynb")
+    copy = Page(tmp_path / "deeper_10_trained_heads.ipynb")
     setup = copy.code[0].source
     assert max(map(len, setup.splitlines())) == 2000 and setup.splitlines()[-2:] == SET_UP
     options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": ""}, "text": True}
-    said = subprocess.check_output([sys.executable, "-"], input=setup + UNPACKED.format(room=room), **options)
+    said = subprocess.check_output([sys.executable, "-"], input=setup + UNPACKED, **options)
     files = {file: bytes.fromhex(content) for file, content in json.loads(said.splitlines()[1]).items()}
     for file, content in files.items():
         if file.endswith(".py"):
@@ -115,17 +112,23 @@ def test_a_copy_in_one_file_carries_what_its_page_needs_and_no_more(name, other,
             assert content.decode() == ast.unparse(module), "a comment"
         else:
             assert content == (ROOT / file).read_bytes()
-    rooms = {file.split("/")[1] for file in files if file.startswith("mha_course/")}
-    assert rooms == {"__init__.py", "exercises", room, other}
-    assert any(file.endswith(".pt") for file in files) == (other == "models")
+    assert rooms(files) == {"__init__.py", "exercises", "d10_trained_heads", "models"}
+    assert any(file.endswith(".pt") for file in files)
     kept = [link for link in LINK.findall(page.text) if not link.endswith(".ipynb")]
     assert LINK.findall(copy.text) == kept and copy.sizes["words"] == page.sizes["words"]
     assert "](#" in portable.portable(ROOT / "notebooks" / "12_bugs_in_print.ipynb")
 
 
-def test_a_copy_carries_what_is_no_python():
+def rooms(files):
+    return {file.split("/")[1] for file in files if file.startswith("mha_course/")}
+
+
+def test_a_copy_carries_what_is_no_python_and_folders_that_its_own_need_in_turn_and_no_more():
     files = portable.carried_files("from mha_course.d09_other_libraries import exercises")
     assert "mha_course/d09_other_libraries/measured.json" in files
+    files = portable.carried_files("from mha_course.d09_in_your_own_model import exercises")
+    own, other = "d09_in_your_own_model", "p09_concat_and_output"
+    assert rooms(files) == {"__init__.py", "exercises", own, other} and ".pt" not in str(files.keys())
 
 
 def test_what_a_check_of_a_deeper_page_refuses_is_told():
