@@ -129,18 +129,13 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     tensor([[4.],
             [4.]])
     """
-    scores = _scaled_scores(q, k)
+    scores = attention_scores(q / q.shape[-1] ** 0.5, k)  # divided first, so that float16 holds the products
     if mask is None:
         weights = torch.softmax(scores, dim=-1)  # attention_weights(scores), for no row lacks a key
     else:
         check_mask(mask, scores.shape)
         weights = _masked_weights(scores, mask)
     return weighted_values(weights, v), weights
-
-
-def _scaled_scores(q, k):
-    """``scale_scores(attention_scores(q, k), d_k)``; q is divided first, so that float16 holds it."""
-    return attention_scores(q / q.shape[-1] ** 0.5, k)
 
 
 def _masked_weights(scores, mask):
@@ -256,7 +251,7 @@ class MultiHeadAttention(nn.Module):
         """Take the same steps as ``forward``, and return every intermediate as an ``AttentionTrace``."""
         q, k, v = self._project_and_split(x)
         scores = attention_scores(q, k)  # for the eye: the next line does not need them
-        scaled = _scaled_scores(q, k)
+        scaled = attention_scores(q / self.d_k**0.5, k)
         masked = scaled if mask is None else mask_scores(scaled, mask)
         weights = attention_weights(masked)
         heads = weighted_values(weights, v)
@@ -290,10 +285,9 @@ class MultiHeadAttention(nn.Module):
         ``ValueError`` for what this class leaves out: kdim, vdim, add_bias_kv, add_zero_attn.
         """
         kind = type(module)
-        if not isinstance(module, nn.MultiheadAttention):
-            raise TypeError(f"module must be a torch.nn.MultiheadAttention, got {kind.__name__}.")
         if kind.forward is not nn.MultiheadAttention.forward:
-            raise TypeError(f"{kind.__module__}.{kind.__name__} computes something else in its own forward.")
+            other = f"{kind.__module__}.{kind.__name__} has a forward of its own"
+            raise TypeError(f"module must be a torch.nn.MultiheadAttention: {other}.")
         if module.in_proj_weight is None or module.bias_k is not None or module.add_zero_attn:
             options = "kdim, vdim, add_bias_kv or add_zero_attn"
             raise ValueError(f"module uses {options}: none has a counterpart here.")

@@ -123,9 +123,9 @@ def check_layer_call(x=None, mask=None, *others, need_weights=True, **options):
 
 def _is_second_text(x, mask):
     """A mask of numbers, as wide as x and no table of queries and keys, is another text."""
-    if not (isinstance(x, torch.Tensor) and isinstance(mask, torch.Tensor) and mask.is_floating_point()):
-        return False
-    return (mask.dim(), mask.shape[-1]) == (x.dim(), x.shape[-1]) and mask.shape[-2:] != 2 * x.shape[-2:-1]
+    are_tensors = isinstance(x, torch.Tensor) and isinstance(mask, torch.Tensor)
+    is_as_wide = are_tensors and (mask.dim(), mask.shape[-1]) == (x.dim(), x.shape[-1])
+    return is_as_wide and mask.is_floating_point() and mask.shape[-2:] != 2 * x.shape[-2:-1]
 
 
 def check_divisible(name, features, num_heads):

@@ -60,11 +60,10 @@ def padding_mask(lengths, n, *, device=None):
 
 
 def _check_lengths(lengths, n):
-    if not isinstance(lengths, (list, tuple)):
-        raise TypeError(f"lengths must be a list with one length for each sentence, got {lengths!r}.")
-    if any(isinstance(length, (list, tuple)) for length in lengths):
-        advice = "Where it has 1 for a real token and 0 for padding, take (lengths == 1)[:, None, None, :]."
-        raise TypeError(f"lengths must be one number for each sentence, got a matrix. {advice}")
+    is_list = isinstance(lengths, (list, tuple))
+    if not is_list or any(isinstance(length, (list, tuple)) for length in lengths):
+        matrix = "Of a matrix with 1 for a token and 0 for padding, take (lengths == 1)[:, None, None, :]."
+        raise TypeError(f"lengths must be a list of one number for each sentence, got {lengths!r}. {matrix}")
     for sentence, length in enumerate(lengths):
         check_count(f"lengths[{sentence}]", length, smallest=0, largest=n)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import ipywidgets as widgets
 from traitlets import TraitError
 
-from mha_helpers.listener import Listener
 from mha_helpers.style import short
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_marks import STYLE
@@ -20,6 +19,29 @@ WIDTH = 860  # pixels of a picture; a JupyterLab of 1280 x 720 with its file bro
 _SMALL = {"width": "64px", "height": "24px", "margin": "0 2px", "flex": "none"}
 _LINE = 20  # pixels of a line of words
 _STYLE = STYLE + Path(__file__).with_name("panel.css").read_text(encoding="utf-8")
+
+try:
+    from anywidget import AnyWidget
+except ImportError:  # as in Colab: a click does nothing there; hovering, sliders and menus work as everywhere
+    Listener = None
+else:
+
+    class Listener(AnyWidget):
+        """Not seen: tells a Panel which ``data-cell`` is clicked, and helps keys and screen readers."""
+
+        _esm = Path(__file__).with_name("listener.js").read_text(encoding="utf-8")
+
+        def __init__(self, click, begin):
+            super().__init__()
+            self._click, self._begin = click, begin
+            self.on_msg(self._receive)
+
+        def _receive(self, _, cell, buffers):
+            self.send("heard")  # first: what a click starts may take its time
+            if cell == "listening":
+                return self._begin()
+            with contextlib.suppress(ValueError, TraitError):  # a picture just replaced, or a question
+                self._click(*map(int, cell.split(",")))
 
 
 class Explorer:
@@ -36,9 +58,8 @@ class Explorer:
     5. Heatmaps invite clicks: name controls "head", "query" and "key", or write ``click``. ``asks`` says so.
     6. ``adjust`` is for a control whose range or options follow from another.
     7. A function ``…_explorer`` returns its Panel, and its docstring says what ``state()`` holds.
-    8. A page that plays without a kernel also reads, where an explorer has them: ``rehearse(panel)``, which
-       brings the Panel to what that page begins with; ``plays(**values)``, which tells whether it keeps this
-       combination of settings; and a "trail" in the state, beside which it tells the way of the clicks.
+    8. A page that plays without a kernel also asks, where there are: ``rehearse(panel)``, to bring the Panel
+       to its beginning; ``plays(**values)``, whether to keep these settings; a "trail" in the state: the way.
 
     >>> class Doubled(Explorer):
     ...     title, height = "A number, and twice as much", 30

@@ -10,8 +10,6 @@ import re
 
 import torch
 
-from mha_helpers.checks import check_count
-
 # Chinese characters and punctuation, Japanese kana: written without spaces, so one token each.
 # U+3000 is left out: it is the space of Chinese text.
 _NO_SPACES = r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
@@ -42,14 +40,11 @@ def fixed_matrix(name, rows, columns):
     A wider matrix of the same name begins with the columns of the narrower one. So a slider that adds
     columns changes a picture gradually, instead of drawing new noise.
 
-    Shape: ``(rows, columns)``. Used in notebook 01 and by the explorers.
-    Raises ``TypeError`` or ``ValueError`` if a size is no whole number from 1 up.
+    Shape: ``(rows, columns)``. Used in notebook 12 and by the explorers.
 
     >>> torch.equal(fixed_matrix("example", 4, 10)[:, :3], fixed_matrix("example", 4, 3))
     True
     """
-    check_count("rows", rows)
-    check_count("columns", columns)
     # shake_256 gives a stream of bytes: asking for more leaves the first ones as they are.
     stream = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * rows * columns)
     low, high = torch.tensor(list(stream), dtype=torch.float64).view(-1, 2).unbind(1)
@@ -116,8 +111,7 @@ def hand_made_heads(num_heads, d_k):
     apart. The keys of a head are equally long: |k|² = d_k in head 2, d_k / 2 in the others.
 
     Shapes: w_q, w_k, w_v ``(h, 64, d_k)``, and a list of h names. Used by the explorers of notebooks 00, 03,
-    05 and 09.
-    Raises ``TypeError`` or ``ValueError`` if num_heads is no whole number from 1 up, d_k none from 1 to 32.
+    05 and 09, where d_k is at most 32.
 
     >>> tokens, x = sentence_vectors("a cat saw a dog")
     >>> w_q, w_k, w_v, names = hand_made_heads(num_heads=1, d_k=16)
@@ -125,8 +119,6 @@ def hand_made_heads(num_heads, d_k):
     >>> names, scores.argmax(dim=-1).tolist()[1:]  # the first word has no previous one
     (['previous word'], [0, 1, 2, 3])
     """
-    check_count("num_heads", num_heads)
-    check_count("d_k", d_k, largest=LARGEST_D_K)
     pairs = [_query_and_key(head, d_k, torch.get_default_dtype()) for head in range(num_heads)]
     w_q, w_k = (torch.stack(matrices) for matrices in zip(*pairs, strict=True))
     w_v = torch.stack([fixed_matrix(f"w_v of head {head}", D_MODEL, d_k) for head in range(num_heads)])

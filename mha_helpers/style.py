@@ -100,10 +100,8 @@ def number(value, decimals=2, trim=True):
     ('0', '−2', '0.5', '0.50', '−∞')
     """
     value = float(value)
-    if math.isnan(value):
-        return "nan"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+    if not math.isfinite(value):
+        return str(value).replace("-", "−").replace("inf", "∞")
     text = f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0 turns -0.0 into 0.0
     if trim and "." in text:
         text = text.rstrip("0").rstrip(".")

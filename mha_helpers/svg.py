@@ -6,7 +6,7 @@ import math
 from mha_helpers.layout import GAP, LETTER, lay_out_bars, lay_out_heads, longest, too_long
 from mha_helpers.style import colour_of, head_label, number, short
 from mha_helpers.svg_heatmap import LiveHeatmap
-from mha_helpers.svg_marks import answering, area, ink_class, px, text_mark
+from mha_helpers.svg_marks import answering, area, px, text_mark
 
 MOST_SMALL = 16  # heads beside a large one; of more heads those are shown that stand with the chosen one
 MOST_SMALL_CELLS = 640  # of all small heatmaps beside a large one: more would make a slider slow
@@ -59,7 +59,8 @@ class Drawing:
         """Draw a line, with an arrow head at (x2, y2) if wanted."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         ends = f'x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}"'
-        style = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {ink_class(colour)}'
+        css = 'class="ink"' if colour == "ink" else ""
+        style = f'stroke="{colour_of(colour)}" stroke-width="{width}"{dash} {css}'
         self.marks.append(f'<line {ends} {style} pointer-events="none"/>')
         if arrow:
             angles = [math.atan2(y2 - y1, x2 - x1) + turn for turn in (0.4, -0.4)]
@@ -70,7 +71,8 @@ class Drawing:
         """Fill the area between points (x, y)."""
         corners = " ".join(f"{px(x)},{px(y)}" for x, y in points)
         style = f'fill="{colour_of(colour)}" fill-opacity="{opacity}" pointer-events="none"'
-        self.marks.append(f'<polygon points="{corners}" {style} {ink_class(colour)}/>')
+        css = 'class="ink"' if colour == "ink" else ""
+        self.marks.append(f'<polygon points="{corners}" {style} {css}/>')
 
     def _answering(self, mark, hover, cell):
         if hover or cell is not None:
@@ -102,15 +104,8 @@ class Drawing:
         """Draw a matrix as cells, as large as fits; below it the words of the cell that is hovered or chosen.
 
         ``values`` is (rows, columns), ``chosen`` a (row, column) that gets a frame; (row, None) frames a
-        whole row. The word of a row lights this row in all heatmaps that have the same rows. Options:
-
-        - ``kind``: a key of ``kinds.KINDS``, which says what the numbers mean.
-        - ``mask``: bool, True = may attend; what it forbids is hatched and holds no number.
-        - ``index``: which heatmap this is, counted from 0: a click names it first. Weights have the colour of
-          head ``index + 1`` unless ``colour`` is given.
-        - ``title``; ``axes``, those of the kind unless given; ``decimals``.
-        - ``limit``: the number that gets the deepest colour, so that several heatmaps share one scale.
-        - ``small``: without the words at the sides. ``most_cells``: see ``MOST_CELLS``.
+        whole row. The word of a row lights this row in all heatmaps that have the same rows. Options are the
+        fields of ``svg_heatmap.LiveHeatmap``.
 
         Returns a function: ``cell(row, column)`` -> x, y, width, height, to put further marks on cells.
         """

@@ -20,7 +20,7 @@ _LIT = f'fill="none" stroke="{COLOURS["lit"]}"'
 
 @dataclass(eq=False)
 class LiveHeatmap:
-    """One heatmap of a drawing; ``str`` writes it. Fields are explained in ``Drawing.heatmap``."""
+    """One heatmap of a drawing, for which see ``Drawing.heatmap``; ``str`` writes it."""
 
     drawing: object
     box: tuple
@@ -28,18 +28,18 @@ class LiveHeatmap:
     rows: list
     columns: list
     chosen: tuple
-    kind: str = "weights"
-    colour: str = None
-    mask: object = None
+    kind: str = "weights"  # a key of ``kinds.KINDS``, which says what the numbers mean
+    colour: str = None  # that of the kind: weights have the colour of head ``index + 1``
+    mask: object = None  # bool, True = may attend; what it forbids is hatched and holds no number
     title: str = ""
     title_letters: int = 0  # of the longest title of small ones, which all have letters of one size
-    index: int = 0
-    limit: float = None
-    axes: tuple = None
+    index: int = 0  # which heatmap this is: a click names it first
+    limit: float = None  # the number that gets the deepest colour, so that several heatmaps share one scale
+    axes: tuple = None  # those of the kind
     decimals: int = 2
-    small: bool = False
+    small: bool = False  # without the words at the sides
     most_cells: int = MOST_CELLS
-    stretch: float = 1
+    stretch: float = 1  # cells are at most so many times as wide as high
 
     def __post_init__(self):
         values, self.kind = torch.as_tensor(self.values).detach().float(), kind_of(self.kind)

@@ -36,10 +36,6 @@ def text_mark(place, words, anchor="middle", colour="ink", bold=False, turned=Fa
     return f'<text x="{x}" y="{y}" {style}>{html.escape(words)}</text>'
 
 
-def ink_class(colour):
-    return 'class="ink"' if colour == "ink" else ""
-
-
 def area(x, y, width, height):
     return f'x="{px(x)}" y="{px(y)}" width="{px(width)}" height="{px(height)}"'
 

@@ -99,16 +99,12 @@ def product_table(
     summed over. ``names`` and ``colours`` are those of a, b and the product.
 
     Shapes: a ``(rows, m)``, b ``(m, columns)``. Returns a ``Table``. Used in notebooks 02, 03, 07, 08 and 09.
-    Raises ``ValueError`` where sizes do not fit.
+    Raises ``ValueError`` where labels do not fit, ``RuntimeError`` where a and b do not.
 
     >>> product_table([[2, -1]], [[2], [0]], 0, 0).text.splitlines()[-1]
     'scores[1, 1] = 2·2 + (−1)·0 = 4'
     """
     a, b = _matrix(names[0], a), _matrix(names[1], b)
-    if a.shape[1] != b.shape[0]:
-        product = f"{names[0]} {tuple(a.shape)} @ {names[1]} {tuple(b.shape)}"
-        sizes = f"a row of {names[0]} has {a.shape[1]} numbers, a column of {names[1]} has {b.shape[0]}"
-        raise ValueError(f"{product} does not fit: {sizes}.")
     tables = side_by_side(
         matrix_table(a, rows, inner, names[0], chosen=row, colour=colours[0]),
         matrix_table(b, inner, columns, names[1], chosen=(None, column), colour=colours[1]),

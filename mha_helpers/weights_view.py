@@ -8,7 +8,6 @@ import torch
 from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.sentence import tokenize
 from mha_helpers.style import head_label, number, short
-from mha_helpers.svg import MOST_SMALL
 
 MOST_TOKENS = 65  # queries or keys, as of 8 × 8 patches and [CLS]: cells of more are too small to point at
 MANY = 25  # from here on cells are wider than high
@@ -93,8 +92,7 @@ class AttentionView(Explorer):
     def click(self, values, heatmap, row, column):
         if values.get("layer") == 0:
             return {"layer": row + 1} | ({"head": column} if "head" in values else {})
-        is_there = row < len(self.queries) and column < len(self.keys)  # no cell of an overview clicked twice
-        return super().click(values, heatmap, row, column) if is_there else {}
+        return super().click(values, heatmap, row, column)
 
     def draw(self, drawing, state):
         box, limit = (0, 0, drawing.width, drawing.height), state["limit"]
@@ -117,14 +115,11 @@ class AttentionView(Explorer):
         name = f"Layer {self.layers[state['layer'] - 1]}, {name}" if "layer" in state else name.capitalize()
         tokens = (self.queries[query], self.keys[key], self.keys[_strongest(row)])
         asks, answers, most = (f"“{short(token, 20)}”" for token in tokens)
-        lines = [
+        return [
             f"{name}. {asks} looks most at {most} ({number(row[_strongest(row)], trim=False)}).",
             f"{asks} asks, {answers} answers: weight {number(row[key], trim=False)}.{colour}",
+            *_oddities(state["weights"], self.queries),
         ]
-        heads = len(state["weights"])
-        if heads > MOST_SMALL:
-            lines[1] += f" {MOST_SMALL} of {heads} heads are shown; the menu has them all."
-        return lines + _oddities(state["weights"], self.queries)
 
     def _words_of_the_overview(self, state, colour):
         layer, head = state["chosen"]

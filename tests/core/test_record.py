@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from mha_helpers import causal_mask, padding_mask, record_attention
+from mha_helpers import attention_view, causal_mask, padding_mask, record_attention
 
 
 def numbers(*shape, seed=0):
@@ -108,7 +108,8 @@ def test_after_an_error_nothing_is_left_behind():
     assert without_history(model) == before
 
 
-def test_a_model_without_such_a_layer():
-    words = r"no nn\.MultiheadAttention.*eager.*output_attentions=True\."
-    with pytest.raises(ValueError, match=words), record_attention(nn.Linear(2, 2)):
+def test_a_model_without_such_a_layer_has_none_to_view():
+    with record_attention(nn.Linear(2, 2)) as recorded:
         pass
+    with pytest.raises(ValueError, match=r"There are none\..*eager.*output_attentions=True\."):
+        attention_view(recorded)
