@@ -1,5 +1,6 @@
-"""attention_view: the weights of any model (test_cells.py reads its picture); what does not fit is said in words."""
+"""attention_view: the weights of any model; what does not fit is said in words."""
 
+import itertools
 import re
 from types import SimpleNamespace
 
@@ -34,6 +35,10 @@ def test_weights_of_cross_attention_are_taken_as_they_come():
         torch.testing.assert_close(panel.state()["weights"], weights, atol=0.003, rtol=0)
         assert panel.message() == ""
         assert len(panel.description().splitlines()) == 2, "nothing is odd about these weights"
+    for seen, matrix in zip(SeenDrawing(panel.svg()).heatmaps, [weights[0], *weights], strict=True):
+        pairs = itertools.product(ASKS, ANSWERS)
+        said = [f"{' → '.join(pair)}: {w:.2f}" for pair, w in zip(pairs, matrix.flatten(), strict=True)]
+        assert [cell.said for cell in seen.cells.values()] == said
 
 
 @pytest.mark.parametrize(

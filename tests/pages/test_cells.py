@@ -1,143 +1,113 @@
-"""Heatmaps read back out of the picture: a cell of it is the number of ``state()`` that belongs there.
+"""Heatmaps read back out of the picture: one of each kind, and those of each Panel beside its ``state()``.
 
 Kept drawings say that something has changed; these tests say what is wrong, also where it has always been wrong.
 """
 
 import re
-from dataclasses import dataclass, replace
 
 import pytest
 import torch
 
-from mha_helpers import attention_view
-from mha_helpers.golden import golden_example
+from mha_helpers.masks import causal_mask
 from mha_helpers.style import COLOURS, HEAD_COLOURS, number
 from mha_helpers.svg import Drawing
 from tests.pages.svg_reader import SeenDrawing, drawn, px
 
-WEIGHTS = torch.softmax(torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0)), dim=-1)
-TOKENS = golden_example().tokens
 QUERIES, KEYS = ["I", "like", "green", "tea"], ["ich", "mag", "den", "grünen", "Tee", "."]
+SCORES = torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
+HEATMAPS = {  # what is drawn, the colour above 0, and the number that has the deepest colour
+    "weights": ({"values": SCORES.softmax(dim=-1), "index": 4, "chosen": (2, 3)}, HEAD_COLOURS[4], 1),
+    "scores": ({"values": SCORES, "mask": causal_mask(4, 6)}, COLOURS["positive"], float(SCORES.abs().max())),
+    "vectors": ({"values": SCORES, "colour": "key", "limit": 2.5, "chosen": (0, 5)}, COLOURS["key"], 2.5),
+    "mask": ({"values": causal_mask(4, 6), "mask": causal_mask(4, 6)}, COLOURS["may attend"], 1),
+}
 
 
-@dataclass
-class Expected:
-    """What a heatmap has to show."""
-
-    matrix: torch.Tensor
-    rows: list
-    columns: list = None  # those of the rows
-    colour: str = COLOURS["positive"]
-    deepest: float = 1.0  # the number that has the deepest colour
-    frame: tuple = None  # (row, column)
-    mask: torch.Tensor = None  # True = may attend
+@pytest.fixture(params=HEATMAPS)
+def heatmap(request):
+    """A heatmap as it is seen, with what was to be drawn: options, colour, deepest number."""
+    options, *style = HEATMAPS[request.param]
+    drawing = Drawing(500, 400)
+    drawing.heatmap((0, 0, 500, 400), rows=QUERIES, columns=KEYS, kind=request.param, **options)
+    [seen] = SeenDrawing(drawing.svg()).heatmaps
+    return seen, options, *style
 
 
-def of_head(weights, tokens, head, **rest):
-    return Expected(weights, tokens, colour=HEAD_COLOURS[head], **rest)
+def every_cell(seen, options):
+    """Yield the place of each cell, the cell, its number, and whether it is hidden."""
+    assert len(seen.cells) == options["values"].numel()
+    for place, cell in seen.cells.items():
+        yield *place, cell, float(options["values"][place]), "mask" in options and not options["mask"][place]
 
 
-def of_own(state):
-    """All heads: the chosen one large, and small ones beside it."""
-    head, *cell = state["chosen"]
-    heads = [of_head(weights, QUERIES, i, columns=KEYS) for i, weights in enumerate(state["weights"])]
-    return [replace(heads[head], frame=cell), *heads]
+def test_a_cell_says_its_number_and_whose_it_is(heatmap):
+    for row, column, cell, value, hidden in every_cell(*heatmap[:2]):
+        whose, said = cell.said.split(": ")
+        assert whose == f"{QUERIES[row]} → {KEYS[column]}"
+        assert (said == "masked") == hidden and (said != "may attend" or value == 1)
+        assert said in ("masked", "may attend", number(value), number(value, trim=False))
 
 
-def of_projection(state):
-    token, feature, column, role = (state[name] for name in ("token", "feature", "column", "matrix"))
-    features, columns = golden_example().features, ["no. 1", "no. 2"]
-    of_role = {"deepest": 2.5, "colour": COLOURS[role]}
-    return [
-        Expected(state["x"], TOKENS, features, deepest=2.5, frame=(token, feature)),
-        Expected(state["w"], features, columns, frame=(feature, column), **of_role),
-        Expected(state["result"], TOKENS, columns, frame=(token, column), **of_role),
-    ]
+def test_cells_stand_in_rows_and_columns_and_their_colour_is_in_proportion_to_the_number(heatmap):
+    seen, options, colour, deepest = heatmap
+    for row, column, cell, value, hidden in every_cell(seen, options):
+        first_x, first_y = seen.cells[row, 0].x, seen.cells[0, column].y
+        assert cell.x == pytest.approx(first_x + column * cell.width, abs=1.5)
+        assert cell.y == pytest.approx(first_y + row * cell.height, abs=1.5)
+        opacity = 0 if hidden else min(abs(value) / deepest, 1)
+        assert px(cell.rect, "fill-opacity") == [pytest.approx(opacity, abs=0.011)]
+        if opacity:
+            assert (cell.rect.get("fill", seen.colour) == colour) == (value > 0)
 
 
-def of_mask(state):
-    shared = {"frame": (state["query"], state["key"]), "mask": state["mask"]}
-    allowed = Expected(state["mask"].float(), state["tokens"], colour=COLOURS["may attend"], **shared)
-    return [allowed, of_head(state["weights"], state["tokens"], state["head"], **shared)]
+def test_what_is_written_in_a_cell_is_its_number_and_words_stand_at_their_rows(heatmap):
+    seen, options, *_ = heatmap
+    left, top = seen.cells[0, 0][:2]
+    for row, column, (x, y, width, height, *_), value, hidden in every_cell(seen, options):
+        [text] = seen.words_in(x, y, x + width, y + height) or [""]
+        assert text in ("", number(value, len(text.partition(".")[2]), trim=False))
+        assert bool(text) == (not hidden and options["values"].dtype == torch.float32)
+        if column == 0:
+            assert QUERIES[row] in seen.words_in(left - 90, y, left - 1, y + height)
+        if row == 0:
+            assert KEYS[column] in seen.words_in(x, top - 40, x + width, top - 1)
 
 
-def of_language(state):
-    chosen, writes, layers = state["chosen"], state["writes"], [str(i) for i in range(30)]
-    of_writes = Expected(writes, layers, layers, deepest=float(writes.abs().max()), frame=chosen)
-    return [of_head(state["weights"][chosen], state["tokens"], 0), of_writes]
+def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(heatmap):
+    seen, options, *_ = heatmap
+    framed = [seen.cells[cell] for cell in [options.get("chosen")] if cell]
+    assert [px(frame, "x", "y") for frame in seen.frames] == [[cell.x, cell.y] for cell in framed]
+    hidden = [cell for *_, cell, _, hidden in every_cell(seen, options) if hidden]
+    corners = {(round(cell.x), round(cell.y + cell.height)) for cell in hidden}
+    assert {(round(x), round(y)) for x, y in seen.hatched} == corners
 
 
-PADDED = {"mask": "padding", "sentence": "cat eats [pad]", "head": 1, "query": 2, "key": 0}
-PANELS = [  # an explorer for each kind of heatmap, what is set, and what its heatmaps have to show
-    ("own", {}, of_own),
-    (
-        "projection_explorer",
-        {"matrix": "key", "head": 2, "token": 0, "feature": 3, "column": 1},
-        of_projection,
-    ),
-    ("mask_explorer", PADDED, of_mask),
-    ("language_explorer", {"layer": 12, "head": 7, "sentence": "The cat eats"}, of_language),
+STEPS = {"sentence": "cat eats the fish", "show": "one head, step by step", "mask": "causal", "query": 2}
+PANELS = [  # a Panel, its settings, and the matrix that each of its heatmaps shows
+    ("cat_eats_fish_heads", {"head": 1}, lambda state: state["weights"]),
+    ("attention_explorer", {"heads": 3, "head": 1}, lambda state: [state["weights"][1], *state["weights"]]),
+    ("attention_explorer", STEPS, lambda state: [state[step][0] for step in ("scores", "scaled", "weights")]),
+    ("shapes_explorer", {"b": 3, "sentence": 1}, lambda state: state["x"]),
+    ("projection_explorer", {"matrix": "key"}, lambda state: [state["x"], state["w"], state["result"]]),
+    ("scores_explorer", {"head": 2}, lambda state: [state["scores"]]),
+    ("scaling_explorer", {"query": 4, "key": 9}, lambda state: [state["weights"][0]]),
+    ("mask_explorer", {"mask": "padding", "head": 1}, lambda state: [state["mask"], state["weights"]]),
+    ("values_explorer", {"head": 1}, lambda state: [state["weights"]]),
+    ("trained_explorer", {"head": 5, "step": 225}, lambda state: [state["weights"][5]]),
+    ("language_explorer", {"layer": 12}, lambda state: [state["weights"][state["chosen"]], state["writes"]]),
 ]
 
 
-@pytest.fixture(params=PANELS, ids=[name for name, *_ in PANELS])
-def pairs(request):
-    """Each drawn heatmap with what it has to show."""
-    name, values, maps_of = request.param
-    own = attention_view(WEIGHTS, QUERIES, KEYS)
-    picture, state = (SeenDrawing(own.svg()), own.state()) if name == "own" else drawn(name, **values)
-    expected = [replace(each, columns=each.columns or each.rows) for each in maps_of(state)]
-    return list(zip(picture.heatmaps, expected, strict=True))
-
-
-def every_cell(pairs):
-    """Yield each cell: heatmap, what this has to show, place, the cell, its number, whether it is hidden."""
-    for heatmap, expected in pairs:
-        assert len(heatmap.cells) == expected.matrix.numel()
-        for (row, column), cell in heatmap.cells.items():
-            hidden = expected.mask is not None and not expected.mask[row, column]
-            yield heatmap, expected, row, column, cell, float(expected.matrix[row, column]), hidden
-
-
-def test_a_cell_says_its_number_and_whose_it_is(pairs):
-    for _, expected, row, column, cell, value, hidden in every_cell(pairs):
-        query, key, said = re.fullmatch(r"(.*) → (.*?): (.*)", cell.said).groups()
-        assert (query, key) == (expected.rows[row], expected.columns[column])
-        assert (said == "masked") == hidden and (said != "may attend" or value == 1)
-        if said not in ("masked", "may attend"):
-            number_said = float(re.match(r"−?\d+(\.\d+)?", said)[0].replace("−", "-"))
-            assert number_said == pytest.approx(value, abs=0.051)
-
-
-def test_cells_stand_in_rows_and_columns_and_their_colour_is_in_proportion_to_the_number(pairs):
-    for heatmap, expected, row, column, cell, value, hidden in every_cell(pairs):
-        first_x, first_y = heatmap.cells[row, 0].x, heatmap.cells[0, column].y
-        assert cell.x == pytest.approx(first_x + column * cell.width, abs=1.5)
-        assert cell.y == pytest.approx(first_y + row * cell.height, abs=1.5)
-        opacity = 0 if hidden else min(abs(value) / expected.deepest, 1)
-        assert px(cell.rect, "fill-opacity") == [pytest.approx(opacity, abs=0.011)]
-        if opacity:
-            assert (cell.rect.get("fill", heatmap.colour) == expected.colour) == (value > 0)
-
-
-def test_what_is_written_in_a_cell_is_its_number_and_words_stand_at_their_rows(pairs):
-    for heatmap, expected, row, column, (x, y, width, height, *_), value, _ in every_cell(pairs):
-        left, top = heatmap.cells[0, 0][:2]
-        for text in heatmap.words_in(x, y, x + width, y + height):
-            assert text in ("−∞", number(value, len(text.partition(".")[2]), trim=False))
-        beside = {*heatmap.words_in(left - 90, y, left - 1, y + height)} & {*expected.rows}
-        assert column or not beside or expected.rows[row] in beside
-        above = {*heatmap.words_in(x, top - 40, x + width, top - 1)} & {*expected.columns}
-        assert row or not above or expected.columns[column] in above
-
-
-def test_the_frame_is_round_the_chosen_cell_and_hatching_lies_on_hidden_ones(pairs):
-    for heatmap, expected in pairs:
-        framed = [heatmap.cells[tuple(cell)] for cell in [expected.frame] if cell]
-        assert [px(frame, "x", "y") for frame in heatmap.frames] == [[cell.x, cell.y] for cell in framed]
-        hidden = [cell for cell in heatmap.cells.values() if cell.said.endswith("masked")]
-        corners = {(round(cell.x), round(cell.y + cell.height)) for cell in hidden}
-        assert {(round(x), round(y)) for x, y in heatmap.hatched} == corners
+@pytest.mark.parametrize(("name", "settings", "matrices"), PANELS, ids=[name for name, *_ in PANELS])
+def test_a_heatmap_of_a_panel_holds_the_numbers_of_its_state(name, settings, matrices):
+    picture, state = drawn(name, **settings)
+    for seen, matrix in zip(picture.heatmaps, matrices(state), strict=True):
+        assert len(seen.cells) == matrix.numel()
+        for place, cell in seen.cells.items():
+            said = re.search(r": (−?[\d.]+)", cell.said)
+            assert not said or float(said[1].replace("−", "-")) == pytest.approx(
+                float(matrix[place]), abs=0.051
+            )
 
 
 def luminance(colours):

@@ -102,16 +102,3 @@ def test_blocks_hold_the_numbers_where_view_and_transpose_put_them(n, h, d_k):
         for words, (token, feature) in zip(said, (divmod(i, h * d_k) for i in positions), strict=True):
             whose = f"it belongs to head {feature // d_k + 1}"
             assert words == f"token {token + 1}, feature {feature + 1}: {whose}"
-
-
-def test_the_curve_of_training_is_the_accuracy_of_each_step():
-    picture, state = drawn("trained_explorer", step=225, line="ABCABCABC", head=4)
-    hits = picture.hits("circle", "step ")
-    scale = {text.text: px(text, "x", "y") for text in picture.texts if text.get("text-anchor") == "end"}
-    scale |= {text.text: px(text, "x", "y") for text in picture.texts if text.text == "step 0"}
-    left, right, top, bottom = scale["step 0"][0], scale["step 1000"][0], scale["1"][1] - 5, scale["0"][1] - 5
-    for mark, said in hits:
-        step, accuracy = map(float, said.removeprefix("step ").split(": "))
-        at = [left + (right - left) * step / 1000, bottom - (bottom - top) * accuracy]
-        assert px(mark, "cx", "cy") == pytest.approx(at, **ABOUT)
-    assert f"step 225: {state['accuracy']:.2f}" in [said for _, said in hits]
