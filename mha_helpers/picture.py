@@ -13,10 +13,9 @@ from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.patches import FancyBboxPatch
 from matplotlib.transforms import Bbox
 
-from mha_helpers.style import COLOURS, colour_of, short, tint
+from mha_helpers.style import short
 
 PIXELS = 72  # to the inch: as many as there are points
 FONT = 12.5
@@ -83,36 +82,3 @@ def drawable(labels):
     """
     numbered = enumerate(labels, start=1)
     return [short(label).replace("$", r"\$") if can_draw(label) else str(i) for i, label in numbered]
-
-
-# --- what a page's own picture is made of: boxes, arrows and words, placed in pixels ------------------------
-
-
-def new_figure(width, height):
-    """Return a transparent figure and axes all over it whose unit is a pixel, with y downwards.
-
-    Sizes of type and widths of lines are pixels, too. What is stored is cut to what was drawn.
-    """
-    figure = pixel_figure(width, height)
-    ax = axes_at(figure, 0, 0, width, height, xlim=(0, width), ylim=(height, 0))
-    ax.axis("off")
-    return figure, ax
-
-
-def box(ax, left, top, width, height, colour="faint", lit=False, fill=None, radius=7):
-    """Draw a box with round corners, so pale that dark words are readable; where lit its border is thick."""
-    style = {"boxstyle": f"round,pad=0,rounding_size={radius}", "linewidth": 3.5 if lit else 1.2}
-    style |= {"facecolor": fill or tint(colour, 0.14), "edgecolor": colour_of("lit" if lit else colour)}
-    ax.add_patch(FancyBboxPatch((left, top), width, height, **style))
-
-
-def words(ax, x, y, text, colour="label", size=FONT, bold=False, align="center", **style):
-    """Write words; (x, y) is the middle of their height. On a box take "ink", elsewhere "label" or a role."""
-    style = {"fontsize": size, "weight": "bold" if bold else "normal", "ha": align, "va": "center", **style}
-    return ax.text(x, y, text, color=colour_of(colour), **style)
-
-
-def arrow(ax, start, end, **style):
-    """Draw an arrow from one place to another; ``style`` is what matplotlib's ``arrowprops`` take."""
-    usual = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"], "linewidth": 1.6}
-    ax.annotate("", xy=end, xytext=start, arrowprops=usual | {"shrinkA": 0, "shrinkB": 0} | style)

@@ -1,7 +1,10 @@
 """The map "Where we are" at the beginning of a page: from x to the output, the step of the page lit."""
 
+from matplotlib.patches import FancyBboxPatch
+
 from mha_helpers.golden import golden_example
-from mha_helpers.picture import Picture, arrow, box, new_figure, words
+from mha_helpers.picture import FONT, Picture, axes_at, pixel_figure
+from mha_helpers.style import COLOURS
 
 PITCH, TOP = 95, 20  # from one box to the next; where the boxes begin
 WIDTH, HEIGHT = 80, 50  # a box
@@ -32,12 +35,16 @@ def pipeline_map(page=None):
     """
     trace = golden_example().trace()  # the shapes are those of a run of the whole thing
     shapes = [getattr(trace, result).shape[-axes.count(",") - 1 :] for _, _, result, axes in STEPS]
-    figure, ax = new_figure(PITCH * len(STEPS), 110)
+    size = PITCH * len(STEPS), 110
+    figure = pixel_figure(*size)
+    ax = axes_at(figure, 0, 0, *size, xlim=(0, size[0]), ylim=(size[1], 0))  # a unit is a pixel, y downwards
+    ax.axis("off")
     for number, (step, shape) in enumerate(zip(STEPS, shapes, strict=True), start=1):
         _draw_step(ax, number, step, shape, number == page)
-    for number in range(1, len(STEPS)):
-        end, middle = number * PITCH, TOP + HEIGHT / 2
-        arrow(ax, (end - PITCH + WIDTH + 4, middle), (end, middle))
+    style = {"arrowstyle": "-|>,head_width=0.28,head_length=0.5", "color": COLOURS["label"], "linewidth": 1.6}
+    for end in range(PITCH, size[0], PITCH):
+        start, middle = end - PITCH + WIDTH + 4, TOP + HEIGHT / 2
+        ax.annotate("", (end, middle), (start, middle), arrowprops=style | {"shrinkA": 0, "shrinkB": 0})
     way = " → ".join(name for name, *_ in STEPS)
     if page is None:
         return Picture(figure, f"The way: {way}.")
@@ -49,10 +56,17 @@ def _draw_step(ax, number, step, shape, lit):
     name, symbols, _, axes = step
     left = (number - 1) * PITCH + 2  # room for the line of the box
     middle = left + WIDTH / 2
-    box(ax, left, TOP, WIDTH, HEIGHT, lit=lit, fill="#FFF3CF" if lit else "#F4F4F4")
-    words(ax, middle, TOP - 11, f"{number:02}", "label", bold=lit)
-    words(ax, middle, TOP + 16, name, "ink", bold=lit)
+    style = {"boxstyle": "round,pad=0,rounding_size=7", "linewidth": 3.5 if lit else 1.2}
+    style |= {"facecolor": "#FFF3CF" if lit else "#F4F4F4", "edgecolor": COLOURS["lit" if lit else "faint"]}
+    ax.add_patch(FancyBboxPatch((left, TOP), WIDTH, HEIGHT, **style))
+
+    def write(x, y, text, colour, bold=lit, size=FONT):
+        style = {"color": COLOURS[colour], "weight": "bold" if bold else "normal", "fontsize": size}
+        ax.text(x, y, text, ha="center", va="center", **style)
+
+    write(middle, TOP - 11, f"{number:02}", "label")
+    write(middle, TOP + 16, name, "ink")
     for position, (symbol, colour) in enumerate(symbols):
-        words(ax, middle + SYMBOL * (position - (len(symbols) - 1) / 2), TOP + 36, symbol, colour, bold=True)
-    words(ax, middle, TOP + HEIGHT + 13, axes, "label", size=11)
-    words(ax, middle, TOP + HEIGHT + 29, str(tuple(shape)), "label", size=11, bold=lit)
+        write(middle + SYMBOL * (position - (len(symbols) - 1) / 2), TOP + 36, symbol, colour, bold=True)
+    write(middle, TOP + HEIGHT + 13, axes, "label", bold=False, size=11)
+    write(middle, TOP + HEIGHT + 29, str(tuple(shape)), "label", size=11)
