@@ -10,7 +10,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
 from mha_course.d09_since_2023 import FOUND, census
-from mha_course.d09_since_2023.exercises import CONFIGURATIONS, reading
+from mha_course.d09_since_2023.exercises import CONFIGURATIONS
 from mha_helpers import causal_mask
 from tools.notebook import ROOT
 from tools.page import Page
@@ -151,31 +151,6 @@ def test_the_configurations_of_the_exercise_are_the_published_ones(transformers)
         shapes = {each.removesuffix(".weight"): [*w.shape] for each, w in weights if "bias" not in each}
         shown = dict(re.findall(r"(\w+) \(([\d, ]+)\)", said))
         assert shown == {each: ", ".join(map(str, shape)) for each, shape in shapes.items()}
-
-
-def cached(config, layers):
-    """How many numbers a token leaves in so many layers as keys and values."""
-    return 2 * config.num_key_value_heads * config.head_dim * layers
-
-
-def test_cached_numbers_of_the_page_and_the_exercise_follow_from_configurations(transformers):
-    llama, gemma, n = transformers.LlamaConfig(), transformers.Gemma2Config(), 32_768
-    latent, mini = transformers.DeepseekV3Config(), transformers.MiniCPM3Config()
-    full, short = map(gemma.layer_types.count, ("full_attention", "sliding_attention"))
-    width = latent.qk_nope_head_dim + latent.qk_rope_head_dim + latent.v_head_dim
-    expected = [
-        cached(llama, llama.num_hidden_layers) * n,
-        cached(gemma, full + short) * n,
-        cached(gemma, full) * n + cached(gemma, short) * gemma.sliding_window,
-        latent.num_hidden_layers * latent.num_attention_heads * width * n,
-        latent.num_hidden_layers * (latent.kv_lora_rank + latent.qk_rope_head_dim) * n,
-    ]
-    [shown] = [output.text for _, output in PAGE.outputs() if "a latent  " in output.get("text", "")]
-    assert [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) numbers", shown)] == expected
-    for name, config in (("A", transformers.GptOssConfig()), ("C", transformers.Qwen3NextConfig())):
-        layers = config.layer_types.count("full_attention")
-        assert reading.right[f"{name} grows"] == (layers, cached(config, 1))
-    assert reading.right["B grows"] == (mini.num_hidden_layers, mini.kv_lora_rank + mini.qk_rope_head_dim)
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without")
