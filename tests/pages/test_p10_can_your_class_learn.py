@@ -1,7 +1,11 @@
 """Page 10: stories, the model and its training beside plain torch, and the explorer that trains it."""
 
 import asyncio
+import math
+import random
+import re
 import time
+from itertools import islice
 
 import pytest
 import torch
@@ -17,7 +21,8 @@ from mha_course.p10_can_your_class_learn.stories import (
     as_words,
     new_stories,
 )
-from mha_helpers.attention import MultiHeadAttention
+from tools.notebook import ROOT
+from tools.page import Page
 
 
 @pytest.fixture
@@ -39,72 +44,53 @@ def test_what_is_asked_follows_from_the_story_and_from_no_place():
         assert (ids[:, :ASKED] == ids[:, word, None]).float().mean(dim=0).max() < 0.6
 
 
-def test_the_model_is_made_of_steps_that_plain_torch_takes():
-    model, ids = training.new_model(training.class_with(), seed=3), new_stories(2, seed=0)
-    x = model.embedding.weight[ids] + model.positions.weight
-    mask = torch.ones(LENGTH, LENGTH).tril().bool()
-    for block in model.blocks:
-        attention = MultiHeadAttention(64, num_heads=4)
-        attention.load_state_dict(block.attention.state_dict())
-        normed = torch.nn.functional.layer_norm(x, (64,), block.norm_1.weight, block.norm_1.bias)
-        x = x + attention(normed, mask)[0]
-        x = x + block.network(
-            torch.nn.functional.layer_norm(x, (64,), block.norm_2.weight, block.norm_2.bias)
-        )
-    logits = model.norm(x) @ model.embedding.weight.T
-    torch.testing.assert_close(model(ids), logits)
-    shares = logits.log_softmax(dim=-1)
-    right = [shares[i, at - 1, ids[i, at]] for i in range(2) for at in range(ASKED, LENGTH)]
-    torch.testing.assert_close(training.loss_of(model, ids), -torch.stack(right).mean())
+def test_the_model_its_loss_and_its_optimisers_are_those_of_the_page():
+    page = {"torch": torch}
+    for cell in Page(ROOT / "notebooks" / "10_can_your_class_learn.ipynb").code:
+        if re.search(
+            "^(class|def loss_of|def optimisers_of|from .* import ASKED)", cell.source, re.MULTILINE
+        ):
+            exec(cell.source.split("\n\n\ntorch.manual_seed")[0], page)
+    torch.manual_seed(3)
+    theirs, ids = page["StoryModel"](), new_stories(8, seed=0)
+    ours = training.new_model(training.class_with(), seed=3)
+    for model, its in ((ours, vars(training)), (theirs, page)):
+        its["loss_of"](model, ids).backward()
+        for optimiser in its["optimisers_of"](model):
+            optimiser.step()
+    assert torch.equal(training.loss_of(ours, ids), page["loss_of"](theirs, ids))
+    assert torch.equal(ours(ids), theirs(ids))
 
 
 def test_training_learns_the_grammar_and_uses_no_story_that_is_kept_back(monkeypatch):
-    used, draw = [], training.new_stories
-    last = draw(200, training.KEPT_BACK)[-1:]
-    monkeypatch.setattr(
-        training, "loss_of", lambda model, ids, loss=training.loss_of: used.append(ids) or loss(model, ids)
-    )
-    monkeypatch.setattr(
-        training,
-        "new_stories",
-        lambda count, seed: (
-            draw(count, seed) if seed == training.KEPT_BACK else torch.cat([draw(count - 1, seed), last])
-        ),
-    )
-    losses = list(training.train(training.new_model(training.class_with(), seed=1), seed=1, steps=30))
-    assert losses[0] > 3 and losses[-1] < 1.6
-    assert last[0].tolist() not in [story for ids in used for story in ids.tolist()]
+    def losses():
+        return training.train(training.new_model(training.class_with(), seed=1), seed=1)
+
+    first, *_, last = islice(losses(), 30)
+    assert first > 3 and last < 1.6
+    used = new_stories(training.BATCH, random.Random(1))  # in the first step of this seed
+    monkeypatch.setattr(training, "stories_kept_back", lambda count: used)
+    assert math.isnan(next(losses()))  # the mean of none
 
 
 def test_without_muon_adamw_moves_every_weight(monkeypatch):
     model = training.new_model(training.class_with())
-    both = training.optimisers_of(model)
     monkeypatch.delattr(torch.optim, "Muon")
     [alone] = training.optimisers_of(model)
-    for optimisers in (both, [alone]):
-        held = [weight for each in optimisers for group in each.param_groups for weight in group["params"]]
-        assert sorted(map(id, held)) == sorted(map(id, model.parameters()))
-
-
-class Oracle(torch.nn.Module):
-    """Knows each story, or says one wrong word of it."""
-
-    def __init__(self, told):
-        super().__init__()
-        self.told = told
-
-    def forward(self, ids):
-        which = (ids[:, None, :ASKED] == self.told[:, :ASKED]).all(dim=-1).int().argmax(dim=-1)
-        return torch.nn.functional.one_hot(self.told[which, 1 : ids.shape[1] + 1], 40).float()
+    assert {*alone.param_groups[0]["params"]} == {*model.parameters()}
 
 
 def test_a_story_is_true_if_no_word_of_its_end_is_wrong():
     ids = new_stories(4, seed=5)
-    told = torch.cat([ids, ids[:, :1]], dim=1)
-    assert training.told_truly(Oracle(told), ids) == training.facts_right(Oracle(told), ids) == 1
+    told = ids.clone()
+
+    def oracle(text):  # knows each story, or says one wrong word of it
+        return torch.nn.functional.one_hot(told[:, 1 : text.shape[1] + 1], 40).float()
+
+    assert training.told_truly(oracle, ids) == training.facts_right(oracle, ids) == 1
     told[1, ASKED] = told[1, ASKED + 3]
-    assert training.told_truly(Oracle(told), ids) == 0.75
-    assert training.facts_right(Oracle(told), ids) == pytest.approx(15 / 16)
+    assert training.told_truly(oracle, ids) == 0.75
+    assert training.facts_right(oracle, ids) == pytest.approx(15 / 16)
 
 
 @pytest.mark.parametrize(
