@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 from mha_helpers.layout import BOLD_LETTER, GAP, LETTER, lay_out, lay_out_heads, too_long
-from mha_helpers.style import COLOURS
+from mha_helpers.style import COLOURS, number
 from mha_helpers.svg import Drawing
 from mha_helpers.svg_heatmap import MOST_CELLS
 from mha_helpers.svg_marks import STYLE
@@ -78,11 +78,14 @@ def test_every_class_of_a_drawing_has_a_rule():
     assert {"tip", "lights", "rest"} <= classes <= set(re.findall(r"\.(\w+)", STYLE))
 
 
-def test_bars_stay_in_their_box_where_the_limits_leave_zero_out():
+def test_bars_stay_in_their_box_and_end_at_their_numbers_where_the_limits_leave_zero_out():
     for values in ([0.9, 1.0], [-0.9, -1.0]):
-        for bar in drawn("bars", values, WORDS[:2], "ink", sorted(values)).tree.iter("rect"):
-            left, width = px(bar, "x", "width")
+        picture = drawn("bars", values, WORDS[:2], "ink", sorted(values))
+        for bar, value in zip(picture.tree.iter("rect"), values, strict=True):
+            left, top, width, height = px(bar, "x", "y", "width", "height")
             assert 0 <= left < left + width <= 400
+            at_its_end = picture.words_in(left + width, top, left + width + 60, top + height)
+            assert at_its_end == [number(value, trim=False)]
 
 
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)

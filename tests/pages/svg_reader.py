@@ -1,4 +1,7 @@
-"""Reads a drawn SVG back: its heatmaps with their cells, its marks and words. It knows nothing of kept drawings."""
+"""Reads a drawn SVG back: its heatmaps with their cells, its marks and words. It knows nothing of kept drawings.
+
+Look for words in ``texts``, not in ``panel.svg()``, whose label holds all that stands below the picture.
+"""
 
 import re
 from collections import namedtuple

@@ -148,15 +148,6 @@ def test_p07_output_is_that_of_plain_torch(head, query):
     torch.testing.assert_close(state["pieces"].sum(dim=0), expected[query])
 
 
-def test_p07_other_values_move_the_output_and_no_weight():
-    before, swapped = explorer("values").state(), explorer("values", values="cat and fish swapped").state()
-    assert torch.equal(swapped["weights"], before["weights"])
-    assert torch.equal(swapped["v"], before["v"][[2, 1, 0]])  # cat and fish
-    torch.testing.assert_close(swapped["output"], before["weights"][2] @ swapped["v"])
-    ones = explorer("values", values="1 from every word").state()["output"]
-    torch.testing.assert_close(ones, torch.ones(2))
-
-
 @pytest.mark.parametrize(("n", "h", "d_k"), [*itertools.product((1, 2, 4), (1, 2, 4), (1, 3))])
 def test_p08_each_number_goes_where_slices_put_it_and_the_wrong_way_where_a_bare_view_does(n, h, d_k):
     panel = explorer("splitting", tokens=n, heads=h, d_k=d_k)
@@ -171,7 +162,6 @@ SEEN = [  # after which clicks, at which values; of the state what follows; what
     ("projection", [(0, 2, 5)], {}, {"token": 2, "feature": 5}, ""),  # in x
     ("projection", [(1, 0, 1)], {}, {"feature": 0, "column": 1}, ""),  # in W
     ("projection", [(2, 0, 0)], {}, {"token": 0, "column": 0}, ""),  # in the result
-    ("scaling", [(0, 4, 1)], {}, {"chosen": (4, 1)}, ""),
     ("mask", [(2, 4, 1)], {}, {"query": 4, "key": 1, "name": "causal"}, ""),
     ("softmax", [(0, 1, 0)], {}, {"hide": "cat"}, ""),
     ("softmax", [(0, 1, 0)] * 2, {}, {"hide": "nobody"}, ""),
