@@ -40,26 +40,23 @@ def _listed(marks):
 FOUND = _listed(dict(each.split(":") for each in IN_TRANSFORMERS.split()))
 
 
-def census(folder, year=2026):
-    """Return what is found in the model files of a year: dict of what -> names of files, in one text.
+def census(folder):
+    """Return what is found in the model files of 2026: dict of what -> names of files, in one text.
 
     ``folder`` is transformers' folder ``models``, a path. A language model of that year is a file
-    ``modeling_….py`` whose header says "Copyright" and the year, and which defines a class of attention for
+    ``modeling_….py`` whose header says "Copyright" and 2026, and which defines a class of attention for
     text and one called ``…ForCausalLM``. An option counts, even where a published model does without it.
-    With latent keys and values, groups are not counted. Raises ``ValueError`` where no file is of that year.
-    Used in deeper/09_since_2023.
+    With latent keys and values, groups are not counted. Used in deeper/09_since_2023.
     """
     marks = {}
     for path in sorted(folder.glob("*/modeling_*.py")):
         text, name = path.read_text(encoding="utf-8"), path.stem.removeprefix("modeling_")
         parts = re.split(r"^(?=\S)", text, flags=re.MULTILINE)  # each begins at the left
         attention = "".join(part for part in parts if re.match(OF_ATTENTION, part))
-        is_of_year = re.search(rf"Copyright.*\b{year}\b", text[:3000])
+        is_of_year = re.search(r"Copyright.*\b2026\b", text[:3000])
         if not (is_of_year and attention and re.search(r"^class \w+ForCausalLM\(", text, re.MULTILINE)):
             continue
         has = [mark for mark, pattern in ANYWHERE.values() if re.search(pattern, text, re.MULTILINE)]
         has += [mark for mark, pattern in IN_ATTENTION.values() if re.search(pattern, attention)]
         marks[name] = "".join(has).replace("g", "" if "l" in has else "g")
-    if not marks:
-        raise ValueError(f"no model file of {year} is in {folder}.")
     return _listed(marks)

@@ -9,7 +9,7 @@ import torch
 from mha_course.d09_todays_models import rotary_explorer
 from mha_course.models import load_language_model
 from mha_helpers.style import number
-from tests.pages.svg_reader import SeenDrawing, drawn, px
+from tests.pages.svg_reader import SeenDrawing, drawn
 from tools.notebook import ROOT
 from tools.page import Page
 
@@ -45,30 +45,6 @@ def test_a_pair_is_turned_by_its_position_and_scores_are_products(setting):
         panel.set(query=i, key=j)
         assert panel.state()["scores"][i, j].item() == pytest.approx(added, abs=1e-4)
         assert f"together give {number(added)}, and 32 if none turns." in repr(panel)
-
-
-@every_setting
-def test_arrows_point_where_query_and_key_do(setting):
-    pair, query, key, base = setting.values()
-    seen, _ = drawn("rotary_explorer", **setting)
-    plain, bold = (seen.shapes("line", **{"stroke-width": width}) for width in ("1.5", "4"))
-    for lines, positions in ((plain, (0, 0)), (bold, (query, key))):
-        for line, vector, position in zip(lines, (QUERY, KEY), positions, strict=True):
-            x1, y1, x2, y2 = px(line, "x1", "y1", "x2", "y2")
-            end = turned(vector, pair, position, base)
-            assert (x2 - x1, y1 - y2) == pytest.approx((46 * end.real, 46 * end.imag), abs=0.11)
-
-
-@every_setting
-def test_the_dot_stands_on_the_curve_at_the_product(setting):
-    seen, _ = drawn("rotary_explorer", **setting)
-    [(dot, said)] = seen.hits("circle", " apart")
-    assert int(said.split()[0].replace("−", "-")) == setting["query"] - setting["key"]
-    curve = [px(line, "x1", "y1") for line in seen.shapes("line", **{"stroke-width": "2"})]
-    x, y = px(dot, "cx", "cy")
-    assert (x - 410) / 10 == setting["query"] - setting["key"]
-    assert (176 - y) / 96 * abs(QUERY) * abs(KEY) == pytest.approx(score(**setting), abs=0.01)
-    assert min(abs(x - at) + abs(y - height) for at, height in curve) < 10  # the dot is on it
 
 
 def test_the_heatmap_is_that_of_the_scores_and_a_click_moves_both_words():

@@ -1,6 +1,7 @@
 """Page 10: stories, the model and its training beside plain torch, and the explorer that trains it."""
 
 import asyncio
+import copy
 import math
 import random
 import re
@@ -164,22 +165,15 @@ def test_heads_are_those_of_the_model_and_one_that_is_off_writes_nothing(panel):
 
 def test_a_break_goes_on_with_the_numbers_learned_so_far(panel):
     panel.controls["train"].value = True
-    before = {name: value.clone() for name, value in panel.explorer.run.model.state_dict().items()}
+    before = copy.deepcopy(panel.explorer.run.model.state_dict())
     panel.set(**{"break": "no mask"})
-    for name, value in panel.explorer.run.model.state_dict().items():
-        assert torch.equal(value, before[name])
+    torch.testing.assert_close(panel.explorer.run.model.state_dict(), before, rtol=0, atol=0)
     assert panel.explorer.run.changes == [(25, "no mask")]
     said = panel.description()  # the loss is of a step that was trained with the mask
     assert "Step 25, no mask: loss" in said and "before the change, " in said
     panel.set(**{"break": "no positions"})
     panel.controls["train"].value = True
     assert not panel.explorer.run.model.positions.weight.any()  # and none are learned again
-
-
-class Foreign(torch.nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.query = torch.nn.Linear(d_model, d_model)
 
 
 def test_the_learners_class_is_taken_where_it_is_right_and_a_slip_is_told(panel, monkeypatch):
@@ -190,7 +184,7 @@ def test_the_learners_class_is_taken_where_it_is_right_and_a_slip_is_told(panel,
     assert learning_explorer().explorer.right is mine
     monkeypatch.setattr(__main__, "MyAttention", training.class_with("no mask"))
     assert learning_explorer().explorer.right is training.class_with()
-    monkeypatch.setattr(__main__, "MyAttention", Foreign)
+    monkeypatch.setattr(__main__, "MyAttention", torch.nn.Linear)
     other = learning_explorer()
     other.set(**{"break": explorer.YOURS})
     assert "needs an nn.Linear w_q" in other.message()
