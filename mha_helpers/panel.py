@@ -31,15 +31,13 @@ else:
 
         _esm = Path(__file__).with_name("listener.js").read_text(encoding="utf-8")
 
-        def __init__(self, click, begin):
+        def __init__(self, click):
             super().__init__()
-            self._click, self._begin = click, begin
+            self._click = click
             self.on_msg(self._receive)
 
         def _receive(self, _, cell, buffers):
             self.send("heard")  # first: what a click starts may take its time
-            if cell == "listening":
-                return self._begin()
             with contextlib.suppress(ValueError, TraitError):  # a picture just replaced, or a question
                 self._click(*map(int, cell.split(",")))
 
@@ -117,7 +115,6 @@ class Panel(widgets.VBox):
         self._state, self._svg, self._lines, self._message = {}, "", [], ""
         self._title_box, self._picture, self._words_box = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self._words_box.add_class("mha-words")
-        self._listens = False  # whether a front end has said that it tells of clicks
         self._busy = False
         super().__init__(self._parts(), layout=widgets.Layout(max_width="100%", overflow="visible"))
         self.add_class("mha-panel")
@@ -139,7 +136,7 @@ class Panel(widgets.VBox):
             buttons.append(_button_for(rows[1]))
         title = _row([self._title_box, *buttons]) if buttons else self._title_box
         parts = [title, *rows, self._picture, self._words_box]
-        return parts if Listener is None else [*parts, Listener(self.click, self._front_end_listens)]
+        return parts if Listener is None else [*parts, Listener(self.click)]
 
     def state(self):
         """Return the controls' values and what was computed; empty if no input was good so far."""
@@ -189,12 +186,6 @@ class Panel(widgets.VBox):
         with contextlib.suppress(TraitError):
             self.set(**self.explorer.click(self._values(), heatmap, row, column))
 
-    def _front_end_listens(self):
-        """Let the title ask for a click; from now on the box of the words is what a screen reader follows."""
-        self._listens = True
-        self._show_words()
-        self._show_title()
-
     def _changed(self, change):
         if not self._busy:
             self._refresh()
@@ -221,7 +212,7 @@ class Panel(widgets.VBox):
 
     def _show_title(self):
         """Write the title or, in its place, right above the field, what is wrong with the input."""
-        shown = f"<b>{html.escape(self._title if self._listens else self.explorer.title)}</b>"
+        shown = f"<b>{html.escape(self.explorer.title if Listener is None else self._title)}</b>"
         if self._message:
             style = "border-left:4px solid #C4433A;padding-left:8px"
             said = html.escape(self._message[0].upper() + self._message[1:])
@@ -230,7 +221,7 @@ class Panel(widgets.VBox):
 
     def _show_words(self):
         """Write at most three lines in a box of constant height, so that nothing below it jumps."""
-        role = "" if self._listens else 'role="status"'
+        role = 'role="status"' if Listener is None else ""  # that of the box, which listener.js gives it
         size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
         written = "<br>".join(html.escape(line) for line in self._lines)
         self._words_box.value = f'<div {role} style="{size}">{written}</div>'
@@ -248,7 +239,8 @@ class Panel(widgets.VBox):
 
     def _mime_(self):
         """Return the still picture, for marimo, which shows no widget that is a box of others."""
-        return "text/html", "".join(part.value for part in (self._title_box, self._picture, self._words_box))
+        title = f"<style>{_STYLE}</style><b>{html.escape(self.explorer.title)}</b>"
+        return "text/html", f"{title}{self._picture.value}{self._words_box.value}"
 
 
 class IndexMenu(widgets.Dropdown):
