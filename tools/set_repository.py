@@ -1,7 +1,7 @@
 """Write the course's address on GitHub into its pages and the README, or take it out again.
 
     python -m tools.set_repository owner/name
-    python -m tools.set_repository --clear
+    python -m tools.set_repository               # takes it out again
 
 With an address the set-up cell installs the helpers in Colab. Every page has below its opening lines a Colab
 badge and a link to the page that plays without a kernel; the README has below its title a link to all of
@@ -34,9 +34,9 @@ OF_README = (
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("repository", nargs="?", default="", help="owner/name on GitHub")
-    what.add_argument("--clear", action="store_true", help="take address and badges out")
+    parser.add_argument(
+        "repository", nargs="?", default="", help="owner/name on GitHub; without: take it out"
+    )
     repository = parser.parse_args(arguments).repository
     if repository and not re.fullmatch(r"[\w-]+/[\w.-]+", repository, re.ASCII):
         return f"{repository!r} is not of the form owner/name, as in octocat/attention-course"
@@ -62,9 +62,8 @@ def main(arguments=None):
     for path in changed:
         path.write_text(new[path], encoding="utf-8", newline="\n")
     print("Changed: " + ", ".join(path.name for path in changed) if changed else "Nothing to change.")
-    if repository and changed:
-        print("Push it, and choose on GitHub: Settings → Pages → GitHub Actions. The pages will play at")
-        print(played)
+    if repository:
+        print(f"On GitHub choose Settings → Pages → GitHub Actions; the pages will play at {played}")
     return 0
 
 

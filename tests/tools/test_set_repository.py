@@ -11,15 +11,13 @@ import pytest
 from tools import set_repository
 from tools.notebook import ROOT, all_pages, name_of, setup_cell
 
-COLAB = """\n
-[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]\
-(https://colab.research.google.com/github/Octo/Course.js/blob/main/{path}) """
-OPENING = COLAB + "[Play with this page in your browser](https://octo.github.io/Course.js/{name}.html)"
-README = f"""\n
-**[Play with it in your browser](https://octo.github.io/Course.js/)**: nothing to install, the first slider moves at once.\
-{COLAB.format(path="notebooks/00_start_here.ipynb")}[![Open in Binder](https://mybinder.org/badge_logo.svg)]\
-(https://mybinder.org/v2/gh/Octo/Course.js/main?urlpath=lab/tree/notebooks/00_start_here.ipynb)
-"""
+COLAB = "(https://colab.research.google.com/github/Octo/Course.js/blob/main/{path})"
+OF_PAGE = "[Play with this page in your browser](https://octo.github.io/Course.js/{name}.html)"
+OF_README = [
+    "**[Play with it in your browser](https://octo.github.io/Course.js/)**: ",
+    COLAB.format(path="notebooks/00_start_here.ipynb"),
+    "(https://mybinder.org/v2/gh/Octo/Course.js/main?urlpath=lab/tree/notebooks/00_start_here.ipynb)",
+]
 
 
 @pytest.fixture
@@ -38,21 +36,18 @@ def contents(folder):
     return {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
 
 
-def test_what_is_written_to_the_letter_and_that_it_is_taken_out_again(course, capsys):
+def test_what_is_written_below_titles_and_openings_and_that_it_is_taken_out_again(course):
     """Another address takes the place of the first, and twice is once."""
-    before, readme = contents(course), course / "README.md"
-    pages = {path: nbformat.read(path, as_version=4).cells for path in course.rglob("*.ipynb")}
-    assert set_repository.main(["first/course"]) == 0
-    for changed in (True, False):
-        capsys.readouterr()
-        assert set_repository.main(["Octo/Course.js"]) == 0
-        assert ("will play at\nhttps://octo.github.io/Course.js/\n" in capsys.readouterr().out) == changed
-    assert contents(course)[readme] == before[readme].replace(b"\n", README.encode(), 1)
-    for path, cells in pages.items():
-        cells[0].source += OPENING.format(path=path.relative_to(course).as_posix(), name=name_of(path))
-        cells[1].source = setup_cell("Octo/Course.js")
-        assert nbformat.read(path, as_version=4).cells == cells
-    set_repository.main(["--clear"])
+    before = contents(course)
+    for address in ("first/course", "Octo/Course.js", "Octo/Course.js"):
+        assert set_repository.main([address]) == 0
+    written = (course / "README.md").read_text(encoding="utf-8").split("\n\n")
+    assert all(link in "\n".join(written[1:3]) for link in OF_README)
+    for path in course.rglob("*.ipynb"):
+        opening, setup = nbformat.read(path, as_version=4).cells[:2]
+        links = COLAB.format(path=path.relative_to(course).as_posix()), OF_PAGE.format(name=name_of(path))
+        assert opening.source.endswith(" ".join(links)) and setup.source == setup_cell("Octo/Course.js")
+    set_repository.main([])
     assert contents(course) == before
     assert "owner/name" in set_repository.main(["https://github.com/octo/course"])
 
