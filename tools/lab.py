@@ -126,10 +126,13 @@ def error_outputs(page):
     return faults_of(page.evaluate(f"() => {cells}"))
 
 
-def run_all(page):
-    """Run every cell, until one fails; without outputs at first, so that none of the file is seen."""
+def run_all(page, above=None):
+    """Run every cell, or those above one, until one fails; without the file's outputs."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    run = "window.jupyterapp.commands.execute('notebook:run-all-cells')"
+    if above is not None:
+        page.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = {above}; }}")
+    command = "notebook:run-all-cells" if above is None else "notebook:run-all-above"
+    run = f"window.jupyterapp.commands.execute('{command}')"
     page.evaluate(f"() => {{ window.ran = false; {run}.finally(() => {{ window.ran = true; }}); }}")
     page.wait_for_function("() => window.ran", timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle
