@@ -54,7 +54,7 @@ def step(state, **event):
     if "value" in event:
         state = _with_value(state, named, event["value"])
     state = replace(state, tour=event.get("tour", 0 if event else state.tour))  # any other choice ends it
-    chosen = _within(state.machine, named) if menus else event.get("cell", state.cell)
+    chosen = _within(state.machine.axes, named) if menus else event.get("cell", state.cell)
     if state.tour:
         cells = tour_of(state.machine)
         state = _at(state, cells[state.tour - 1], cells[::-1])
@@ -81,18 +81,18 @@ def in_head(head, cell):
 
 def _with_value(state, cell, value):
     """Return the state in which a number of x or of a W is set, which is no change where it was the same."""
-    now = state.machine
-    if cell.matrix not in GIVEN or cell not in now.values:
+    if cell.matrix not in GIVEN or cell not in state.machine.values:
         return state
-    changes = dict(state.changes) | {now.whole(cell): value}
-    if value == now.unchanged.values[cell]:
-        del changes[now.whole(cell)]
+    place, before = state.machine.whole(cell), state.machine.unchanged.values[cell]
+    changes = dict(state.changes) | {place: value}
+    if value == before:
+        del changes[place]
     return replace(state, changes=tuple(sorted(changes.items())))
 
 
-def _within(now, cell):
+def _within(axes, cell):
     """Return the last row and column instead of those that a matrix does not have."""
-    rows, columns = now.axes[cell.matrix]
+    rows, columns = axes[cell.matrix]
     return Cell(cell.matrix, min(cell.row, len(rows) - 1), min(cell.column, len(columns) - 1))
 
 
