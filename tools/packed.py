@@ -1,37 +1,87 @@
-"""The states of a Panel as text, which a played page carries and play.js unpacks."""
+"""The states of a Panel as text, which a played page carries and play.js unpacks.
+
+A picture is a row of parts. Pictures with as many parts stand below each other, and each column is packed for
+itself, as one letter a picture: what lies there is alike, so little is left of it.
+"""
 
 import base64
 import json
+import re
 import zlib
 
 import numpy as np
 
+FIRST = 35  # the letter of the part that is met most often: what JSON would escape lies below
+LABEL = re.compile(' aria-label="[^"]*"')  # the words of a picture, which are kept once
+# Where a part ends and the next begins: round the numbers of a cell, and before other marks.
+CUTS = [
+    ('fill-opacity="', ""),
+    ("", '"/><text class="tip"'),
+    (": ", ""),
+    ("", "</text></g>"),
+    ("", "<g "),
+    ("", "<text x"),
+]
+
+
+def parts(svg):
+    """Return a picture without its label, cut where pictures begin to differ.
+
+    >>> parts('<svg aria-label="a: 1"><g x=""><rect fill-opacity="0.5"/></g>')
+    ['<svg>', '<g x=""><rect fill-opacity="', '0.5"/></g>']
+    """
+    svg = LABEL.sub("", svg, count=1)
+    for before, after in CUTS:
+        svg = svg.replace(before + after, f"{before}\0{after}")
+    return svg.split("\0")
+
 
 def packed(made):
-    """Return all ``States`` as text: JSON, deflate, base64."""
-    used, first = np.unique(np.concatenate([ids for ids, _, _ in made.shown.values()]), return_index=True)
-    order = used[first.argsort()]  # those that are used, in the order of their use
-    number = np.zeros(len(made.marks), dtype=np.int32)
-    number[order] = np.arange(len(order))
-    drawn, states, marks = {}, {}, list(made.marks)  # what several names show is packed once
+    """Return all ``States`` as text."""
+    shapes, drawn, states = {}, {}, {}
     for name, (ids, words, settings) in made.shown.items():
-        states[name] = drawn.setdefault((runs(number[ids]), words, settings), len(drawn))
-    content = {"start": made.start, "ends": made.ends, "states": states, "drawn": list(drawn)}
-    content |= {"marks": [marks[i] for i in order], "clicks": made.clicks, "decides": made.decides}
-    numbered = dict(enumerate(made.live))
+        rows = shapes.setdefault(len(ids), {})
+        picture = len(ids), rows.setdefault(ids.tobytes(), len(rows))
+        own = None if name == ",".join(map(str, settings)) else settings
+        states[name] = drawn.setdefault((*picture, words, own), len(drawn))
+    pictures = {
+        count: np.frombuffer(b"".join(rows), np.int32).reshape(-1, count) for count, rows in shapes.items()
+    }
+    letters, order = lettered(pictures.values(), len(made.parts))
+    every = list(made.parts)
+    content = {
+        "start": made.start,
+        "states": states,
+        "drawn": list(drawn),
+        "parts": [every[i] for i in order],
+    }
+    content["columns"] = {count: columns(letters[rows]) for count, rows in pictures.items()}
+    content |= {"clicks": made.clicks, "decides": made.decides}
+    numbered = dict(enumerate(made.controls))
     content["follows"] = [k for k, name in numbered.items() if name in made.follows]
     content["few"] = [k for k, name in numbered.items() if made.offers_few(name)]
+    return deflated(content)
+
+
+def lettered(pictures, count):
+    """Return the letter of each part, its number in Unicode, and the parts in the order of their letters."""
+    varying = np.concatenate([rows[:, (rows != rows[0]).any(axis=0)].ravel() for rows in pictures])
+    met = np.bincount(varying, minlength=count)
+    for rows in pictures:
+        met[rows[0]] += 1
+    order = np.argsort(-met, kind="stable")[: np.count_nonzero(met)]
+    letters = np.zeros(count, dtype="<u4")
+    letters[order] = FIRST + np.arange(len(order))
+    return letters, order.tolist()
+
+
+def columns(letters):
+    """Return each column as text; where all its letters are alike, as this one."""
+    texts = [column.tobytes().decode("utf-32-le") for column in letters.T]
+    return [text[0] if text == text[0] * len(text) else text for text in texts]
+
+
+def deflated(content):
+    """Return content as text that a page carries: JSON, deflate, base64."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-
-
-def runs(ids):
-    """Return numbers as runs, (gap, count, …): how far each begins behind the end of the one before.
-
-    >>> runs(np.array([4, 5, 6, 0, 1]))
-    (4, 3, -7, 2)
-    """
-    starts = np.flatnonzero(np.diff(ids, prepend=ids[0] - 2) != 1)
-    counts = np.diff(starts, append=len(ids))
-    gaps = ids[starts] - np.concatenate([[0], (ids[starts] + counts)[:-1]])
-    return tuple(np.stack([gaps, counts], axis=1).ravel().tolist())

@@ -1,32 +1,35 @@
 // A Panel without a kernel: what it shows lies packed in the page, and a control or a click brings it up.
+const FIRST = 35; // the letter of the first part, as in tools/packed.py
+const FINGER = 24; // pixels that a finger needs
 const LINK = /^#picture-(\d+)=([\d,]+)(?:\/(.+))?$/; // which picture of the page, its settings, what was clicked
 
 // The one that is nearest; the first of several.
 const least = (all, far) => all.reduce((best, one) => far(one) < far(best) ? one : best, all[0]);
 
+// What a picture carries.
+async function unpacked(panel) {
+  const packed = Uint8Array.from(atob(panel.querySelector("script").textContent), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
 // The states of one Panel. Settings are a list: which option each control shows; a click is the name of a cell.
 class Kept {
   constructor(content) {
-    Object.assign(this, content); // start, ends, marks, states, drawn, clicks, decides, follows, few: see tools/states.py
+    Object.assign(this, content); // start, parts, columns, states, drawn, clicks, decides, follows, few: see tools/packed.py
     this.plain = Object.keys(this.states).filter(name => !name.includes(" ")).map(name => name.split(",").map(Number));
     this.places = new Set(this.plain.map(settings => this.place(settings)));
   }
 
-  static async of(panel) {
-    const packed = Uint8Array.from(atob(panel.querySelector("script").textContent), c => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Kept(JSON.parse(await new Response(stream).text()));
-  }
-
   // What is shown at these settings after this click, and which settings follow; nothing if it is not kept.
   at(settings, click = "") {
-    const [runs, words, follow] = this.drawn[this.states[`${settings} ${click}`.trim()]] ?? [];
-    return runs && { runs, words, settings: follow, get picture() { return String(runs); } };
+    const [count, row, words, follow] = this.drawn[this.states[`${settings} ${click}`.trim()]] ?? [];
+    return count && { count, row, words, settings: follow ?? settings, picture: `${count} ${row}` };
   }
 
-  svg({ runs }) {
-    let end = 0; // each run begins so many marks behind the end of the one before
-    return runs.map((n, i) => (end += n) && i % 2 ? this.marks.slice(end - n, end).join("") : "").join("");
+  // Each column has one letter for each row or, where all are alike, one for all.
+  svg({ count, row }) {
+    return this.columns[count].map(letters => this.parts[letters.charCodeAt(letters.length > 1 ? row : 0) - FIRST]).join("");
   }
 
   // Settings without the menus that follow from the others.
@@ -40,18 +43,13 @@ class Kept {
     return Array.from({ length: count }, (_, j) => j).filter(j => isKept(now.with(i, j)));
   }
 
-  // These settings, but for what any click sets back.
-  beforeClick(settings) {
-    return settings.map((i, k) => this.ends.includes(k) ? this.start[k] : i);
-  }
-
   // The settings that a click asks for, where the controls alone say what is shown; the state it leads to, where not.
-  asked(settings, clicked, cell) {
+  asked(settings, cell) {
     const { decides } = this;
     const sets = this.clicks[decides === "all" ? settings : decides === null ? cell : `${cell} ${settings[decides]}`];
     if (sets) return [sets.reduce((to, [k, j]) => to.with(k, j), settings), ""];
-    const again = cell === clicked && `${cell} again`, rest = this.beforeClick(settings);
-    return [[settings, again], [settings, cell], [rest, cell]].find(([from, click]) => click && this.at(from, click));
+    const rest = settings.map((i, k) => this.few.includes(k) ? this.start[k] : i); // with no slider moved
+    return [settings, rest].filter(from => this.at(from, cell)).map(from => [from, cell])[0];
   }
 
   // The kept settings that are nearest to these; what is wanted stays, what offers only what is kept gives way first.
@@ -67,7 +65,7 @@ const PICTURES = {};
 
 class Picture {
   static async in(panel, number) {
-    return new Picture(panel, number, await Kept.of(panel));
+    return new Picture(panel, number, new Kept(await unpacked(panel)));
   }
 
   constructor(panel, number, states) {
@@ -98,6 +96,7 @@ class Picture {
   draw(svg) {
     const { box } = this;
     box.innerHTML = svg;
+    box.firstElementChild.setAttribute("aria-label", this.shown.words.replaceAll("\n", " "));
     if (box.scrollWidth <= box.clientWidth) return;
     const places = [...box.querySelectorAll("rect[stroke='#E8A200']")].map(frame => frame.getBoundingClientRect());
     const framed = least(places, place => place.width);
@@ -133,7 +132,7 @@ class Picture {
       this.move(i, input.stops?.[to] ?? to);
     }));
     this.reset.addEventListener("click", () => this.choose(this.states.start, ""));
-    this.box.addEventListener("click", event => this.clicked(cellOf(event)));
+    this.box.addEventListener("click", event => this.comesNearer(cellOf(event)) || this.clicked(cellOf(event)));
     this.box.addEventListener("pointerover", event => {
       this.box.classList.toggle("answers", !!this.answer(cellOf(event)));
     });
@@ -153,7 +152,7 @@ class Picture {
     for (const [from, clicked] of [[at, click], [now, ""]]) {
       const settings = from.with(i, to);
       if (states.at(settings, clicked)?.settings[i] !== to) continue;
-      const isLost = click && !clicked && !states.ends.includes(i) && states.at(now)?.picture !== this.shown.picture;
+      const isLost = click && !clicked && !states.few.includes(i) && states.at(now)?.picture !== this.shown.picture;
       return this.choose(settings, clicked, isLost ? "What you clicked is not kept for this setting." : "");
     }
     this.goNear(asked, k => k === i);
@@ -168,7 +167,7 @@ class Picture {
   }
 
   answer(cell) {
-    return cell && this.states.asked(this.at, this.click, cell.dataset.cell);
+    return cell && this.states.asked(this.at, cell.dataset.cell);
   }
 
   clicked(cell) {
@@ -178,6 +177,17 @@ class Picture {
     if (state && `${state.picture} ${state.words}` !== `${this.shown.picture} ${this.shown.words}`) return this.choose(settings, click);
     const about = cell.querySelector(".tip")?.textContent;
     this.say(`${about ? `${about}. ` : ""}It is chosen already, or a click on it changes nothing.`);
+  }
+
+  // Tells whether a finger met too small a cell: the picture then comes so near that the next tap can choose one.
+  comesNearer(cell) {
+    const svg = this.box.firstElementChild, { width, height } = cell?.firstElementChild.getBoundingClientRect() ?? {};
+    const small = Math.min(width, height);
+    if (!(small < FINGER) || svg.style.width || !matchMedia("(pointer: coarse)").matches) return false;
+    svg.style.width = `${Math.ceil(svg.clientWidth * FINGER / small)}px`;
+    cell.scrollIntoView({ block: "center", inline: "center" });
+    this.say("Tap a cell to choose it.");
+    return true;
   }
 
   // The way here: what was clicked one after the other, each a button that leads back to it.
@@ -214,7 +224,7 @@ PICTURES.kept = Picture;
 const cellOf = event => event.target.closest("[data-cell]");
 const option = (input, i) => input.dataset.control.split("|")[i];
 function set(input, i, stops) {
-  if (input.type === "checkbox") input.checked = i === 1;
+  if (input.type === "checkbox") Object.assign(input, { checked: i === 1, disabled: stops?.length < 2 });
   else if (input.type === "range") {
     Object.assign(input, stops && { stops, max: stops.length - 1 }, { value: stops?.indexOf(i) ?? i });
     input.nextElementSibling.value = option(input, i);

@@ -11,7 +11,7 @@ import argparse
 import ast
 import functools
 import html
-import json
+import math
 import multiprocessing
 import os
 import re
@@ -31,13 +31,13 @@ import mha_helpers
 from mha_course.p00_start_here.exercises import fish_gets
 from mha_course.p00_start_here.explorer import AttentionExplorer, attention_explorer
 from mha_course.p05_causal_mask.explorer import MaskExplorer
-from mha_helpers.sentence import HAND_MADE_NAMES, TURNS
+from mha_helpers.sentence import HAND_MADE_NAMES, LARGEST_D_K, TURNS, hand_made_heads, sinusoidal_positions
 from mha_helpers.style import COLOURS, HEAD_COLOURS
 from mha_helpers.svg_marks import STYLE
 from tools.judged import OPENING as JUDGED
 from tools.judged import judged_html
 from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
-from tools.packed import packed
+from tools.packed import deflated, packed
 from tools.set_repository import BADGES
 from tools.shipped import own_pages, shipped
 from tools.states import States, options_of
@@ -61,10 +61,10 @@ ANSWERED = "Click or tap a cell: where that shows something else, the pointer is
 UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
 NOT_HERE = "In JupyterLab you can also move {}."
 APART = "Not every combination is kept here, so a slider or a long menu offers less while others are changed."
-LIVE = 'data-picture="(live|mask)"'  # the explorers of pages 00 and 05, which the browser computes
+COMPUTED = 'data-picture="(sentence|mask)"'  # the explorers of pages 00 and 05, which the browser computes
 # The scripts of a page that has this.
-SCRIPTS = {"play.js": "", "sentence.js": LIVE, "live_sentence.js": LIVE}
-SCRIPTS |= {"live_mask.js": 'data-picture="mask"', "judged.js": 'class="judged"'}
+SCRIPTS = {"play.js": ""} | dict.fromkeys(("sentence.js", "heatmaps.js", "sentence_explorer.js"), COMPUTED)
+SCRIPTS |= {"mask_explorer.js": 'data-picture="mask"', "judged.js": 'class="judged"'}
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
@@ -148,20 +148,22 @@ def panel_html(make):
     """Return the Panel that ``make()`` returns as one that plays."""
     make = functools.partial(rehearsed, make)
     panel = make()
-    kind = {AttentionExplorer: "live", MaskExplorer: "mask"}.get(type(panel.explorer))
-    return live_html(panel, kind) if kind else kept_html(panel, States(make))
+    computed = {AttentionExplorer: ("sentence", 16), MaskExplorer: ("mask", 4)}.get(type(panel.explorer))
+    return computed_html(panel, *computed) if computed else kept_html(panel, States(make))
 
 
 def kept_html(panel, states):
     """Return a Panel with its controls and all its states."""
     typed = {name for name, control in panel.controls.items() if isinstance(control, widgets.Text)}
     notes = [TYPED] * bool(typed)
-    still = [f"“{name}”" for name in panel.controls if name not in {*panel.more, *typed, *states.live}]
+    still = [f"“{name}”" for name in panel.controls if name not in {*panel.more, *typed, *states.controls}]
     notes += [NOT_HERE.format(" and ".join(still))] * bool(still)
     notes += [CLICKED] * any(" " in name for name in states.shown) + [ANSWERED] * bool(states.clicks)
-    notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.live.keys())
-    notes += [APART] * any(len(states.stops[name]) < len(options) for name, options in states.live.items())
-    return figure_html(panel, states.live, states.start, notes, packed(states), "kept")
+    notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.controls.keys())
+    notes += [APART] * any(
+        len(states.stops[name]) < len(options) for name, options in states.controls.items()
+    )
+    return figure_html(panel, states.controls, states.start, notes, packed(states), "kept")
 
 
 def figure_html(panel, live, start, notes, carried, kind):
@@ -184,15 +186,19 @@ def figure_html(panel, live, start, notes, carried, kind):
     )
 
 
-def live_html(panel, kind):
+def computed_html(panel, kind, num_heads):
     """Return an explorer of a sentence as one that the browser computes, with the numbers that it needs."""
     options, start = {name: options_of(control) for name, control in panel.controls.items()}, []
     for name, control in panel.controls.items():
         values = [value for _, value in options[name]]
         start.append(values.index(control.value) if values else control.value)
-    given = {"start": start, "turns": TURNS, "names": HAND_MADE_NAMES}
-    given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
-    return figure_html(panel, options, start, [CHOSEN], json.dumps(given), kind)
+    w_q, w_k, *_ = hand_made_heads(num_heads, LARGEST_D_K)
+    step = math.sqrt(12 / w_q.shape[1]) / (2 * 65_535)  # numbers of random heads are whole multiples of it
+    columns = [(w.mT / step).round().int().tolist() for w in (w_q, w_k)]
+    positions = sinusoidal_positions(64).double().round(decimals=7).tolist()
+    given = {"start": start, "names": HAND_MADE_NAMES, "colours": COLOURS, "heads": HEAD_COLOURS}
+    given |= {"step": step, "columns": columns, "positions": positions, "steady": 2 * len(TURNS) - 4}
+    return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
 
 
 def shows_panel(cell):

@@ -15,12 +15,11 @@ from unittest import mock
 import ipywidgets as widgets
 import numpy as np
 
+from tools.packed import parts
+
 MOST_STATES = 3_300  # combinations of the controls
 LONG_MENU = 20  # options
-MOST_CLICKS = 7_000  # of an explorer that remembers
 CELL = re.compile(r'data-cell="([\d,]+)"')
-# What states share is stored once: a cell with its words, a text, any other mark.
-MARK = re.compile(r'<g class="hit".*?</g>|<text.*?</text>|<[^<]+', re.DOTALL)
 
 
 def options_of(control):
@@ -52,11 +51,11 @@ def thinned(stops, values, start):
 
 
 class States:
-    """The states of one Panel: of each its marks, its words, and the settings of its controls.
+    """The states of one Panel: of each its parts, its words, and the settings of its controls.
 
-    ``shown`` has one for each combination of settings, "0,2,1", counted in the options of each live control.
-    ``clicks`` says which options a click on a cell sets. Where the explorer remembers, ``shown`` has a
-    state for each cell clicked, "0,2,1 1,4,4"; a second click, if it shows something else, ends in "again".
+    ``controls`` are those that can be moved, name -> options. ``shown`` has a state for each combination of
+    settings, "0,2,1", counted in these options; ``clicks`` says which of them a click on a cell sets. Where
+    the explorer remembers, ``shown`` has a state for each cell clicked, "0,2,1 1,4,4".
     """
 
     def __init__(self, make):
@@ -65,11 +64,15 @@ class States:
         self.panel = self.make()
         self.plays = getattr(self.panel.explorer, "plays", None)  # which combinations are kept, if it says so
         self.values = self._values()  # of the start
-        self.live, self.follows = self._playing()
+        self.controls, self.follows = self._playing()
+        self.parts, self.shown, self.clicks, self.decides = {}, {}, {}, None
+        remembers = self._remembers()
+        if remembers:  # a menu that follows from others names other cells then
+            self.controls = {name: self.controls[name] for name in self.controls if name not in self.follows}
+            self.follows = set()
         self.start = self._settings()
-        self.marks, self.shown, self.clicks, self.decides, self.ends = {}, {}, {}, None, []
-        self.stops = {name: [*range(len(options))] for name, options in self.live.items()}
-        if self._remembers():
+        self.stops = {name: [*range(len(options))] for name, options in self.controls.items()}
+        if remembers:
             self._keep_clicks()
         else:
             self._keep_all()
@@ -113,9 +116,11 @@ class States:
         return {name: control.value for name, control in self.panel.controls.items()}
 
     def _settings(self):
-        """Return which option each live control shows."""
+        """Return which option each control shows."""
         now = self._values()
-        return tuple([value for _, value in options].index(now[name]) for name, options in self.live.items())
+        return tuple(
+            [value for _, value in options].index(now[name]) for name, options in self.controls.items()
+        )
 
     def _options_now(self, name):
         return [value for _, value in options_of(self.panel.controls[name])]
@@ -132,8 +137,10 @@ class States:
             self.panel.set(**values)
 
     def _named(self, settings):
-        """Return the values of the live controls at these settings."""
-        return {name: options[i][1] for (name, options), i in zip(self.live.items(), settings, strict=True)}
+        """Return the values of the controls that can be moved at these settings."""
+        return {
+            name: options[i][1] for (name, options), i in zip(self.controls.items(), settings, strict=True)
+        }
 
     # --- an explorer that does not remember -----------------------------------------------------------
 
@@ -166,25 +173,25 @@ class States:
 
     def _combinations(self):
         """Return how many there are, about: a menu that follows has half of its options on average."""
-        return math.prod(map(len, self.stops.values())) // 2 ** len(self.follows & self.live.keys())
+        return math.prod(map(len, self.stops.values())) // 2 ** len(self.follows & self.controls.keys())
 
     def _thin(self):
         """Let the longest slider or menu stop less often: one far, not all a little."""
-        long = [name for name in self.live if self._can_be_thinned(name)]
+        long = [name for name in self.controls if self._can_be_thinned(name)]
         if not long:
             count = self._combinations()
             raise ValueError(f"{self.panel!r} has {count} states; sliders and long menus are thinned.")
-        name = max(long, key=lambda name: len(self.live[name]))
-        values, start = [value for _, value in self.live[name]], self.start[[*self.live].index(name)]
+        name = max(long, key=lambda name: len(self.controls[name]))
+        values, start = [value for _, value in self.controls[name]], self.start[[*self.controls].index(name)]
         self.stops[name] = thinned(self.stops[name], values, start)
 
     def _can_be_thinned(self, name):
-        is_long = is_slider(self.panel, name) or len(self.live[name]) > LONG_MENU
+        is_long = is_slider(self.panel, name) or len(self.controls[name]) > LONG_MENU
         return is_long and len(self.stops[name]) > 3
 
     def _whole_rows(self):
         """Return where one control that was thinned has all its options, and no other slider is moved."""
-        for k, (name, options) in enumerate(self.live.items()):
+        for k, (name, options) in enumerate(self.controls.items()):
             if len(self.stops[name]) < len(options):
                 one_moved = [
                     (*self.start[:other], i, *self.start[other + 1 :])
@@ -213,14 +220,14 @@ class States:
 
         And what it does, by the cell, by both, or by the settings.
         """
-        for k in (None, *range(len(self.live)), "all"):
+        for k in (None, *range(len(self.controls)), "all"):
             if (answers := self._decided_by(k)) is not None:
                 return k, {where: options for where, options in answers.items() if options}
         raise ValueError(f"{self.panel!r}: what a click does depends on its cell and on several controls.")
 
     def _decided_by(self, k):
         """Return what clicks do if control k decides it, else None; all are tried near the start."""
-        cells_of = {i: cells[0] for i, mark in enumerate(self.marks) if (cells := CELL.findall(mark))}
+        cells_of = {i: cells[0] for i, part in enumerate(self.parts) if (cells := CELL.findall(part))}
         answers = {}
         for name, (ids, _, _) in self.shown.items():
             settings = settings_of(name)
@@ -239,23 +246,21 @@ class States:
 
     def _options(self, chosen):
         """Return pairs: which control, and which of its options is chosen."""
-        numbered = {name: k for k, name in enumerate(self.live) if name in chosen}
-        values = {name: [value for _, value in self.live[name]] for name in numbered}
+        numbered = {name: k for k, name in enumerate(self.controls) if name in chosen}
+        values = {name: [value for _, value in self.controls[name]] for name in numbered}
         return [(k, values[name].index(chosen[name])) for name, k in numbered.items()]
 
     # --- an explorer that remembers -------------------------------------------------------------------
 
     def _keep_clicks(self):
-        self.live = {name: options for name, options in self.live.items() if name not in self.follows}
-        self.start, self.follows = self._settings(), set()
-        self.stops = {name: [*range(len(options))] for name, options in self.live.items()}
+        """Keep the settings and, where no slider is moved, what a click on each cell shows."""
         for settings in self._grid():
             self._go(settings)
             if self._settings() == settings and not self.panel.message():
                 self._store(key(settings))
-        self.ends = [k for k, _ in enumerate(self.start) if self._is_set_back(k)]
-        for settings in [settings for settings in self._grid() if key(settings) in self.shown]:
-            if all(settings[k] == self.start[k] for k in self.ends) and len(self.shown) < MOST_CLICKS:
+        sliders = [k for k, name in enumerate(self.controls) if is_slider(self.panel, name)]
+        for settings in [*map(settings_of, self.shown)]:
+            if all(settings[k] == self.start[k] for k in sliders):
                 self._click_each(settings)
 
     def _go(self, settings):
@@ -263,41 +268,24 @@ class States:
         self.panel = self.make()
         self.panel.set(**self._named(settings))
 
-    def _is_set_back(self, k):
-        """Tell whether each click sets a control back, as it ends a tour."""
-        others = [i for i in range(len([*self.live.values()][k])) if i != self.start[k]]
-        moved = (*self.start[:k], others[0], *self.start[k + 1 :])
-        self._go(moved)
-        cells = list(dict.fromkeys(CELL.findall(self.panel.svg())))
-        for cell in (cells[-1:] + cells[len(cells) // 2 :])[:2]:
-            self._go(moved)
-            self.panel.click(*map(int, cell.split(",")))
-            if self._settings()[k] != self.start[k]:
-                return False
-        return bool(cells)
-
     def _click_each(self, settings):
         self._go(settings)
         at_rest = self._values(), vars(self.panel.explorer).copy()
         for cell in dict.fromkeys(CELL.findall(self.panel.svg())):
             self._bring(*at_rest)
-            for name in (cell, f"{cell} again"):
-                before = self._values(), vars(self.panel.explorer).copy()
-                self.panel.click(*map(int, cell.split(",")))
-                if (self._values(), vars(self.panel.explorer)) == before:
-                    break
-                self._store(key(settings, name))
+            self.panel.click(*map(int, cell.split(",")))
+            self._store(key(settings, cell))
 
     # --- what is kept ---------------------------------------------------------------------------------
 
     def _store(self, name):
-        ids = [self.marks.setdefault(mark, len(self.marks)) for mark in MARK.findall(self.panel.svg())]
+        ids = [self.parts.setdefault(part, len(self.parts)) for part in parts(self.panel.svg())]
         self.shown[name] = np.array(ids, dtype=np.int32), self.panel.description(), self._settings()
 
     def offers_few(self, name):
         """Tell whether a control is to offer only what is kept while the others stay as they are."""
-        is_thinned = len(self.stops[name]) < len(self.live[name])
-        return is_thinned or name in self.follows or is_slider(self.panel, name)
+        is_thinned = len(self.stops[name]) < len(self.controls[name])
+        return bool(self.plays) or is_thinned or name in self.follows or is_slider(self.panel, name)
 
 
 def untold(make):

@@ -53,12 +53,11 @@ class LanguageExplorer(Explorer):
         }
 
     def plays(self, sentence, off, layer, head, **menus):
-        """Tell whether a page without a kernel keeps this: few heads where one is off or a line is broken."""
-        is_whole = menus["break"] == "nothing"
-        if off:
-            of_page = (layer, head) in {(1, 5), (20, 0), (23, 3)}  # which it asks to switch off
-            return of_page and is_whole and sentence == SENTENCES[0]
-        return is_whole or (layer in {1, 20, 23} and head in {0, 3, 5})
+        """Tell whether a page without a kernel keeps this: lines are broken with the first sentence alone."""
+        is_whole, is_first = menus["break"] == "nothing", sentence == SENTENCES[0]
+        if off:  # of heads that the page asks to switch off
+            return is_whole and is_first and (layer, head) in {(1, 5), (20, 0), (23, 3)}
+        return is_whole or is_first
 
     def click(self, values, heatmap, row, column):
         """A cell of the map chooses its head, which is on again; the large heatmap has nothing to choose."""
@@ -70,11 +69,12 @@ class LanguageExplorer(Explorer):
         rivals = shown["next"].topk(2).indices  # before a head is off, so that both maps compare the same two
         if against.strip():
             rivals[1] = load_language_model().encode(f" {against.strip()}")[0]
-        shown = run(sentence, name, chosen if off else None)
-        direction, total = _towards(shown["stream"], rivals)
+        off_head, rivals = chosen if off else None, tuple(rivals.tolist())
+        shown = run(sentence, name, off_head)
+        writes, total = _written(sentence, name, off_head, rivals)
         return {
             "tokens": shown["tokens"], "weights": shown["weights"], "chosen": chosen,
-            "rivals": rivals.tolist(), "writes": _written(shown["heads"], direction, name), "total": total,
+            "rivals": list(rivals), "writes": writes, "total": total,
             "before": right["next"], "after": shown["next"],
         }  # fmt: skip
 
@@ -182,9 +182,12 @@ def _towards(stream, rivals):
     return direction, (stream @ direction).item()
 
 
-def _written(heads, direction, name):
-    """Return what each head adds to the difference. Shape: heads ``(layers, h, d_v)`` -> ``(layers, h)``."""
+@functools.lru_cache(maxsize=32)
+def _written(sentence, name, off, rivals):
+    """Return what each head adds to the difference of two logits, ``(layers, h)``, and this difference."""
+    shown = run(sentence, name, off)
+    direction, total = _towards(shown["stream"], list(rivals))
     blocks = load_language_model().blocks
     towards = [direction if name == "no W_O" else direction @ block.attention.w_o.weight for block in blocks]
-    towards = torch.stack(towards).view(heads.shape)  # of (d_model) @ (d_model, h·d_v) -> (layers, h, d_v)
-    return (heads * towards).sum(dim=-1)
+    towards = torch.stack(towards).view(shown["heads"].shape)  # (layers, h·d_v) -> (layers, h, d_v)
+    return (shown["heads"] * towards).sum(dim=-1), total

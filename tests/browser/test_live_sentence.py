@@ -1,6 +1,7 @@
 """The explorers of pages 00 and 05 as a page computes them, held against the Panels at every step of a walk."""
 
 import base64
+import hashlib
 import io
 import os
 import random
@@ -12,7 +13,7 @@ from PIL import Image
 
 from mha_course.p00_start_here import attention_explorer
 from mha_course.p05_causal_mask import mask_explorer
-from mha_helpers.sentence import fixed_matrix, tokenize
+from mha_helpers.sentence import tokenize
 from tools import judged, play
 from tools.shipped import own_pages
 from tools.states import CELL, options_of
@@ -143,14 +144,28 @@ def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows
     page.close()
 
 
+def test_a_finger_brings_small_cells_near_and_then_chooses_one(browser, page):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    phone = context.new_page()
+    phone.goto(page.url)
+    phone.wait_for_function("document.querySelector('.play').picture")
+    cell = phone.locator(".map:nth-of-type(4) [data-cell='2,6,5']")
+    for says in ("Tap a cell", "Head 3: next word. “because” looks"):
+        cell.dispatch_event("click")
+        assert says in phone.locator("[role=status]").inner_text()
+        if says == "Tap a cell":
+            place = cell.locator("rect").bounding_box()
+            assert min(place["width"], place["height"]) >= 23.9 and 0 < place["x"] < 366
+    context.close()
+
+
 def test_every_sign_is_cut_into_tokens_as_in_python(page):
     signs = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x30000)]))
     text = " a".join(signs)
     assert page.evaluate("text => tokenize(text)", text) == tokenize(text)
-    signs = ["", "a", "é" * 68, "x" * 135, "x" * 136, "x" * 400]
-    for name in signs:
-        ours = page.evaluate("name => [...fixedMatrix(name, 3, 100)]", name)
-        assert ours == fixed_matrix(name, 3, 100).T.flatten().tolist()
+    for name in ("", "a", "é" * 68, "x" * 135, "x" * 136, "x" * 400):
+        ours = page.evaluate("name => [...shake256(name, 64)]", name)
+        assert bytes(ours) == hashlib.shake_256(name.encode()).digest(64)
 
 
 def test_a_link_brings_a_sentence_and_its_settings_back(page):

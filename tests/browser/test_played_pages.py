@@ -147,23 +147,28 @@ SILENT = "It is chosen already, or a click on it changes nothing."
 # What follows: whether the pointer is a hand | mask d off word | the slider, twice | controls | what is said | the way here
 WALK = f"""start: false | 0 2 True hi | 2 | 2 | 1,1,1 |
 0,0,1: true | 0 2 True one | 2 | 2 | 1,1,1 |  | <one>
-0,0,1: true | 0 2 True two | 2 | 2 | 1,1,1 |  | <one> | ← <two>
+0,0,2: true | 0 1 True two | 1 | 1 | 1,0,1 |  | <one> | ← <two>
 way 0: true | 0 2 True one | 2 | 2 | 1,1,1 |  | <one>
-0,0,1: true | 0 2 True two | 2 | 2 | 1,1,1 |  | <one> | ← <two>
-link: false | 0 2 True two | 2 | 2 | 1,1,1 |  | <two>
-1=2: false | 0 3 True two | 3 | 3 | 1,2,1 |  | <two> | ← <two>
-0,0,9: false | 0 3 True two | 3 | 3 | 1,2,1 | {SILENT} | <two> | ← <two>
-0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |  | <two> | ← <two> | ← <hi>
-2=1: true | 0 3 True hi | 3 | 3 | 1,2,1 |
-0,0,0: true | 0 3 False hi | 3 | 3 | 1,2,0 |  | <hi>
-0=0: true | 1 2 False hi | 2 | 2 | 0,1,0 | Not every combination is kept here: “d <1>” is now 2.
-1=2: true | 1 2 False hi | 2 | 2 | 0,1,0 |
+0,0,2: true | 0 1 True two | 1 | 1 | 1,0,1 |  | <one> | ← <two>
+link: false | 0 1 True two | 1 | 1 | 1,0,1 |  | <two>
+1=1: false | 0 2 True hi | 2 | 2 | 1,1,1 |
+0,0,1: true | 0 2 True one | 2 | 2 | 1,1,1 |  | <one>
+1=2: true | 0 3 True hi | 3 | 3 | 1,2,1 |
+0=0: true | 1 2 True hi | 2 | 2 | 0,1,1 | Not every combination is kept here: “d <1>” is now 2.
+0=1: true | 0 2 True hi | 2 | 2 | 1,1,1 |
+1=2: true | 0 3 True hi | 3 | 3 | 1,2,1 |
+0,0,9: true | 0 2 True hi | 2 | 2 | 1,1,1 |  | <hi>
+0,0,0: true | 0 2 False hi | 2 | 2 | 1,1,0 |  | <hi> | ← <hi>
+2=1: true | 0 2 True hi | 2 | 2 | 1,1,1 |
+0,0,0: true | 0 2 False hi | 2 | 2 | 1,1,0 |  | <hi>
+0=0: true | 1 2 False hi | 2 | 2 | 0,1,0 |  | <hi> | ← <hi>
+1=2: true | 1 2 False hi | 2 | 2 | 0,1,0 |  | <hi> | ← <hi>
 1=0: true | 1 1 False hi | 1 | 1 | 0,0,0 |
 1=2: true | 1 2 False hi | 2 | 2 | 0,1,0 |
 0=1: true | 0 2 False hi | 2 | 2 | 1,1,0 |
-0,0,2: true | 0 1 False one | 1 | 1 | 1,0,0 |  | <one>
-0,0,1: true | 0 1 False one | 1 | 1 | 1,0,0 | {SILENT} | <one>
-link: false | 0 1 False one | 1 | 1 | 1,0,0 |  | <one>
+0,0,2: true | 0 1 False two | 1 | 1 | 1,0,0 |  | <two>
+0,0,2: true | 0 1 False two | 1 | 1 | 1,0,0 | {SILENT} | <two>
+link: false | 0 1 False two | 1 | 1 | 1,0,0 |  | <two>
 reset: false | 0 2 True hi | 2 | 2 | 1,1,1 |
 link: false | 0 2 True hi | 2 | 2 | 1,1,1 |"""
 # The setting beside the start is refused: the slider has two stops.

@@ -1,6 +1,11 @@
 // The explorer of page 05 in any browser: masks by name, and one's own, cell by cell.
 const MASK = 4, OWN = 5, D_K = 16, MOST_MASKED = 24; // the heatmap of the mask; the name of one's own; words of a sentence
 
+KINDS.mask = {
+  said: ["may attend".length, " may look at 64 of 64".length], hues: () => [colourOf("may attend")],
+  cellWords: value => value ? "may attend" : "masked", rowWords: seen => ` may look at ${seen.length} of `,
+};
+
 // Who may look at whom, by name; one's own is what was shown, as long as it fits.
 function namedMask(name, tokens, shown) {
   const causal = (i, j) => j <= i, real = (i, j) => tokens[j] !== "[pad]", fits = shown.length === tokens.length;
@@ -8,7 +13,7 @@ function namedMask(name, tokens, shown) {
   return tokens.map((_, i) => tokens.map((_, j) => allows[name](i, j)));
 }
 
-class LiveMask extends LiveSentence {
+class MaskPicture extends SentencePicture {
   get menus() { return 3; }
 
   get starts() { return [3, 4]; }
@@ -41,7 +46,7 @@ class LiveMask extends LiveSentence {
   computed(tokens) {
     refuseMany(tokens, MOST_MASKED);
     const [, name, head] = this.settings, mask = this.own = namedMask(name, tokens, this.own), x = sentenceVectors(tokens);
-    const cell = this.choices.map(choice => choice.value), [queries, keys] = queryAndKey(head, D_K).map(of => x.map(of));
+    const cell = this.choices.map(choice => choice.value), [queries, keys] = queriesAndKeys(x, head, D_K);
     const scores = queries.map(q => keys.map(k => dot(q, k) / Math.sqrt(D_K)));
     const weights = scores.map((row, i) => mask[i].some(Boolean) ? softmax(row.map((score, j) => mask[i][j] ? score : -Infinity)) : row.map(() => 0));
     this.isTicked = mask[cell[0]][cell[1]];
@@ -83,4 +88,4 @@ class LiveMask extends LiveSentence {
   }
 }
 
-PICTURES.mask = LiveMask;
+PICTURES.mask = MaskPicture;
