@@ -20,6 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
+
 from mha_helpers import probe
 
 ROOT = Path(__file__).parents[1]
@@ -37,11 +39,11 @@ GROUPS = {
         [TORCH, "onnx==1.23.2", "onnxruntime==1.31.1", "openvino==2026.4.1", "mlx[cpu]==0.32.4",
          "tinygrad==0.14.0", "timm==1.0.31", "x-transformers==2.31.10", "transformers==5.24.0"],
         ["with_torch", "with_torch_users", "with_onnx", "with_mlx", "with_tinygrad"]),
-    "compiled": (ANY, [TORCH, "numpy"], ["with_torch_compiled"]),
     "others": (ANY,
-        [TORCH, "torchtune==0.6.1", "torchao==0.10.0", "curated-transformers==2.0.1", "labml-nn==0.5.1"],
-        ["with_other_torch_users"]),
-    "paddle": (ANY, ["paddlepaddle==3.3.1"], ["with_paddle"]),
+        [TORCH, "curated-transformers==2.0.1", "transformer-lens==4.3.0"], ["with_other_torch_users"]),
+    "converters": (ANY,
+        [TORCH, "ncnn==1.0.20261020", "coremltools==9.0", "litert-torch==0.10.0"], ["with_converters"]),
+    "paddle and tvm": (ANY, ["paddlepaddle==3.3.1", "apache-tvm==0.27.0.post1"], ["with_paddle", "with_tvm"]),
     "jax": ("3.12",
         ["jax==0.12.0.1", "flax==0.12.12", "equinox==0.13.8", "dm-haiku==0.0.17", KERAS],
         ["with_jax", "with_keras KERAS_BACKEND=jax"]),
@@ -57,12 +59,11 @@ class Library:
         name, *settings = module.split()
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "DEV": "PYTHON", "JAX_PLATFORMS": "cpu"}
         environment = os.environ | quiet | dict(setting.split("=") for setting in settings)
-        for name_of_path in ("PYTHONPATH", "PYTHONSAFEPATH"):  # a child has its own folder, and that alone
-            environment.pop(name_of_path, None)
+        command = [python, "-E", str(CHILD), name]  # -E: a child has its own folder, and that alone
         self.process = subprocess.Popen(
-            [python, str(CHILD), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
-        self.versions = pickle.load(self.process.stdout)
+        self.callables = pickle.load(self.process.stdout)  # name -> package, version, order of the axes
 
     def attend(self, name):
         """Return the adapter of one callable, as probe wants it."""
@@ -108,43 +109,43 @@ def environment(name):
 
 def measured(name):
     """Return an entry for each callable of a group."""
-    entries, python = [], environment(name)
+    entries, python, today = [], environment(name), datetime.date.today().isoformat()
     for module in GROUPS[name][2]:
         library = Library(python, module)
-        for callable_, (package, version) in library.versions.items():
+        for callable_, (package, version, axes) in library.callables.items():
             print(f"    {package} {version}: {callable_}", flush=True)
             entry = {"group": name, "library": package, "version": version.split("+")[0]}
-            entry |= {"callable": callable_, "date": datetime.date.today().isoformat()}
-            found = probe(library.attend(callable_)).as_dict()
-            entry["answers"] = {question: _stored(**finding) for question, finding in found.items()}
-            entries.append(entry)
+            entry |= {"callable": callable_, "axes": axes, "date": today}
+            found = probe(library.attend(callable_))
+            entries.append(entry | {"answers": {question: _stored(found[question]) for question in found}})
         library.close()
     return entries
 
 
-def _stored(answer, weights, refusal, **_):
-    if refusal.startswith("NotAsked: "):
-        return ["not asked", refusal.removeprefix("NotAsked: ")]
-    if refusal:
-        return ["refused", refusal]
-    rows = [[None if math.isnan(weight) else round(weight, 3) + 0.0 for weight in row] for row in weights]
-    return [answer, rows]
+def _stored(found):
+    if found["refusal"].startswith("NotAsked: "):
+        return ["not asked", found["refusal"].removeprefix("NotAsked: ")]
+    if found["refusal"]:
+        return ["refused", found["refusal"]]
+    rows = [[None if math.isnan(x) else round(x, 3) + 0.0 for x in row] for row in found["weights"]]
+    return [found["answer"], rows]
 
 
 def differences(stored, now):
     """Yield a line for each answer that is not the stored one; the last digits of weights may differ."""
+    before = {entry["callable"]: entry["answers"] for entry in stored}
     for entry in now:
-        before = next((old for old in stored if old["callable"] == entry["callable"]), None)
         for question, answer in entry["answers"].items():
-            old = before and before["answers"].get(question)
-            if old is None or not _alike(old, answer):
+            old = before.get(entry["callable"], {}).get(question)
+            if not old or not _alike(*old, *answer):
                 yield f"{entry['library']} {entry['callable']}, {question}: {old} is stored, and now {answer}"
 
 
-def _alike(old, new):
-    if isinstance(old, list) and isinstance(new, list):
-        return len(old) == len(new) and all(map(_alike, old, new))
-    return old == new if isinstance(new, str | None) else abs((old or math.inf) - new) < 0.005 or old == new
+def _alike(answer, seen, new_answer, now_seen):
+    if answer != new_answer or isinstance(now_seen, str):
+        return (answer, seen) == (new_answer, now_seen)
+    numbers = [numpy.array(rows, dtype=float) for rows in (seen, now_seen)]  # None is NaN
+    return numpy.allclose(*numbers, rtol=0, atol=0.005, equal_nan=True)
 
 
 def read():
@@ -170,12 +171,12 @@ def main():
             continue
         print(f"{name}:", flush=True)
         now = measured(name)
-        if options.check:
-            found = list(differences(read(), now))
-            print(*found, f"{len(now)} callables measured, {len(found)} answers differ", sep="\n")
-            failed |= bool(found)
-        else:
+        if not options.check:
             write(read(), now)
+            continue
+        found = list(differences(read(), now))
+        print(*found, f"{len(now)} callables measured, {len(found)} answers differ", sep="\n")
+        failed |= bool(found)
     return failed
 
 

@@ -43,19 +43,20 @@ def answer_of(callable_, question):
 def libraries_table(questions=tuple(QUESTIONS), callables=None):
     """Return a table of what libraries answer: a row for each callable, a column for each question.
 
-    ``questions`` are those of ``probe``, by name, ``callables`` parts of names; by default all.
+    ``questions`` are those of ``probe``, by name, ``callables`` parts of names; by default all. Its axes
+    are b texts, n words, h heads of d features, or hd where heads lie side by side.
 
     >>> libraries_table(["empty row", "more keys"], ["F.scaled_dot_product_attention, math", "mlx.nn"])
-    callable                              version  empty row  more keys
-    F.scaled_dot_product_attention, math  2.13.0   zeros      top left
-    mlx.nn.MultiHeadAttention             0.32.4   the mean   bottom right
+    callable                              version  axes     empty row  more keys
+    F.scaled_dot_product_attention, math  2.13.0   b h n d  zeros      top left
+    mlx.nn.MultiHeadAttention             0.32.4   b n hd   the mean   bottom right
     """
     names = [name for name in measured() if callables is None or any(part in name for part in callables)]
     unknown = [question for question in questions if question not in QUESTIONS]
     if unknown or not names:
         raise ValueError(f"there is no {unknown or callables}; the questions are {', '.join(QUESTIONS)}.")
-    rows = [
-        [name, measured()[name]["version"], *(answer_of(name, question) for question in questions)]
-        for name in names
-    ]
-    return words_table([["callable", "version", *questions], *rows])
+    rows = [["callable", "version", "axes", *questions]]
+    for name in names:
+        entry = measured()[name]
+        rows.append([name, entry["version"], entry["axes"], *(answer_of(name, each) for each in questions)])
+    return words_table(rows)

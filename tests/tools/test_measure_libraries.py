@@ -19,7 +19,7 @@ PLAIN = Keyhole(pytorch)
 
 def test_what_is_asked_in_another_process_is_answered_as_in_this_one():
     library, name = Library(sys.executable, "with_torch"), "F.scaled_dot_product_attention"
-    assert library.versions[name] == ("torch", torch.__version__)
+    assert library.callables[name] == ("torch", torch.__version__, "b h n d")
     here, there = probe(pytorch), probe(library.attend(name))
     assert here.pop("shared heads")["answer"] == "refused"  # the adapter there switches them on
     assert there.pop("shared heads")["answer"] == "1 1 2 2"

@@ -34,7 +34,7 @@ class Adapter(NamedTuple):
     takes_flag: bool = True
     shares_heads: bool = True
 
-    def __call__(self, convert, back, dtype, inputs, mask, causal):
+    def __call__(self, library, dtype, inputs, mask, causal):
         if causal and not self.takes_flag:
             raise NotAsked("it has no causal flag")
         heads = [x.shape[1] for x in inputs]
@@ -47,12 +47,21 @@ class Adapter(NamedTuple):
             arrays = [x.reshape(*x.shape[:2], -1) for x in arrays]
         if mask is not None:
             mask = mask.reshape((1,) * (self.mask_axes - 2) + mask.shape)
-            mask = convert(mask, str(mask.dtype))
-        arrays = [convert(numpy.ascontiguousarray(x), dtype) for x in arrays]
-        output = back(self.attend(*arrays, mask, causal, *heads[:side_by_side]))
+            mask = library.convert(mask, str(mask.dtype))
+        arrays = [library.convert(numpy.ascontiguousarray(x), dtype) for x in arrays]
+        output = library.back(self.attend(*arrays, mask, causal, *heads[:side_by_side]))
         if side_by_side:
             output = output.reshape(*output.shape[:2], -1, inputs[0].shape[-1])
         return numpy.ascontiguousarray(output.transpose(numpy.argsort(order)), numpy.float32)
+
+
+def convert(array, dtype):
+    """As a library has it that takes NumPy's arrays; bfloat16 is there once ml_dtypes is imported."""
+    return array.astype(dtype)
+
+
+def back(output):
+    return output.astype(numpy.float32)
 
 
 def function(call, mask_name="mask", **options):
@@ -64,11 +73,10 @@ def function(call, mask_name="mask", **options):
     return Adapter(attend, "b n h d", mask_axes=4)
 
 
-def called(library, name, dtype, inputs, mask, causal):
+def called(library, name, *given):
     """Return ("output", array), or ("refused", kind of the error, its words)."""
     try:
-        adapter = ChainMap(*library.CALLABLES.values())[name]
-        return "output", adapter(library.convert, library.back, dtype, inputs, mask, causal)
+        return "output", ChainMap(*library.CALLABLES.values())[name](library, *given)
     except Exception as error:
         return "refused", type(error).__name__, str(error)
 
@@ -78,9 +86,11 @@ def main():
     os.dup2(2, 1)  # what a library prints must not come between
     warnings.simplefilter("ignore")
     library = importlib.import_module(sys.argv[1])
-    reply = {}
-    for package, callables in library.CALLABLES.items():
-        reply |= dict.fromkeys(callables, (package, importlib.metadata.version(package)))
+    reply = {
+        name: (package, importlib.metadata.version(package), adapter.axes)
+        for package, callables in library.CALLABLES.items()
+        for name, adapter in callables.items()
+    }
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what came before, an import that fails, is to be read
     while True:
         pickle.dump(reply, channel)

@@ -41,17 +41,13 @@ def haiku_layer(q, k, v, mask, causal, heads):
     return forward.apply(forward.init(jax.random.key(0), q, k, v, mask), q, k, v, mask)
 
 
-by_mask = function(jax.nn.dot_product_attention)
 # Its layer lets the weights be seen by handing itself to the function.
 seen = function(nnx.dot_product_attention, module=nnx.Module())
 no_flag = {"takes_flag": False, "shares_heads": False}
 
 CALLABLES = {
     "jax": {
-        "jax.nn.dot_product_attention": by_mask,
-        "jax.nn.dot_product_attention, under jit": by_mask._replace(  # as models are run
-            attend=jax.jit(by_mask.attend, static_argnums=4)
-        ),
+        "jax.nn.dot_product_attention": function(jax.nn.dot_product_attention),
         "jax.nn.dot_product_attention, the mask as bias": function(jax.nn.dot_product_attention, "bias"),
     },
     "flax": {

@@ -1,33 +1,14 @@
-"""torchtune, curated-transformers and labml."""
+"""curated-transformers, and what TransformerLens puts in place of GPT-2's attention."""
+
+import tempfile
 
 import torch
 from child import Adapter
 from curated_transformers.layers import attention as curated
-from labml import tracker
-from labml_nn.transformers import mha
-from torch import nn
-from torchtune.modules import MultiHeadAttention
-from with_torch import back, convert, transparent  # noqa: F401
-
-tracker.debug = lambda *_: None  # labml's newest release has it no longer, and labml-nn's newest asks for it
-
-
-def torchtune(q, k, v, mask, causal, heads):
-    """Keys and values come from one text, so they stand side by side in it, and matrices part them."""
-    wide, narrow, d = q.shape[-1], k.shape[-1], q.shape[-1] // heads
-    width = wide + 2 * narrow
-    layer = MultiHeadAttention(
-        embed_dim=width, num_heads=heads, num_kv_heads=narrow // d, head_dim=d, is_causal=causal,
-        q_proj=nn.Linear(width, wide), k_proj=nn.Linear(width, narrow), v_proj=nn.Linear(width, narrow),
-        output_proj=nn.Identity(),
-    ).to(q.dtype).eval()  # fmt: skip
-    eye = torch.eye(width, dtype=q.dtype)
-    with torch.no_grad():
-        for part, start in ((layer.q_proj, 0), (layer.k_proj, 0), (layer.v_proj, narrow)):
-            part.weight.copy_(eye[start : start + part.out_features])
-            part.bias.zero_()
-    texts = (q, torch.cat([k, v], dim=-1))
-    return layer(*(nn.functional.pad(text, (0, width - text.shape[-1])) for text in texts), mask=mask)
+from tokenizers import Tokenizer, models
+from transformer_lens.model_bridge import TransformerBridge
+from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from with_torch import back, convert, one_text, transparent  # noqa: F401
 
 
 def curated_transformers(q, k, v, mask, causal):
@@ -37,19 +18,43 @@ def curated_transformers(q, k, v, mask, causal):
     return scorer(query=q, key=k, value=v, attention_mask=mask, use_causal_mask=causal)
 
 
-def labml(q, k, v, mask, causal, heads):
-    layer = transparent(mha.MultiHeadAttention(heads, q.shape[-1])).to(q.dtype).eval()
-    return layer(query=q, key=k, value=v, mask=None if mask is None else mask[..., None])
+def tokenizer_of_one_word():
+    """Without one TransformerLens asks a hub for GPT-2's; it must come from a folder."""
+    made = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
+    tokens = dict.fromkeys(("unk_token", "bos_token", "eos_token", "pad_token"), "a")
+    with tempfile.TemporaryDirectory() as folder:
+        PreTrainedTokenizerFast(tokenizer_object=made, **tokens).save_pretrained(folder)
+        return AutoTokenizer.from_pretrained(folder, add_bos_token=True)
 
 
+def lens(compatible):
+    """GPT-2's layer is always causal, unless a mask of four axes says what is seen."""
+
+    def attend(q, k, v, mask, causal, heads):
+        x, matrices = one_text(q, k, v)
+        config = GPT2Config(n_embd=x.shape[-1], n_head=3 * heads, n_layer=1, vocab_size=1, n_positions=9)
+        model = GPT2LMHeadModel(config).to(q.dtype).eval()
+        layer = model.transformer.h[0].attn
+        with torch.no_grad():
+            transparent(layer.c_proj)
+            layer.c_attn.weight.copy_(matrices.T)
+        bridge = TransformerBridge.boot_transformers("gpt2", hf_model=model, tokenizer=TOKENIZER)
+        if compatible:
+            bridge.enable_compatibility_mode(disable_warnings=True, no_processing=True)
+        if mask is None and not causal:
+            mask = torch.ones(1, 1, *2 * q.shape[1:2]).bool()
+        return bridge.blocks[0].attn(x, attention_mask=mask)[0][..., : q.shape[-1]]
+
+    return Adapter(attend, "b n hd", 4)
+
+
+TOKENIZER = tokenizer_of_one_word()
 CALLABLES = {
-    "torchtune": {"torchtune.modules.MultiHeadAttention": Adapter(torchtune, "b n hd", 3)},
     "curated-transformers": {
         "curated_transformers ScaledDotProductAttention": Adapter(curated_transformers, mask_axes=4)
     },
-    "labml-nn": {
-        "labml_nn.transformers.MultiHeadAttention": Adapter(
-            labml, "n b hd", takes_flag=False, shares_heads=False
-        )
+    "transformer-lens": {
+        "transformer_lens, bridge of GPT-2": lens(compatible=False),
+        "transformer_lens, compatibility mode": lens(compatible=True),
     },
 }

@@ -4,7 +4,7 @@ import torch
 from child import Adapter, NotAsked
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, bias, sdpa_kernel
+from torch.nn.attention import SDPBackend, bias, flex_attention, sdpa_kernel
 
 
 def convert(array, dtype):
@@ -20,19 +20,29 @@ def fused(q, k, v, mask, causal):
     return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, enable_gqa=shared)
 
 
-def by(backend):
-    def attend(*given):
-        with sdpa_kernel(backend):
-            return fused(*given)
-
-    return Adapter(attend)
-
-
 def lower_right(q, k, v, mask, causal):
     if causal and mask is not None:
         raise NotAsked("one argument takes the mask or causal_lower_right(n_q, n_k), not both")
     mask = bias.causal_lower_right(q.shape[-2], k.shape[-2]) if causal else mask
     return fused(q, k, v, mask, causal=False)
+
+
+def flex(q, k, v, mask, causal):
+    """Its masks are functions of places: a bool mask goes into mask_mod, a mask of numbers into score_mod."""
+    n_q, n_k = q.shape[-2], k.shape[-2]
+    hides = mask is not None and mask.dtype == torch.bool
+    kept = mask if hides else torch.ones(n_q, n_k).bool()
+    added = torch.zeros(n_q, n_k) if mask is None or hides else mask
+
+    def allowed(b, h, i, j):
+        return kept[i, j] & ((i >= j) | (not causal))
+
+    def score(scores, b, h, i, j):
+        return scores + added[i, j]
+
+    block = flex_attention.create_block_mask(allowed, None, None, n_q, n_k, device="cpu")
+    shared = q.shape[1] != k.shape[1]
+    return flex_attention.flex_attention(q, k, v, score, block_mask=block, enable_gqa=shared)
 
 
 def transparent(layer):
@@ -64,52 +74,23 @@ def one_text(q, k, v):
     return torch.cat([q, k, v], dim=-1), matrices.flatten(0, 1)
 
 
+@torch.no_grad()
 def fast_path(q, k, v, mask, causal, heads):
     x, matrices = one_text(q, k, v)
     layer = transparent(nn.MultiheadAttention(x.shape[-1], 3 * heads, batch_first=True)).to(q.dtype).eval()
-    with torch.no_grad():
-        layer.in_proj_weight.copy_(matrices)
-        output = layer(x, x, x, attn_mask=mask, is_causal=causal, need_weights=False)[0]
+    layer.in_proj_weight.copy_(matrices)
+    output = layer(x, x, x, attn_mask=mask, is_causal=causal, need_weights=False)[0]
     return output[..., : q.shape[-1]]
-
-
-def encoder_layer(training):
-    """The norm at its end is undone by two features that are known."""
-
-    def attend(q, k, v, mask, causal, heads):
-        if q.dtype != torch.float32:
-            raise NotAsked("through a norm the weights are not seen in half precision")
-        x, matrices = one_text(q, k, v)
-        width = x.shape[-1]
-        known = torch.zeros_like(x)
-        known[..., 0], known[..., 1] = 4, -4
-        x = torch.cat([x, known], dim=-1)
-        layer = nn.TransformerEncoderLayer(2 * width, 6 * heads, 1, dropout=0.0, batch_first=True)
-        with torch.no_grad():
-            transparent(layer.self_attn).in_proj_weight.zero_()
-            for part, rows in enumerate(matrices.chunk(3)):
-                layer.self_attn.in_proj_weight[2 * part * width :][:width, :width] = rows
-            transparent(layer.linear2).weight.zero_()
-        layer.train(training)
-        with torch.set_grad_enabled(training):
-            output = layer(x, src_mask=mask, is_causal=causal)
-        first, second = output[..., width, None], output[..., width + 1, None]
-        output = (output - (first + second) / 2) * 8 / (first - second)
-        return (output - x)[..., : q.shape[-1]]
-
-    return Adapter(attend, "b n hd")
 
 
 CALLABLES = {
     "torch": {
         "F.scaled_dot_product_attention": Adapter(fused),
-        "F.scaled_dot_product_attention, math": by(SDPBackend.MATH),
-        "F.scaled_dot_product_attention, flash": by(SDPBackend.FLASH_ATTENTION),
+        "F.scaled_dot_product_attention, math": Adapter(sdpa_kernel(SDPBackend.MATH)(fused)),
         "F.scaled_dot_product_attention, causal_lower_right": Adapter(lower_right),
         "nn.MultiheadAttention, weights asked for": layer_of(True),
         "nn.MultiheadAttention, no weights": layer_of(False),
         "nn.MultiheadAttention, in eval and no_grad": Adapter(fast_path, "b n hd"),
-        "nn.TransformerEncoderLayer, in training": encoder_layer(True),
-        "nn.TransformerEncoderLayer, in eval and no_grad": encoder_layer(False),
+        "flex_attention": Adapter(flex),
     }
 }
