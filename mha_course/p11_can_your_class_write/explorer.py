@@ -152,22 +152,20 @@ def model_with(name):
 def run(sentence, name, off):  # no defaults: the cache would hold one run under several keys
     """Run the model, perhaps broken, perhaps with a head off, and return what it computes on its way."""
     tokenize(sentence)  # refuses an empty one
-    model, first = model_with(name), off[0] if off else 0
+    model = model_with(name)
     ids = model.encode(sentence)
     if len(ids) > MOST_TOKENS:
         raise ValueError(f"These are {len(ids)} tokens and {MOST_TOKENS} fit in the picture: shorten it.")
-    whole = run(sentence, name, None) if off else {"inputs": [model.embedding(ids)[None]]}
-    x, mask = whole["inputs"][first], causal_mask(len(ids))  # nothing changes below the first head off
-    inputs, weights, heads = ([*whole.get(part, ())][:first] for part in ("inputs", "weights", "heads"))
-    for layer in range(first, LAYERS):
-        attention = model.blocks[layer].attention
-        attention.on = torch.tensor([(layer, head) != off for head in range(NUM_HEADS)])[:, None, None]
-        inputs.append(x)
-        x = model.blocks[layer](x, mask)
-        weights.append(attention.weights)
-        heads.append(attention.heads[:, -1])
+    x, mask = model.embedding(ids)[None], causal_mask(len(ids))
+    weights, heads = [], []
+    for layer, block in enumerate(model.blocks):
+        is_on = [(layer, head) != off for head in range(NUM_HEADS)]
+        block.attention.on = torch.tensor(is_on)[:, None, None]
+        x = block(x, mask)
+        weights.append(block.attention.weights)
+        heads.append(block.attention.heads[:, -1])
     return {
-        "tokens": [_word(token) for token in ids], "inputs": inputs, "stream": x[0, -1],
+        "tokens": [_word(token) for token in ids], "stream": x[0, -1],
         "weights": torch.stack(weights), "heads": torch.stack(heads),
         "next": model.logits(x[0, -1]).softmax(dim=-1),
     }  # fmt: skip
