@@ -15,7 +15,6 @@ from mha_helpers.masks import causal_mask
 
 D_MODEL, NUM_HEADS, LAYERS = 64, 4, 2
 STEPS, BATCH = 500, 64
-RATES = {"Muon": 0.02, "AdamW": 0.003}  # the highest learning rate of the cycle
 _UNCUT = {"(b, n, self.num_heads, self.d_k)": "(b, self.num_heads, n, self.d_k)"}
 _UNCUT |= {f"{name}(x).view(cut).transpose(1, 2)": f"{name}(x).view(cut)" for name in ("w_q", "w_k", "w_v")}
 BREAKS = {  # what is changed in the class of page 09
@@ -102,10 +101,10 @@ def optimisers_of(model):
     """Return Muon for the matrices and AdamW for the rest; where torch has no Muon, AdamW for everything."""
     matrices = [weight for weight in model.blocks.parameters() if weight.ndim == 2]
     if not hasattr(torch.optim, "Muon"):
-        return [torch.optim.AdamW(model.parameters(), lr=RATES["AdamW"])]
+        return [torch.optim.AdamW(model.parameters(), lr=0.003)]
     inside = {id(weight) for weight in matrices}
     rest = [weight for weight in model.parameters() if id(weight) not in inside]
-    return [torch.optim.Muon(matrices, lr=RATES["Muon"]), torch.optim.AdamW(rest, lr=RATES["AdamW"])]
+    return [torch.optim.Muon(matrices, lr=0.02), torch.optim.AdamW(rest, lr=0.003)]
 
 
 def loss_of(model, ids):
@@ -114,13 +113,13 @@ def loss_of(model, ids):
     return F.cross_entropy(said.flatten(0, 1), ids[:, ASKED:].flatten())
 
 
-def train(model, seed=0, steps=STEPS, optimisers=None):
+def train(model, seed=0, optimisers=None):
     """Train in place; yield the loss of each step. No story of those that are kept back is used."""
     optimisers = optimisers or optimisers_of(model)
-    options = {"total_steps": steps, "pct_start": 0.1, "anneal_strategy": "linear", "cycle_momentum": False}
+    options = {"total_steps": STEPS, "pct_start": 0.1, "anneal_strategy": "linear", "cycle_momentum": False}
     cycles = [OneCycleLR(each, each.param_groups[0]["lr"], **options) for each in optimisers]
     draw, kept_back = random.Random(seed), {tuple(story) for story in stories_kept_back(200).tolist()}
-    for _ in range(steps):
+    for _ in range(STEPS):
         ids = new_stories(BATCH, draw)
         ids = ids[[tuple(story) not in kept_back for story in ids.tolist()]]
         loss = loss_of(model, ids)
