@@ -12,6 +12,7 @@ import torch
 from mha_helpers.masks import causal_mask
 from mha_helpers.style import COLOURS, HEAD_COLOURS, number
 from mha_helpers.svg import Drawing
+from tests.pages.drawings import NEEDS_A_MODEL
 from tests.pages.svg_reader import SeenDrawing, drawn, px
 
 ABOUT = {"abs": 1.01}  # pixels: each end of a mark is rounded to a tenth, and a bar of 0 is 1 wide
@@ -101,15 +102,16 @@ PANELS = [  # a Panel, its settings, and the matrix that each of its heatmaps sh
 
 
 @pytest.mark.parametrize(("name", "settings", "matrices"), PANELS, ids=[name for name, *_ in PANELS])
-def test_a_heatmap_of_a_panel_holds_the_numbers_of_its_state(name, settings, matrices):
-    picture, state = drawn(name, **settings)
+def test_heatmaps_of_a_panel_hold_the_numbers_of_its_state_and_frame_what_is_chosen(name, settings, matrices):
+    (picture, state), framed = drawn(name, **settings), set()
     for seen, matrix in zip(picture.heatmaps, matrices(state), strict=True):
+        corners = [px(frame, "x", "y") for frame in seen.frames]
+        framed |= {place for place, cell in seen.cells.items() if [cell.x, cell.y] in corners}
         assert len(seen.cells) == matrix.numel()
         for place, cell in seen.cells.items():
-            said = re.search(r": (−?[\d.]+)", cell.said)
-            assert not said or float(said[1].replace("−", "-")) == pytest.approx(
-                float(matrix[place]), abs=0.051
-            )
+            for said in re.findall(r": (−?[\d.]+)", cell.said):
+                assert float(said.replace("−", "-")) == pytest.approx(float(matrix[place]), abs=0.051)
+    assert "chosen" not in state or framed == {tuple(state["chosen"][-2:])}
 
 
 def luminance(colours):
@@ -195,6 +197,8 @@ def test_marks_are_as_long_as_the_numbers_that_they_say_on_one_scale(name, setti
     lengths, said = zip(*marks(picture), strict=True)
     values = numbers(state).flatten().tolist()
     unit = max(lengths) / max(map(abs, values))
+    if name == NEEDS_A_MODEL:  # whose drawings are not kept: a probability of 1 would be so long
+        assert unit == pytest.approx(133.3, rel=0.02)
     assert list(lengths) == pytest.approx([abs(value) * unit for value in values], rel=0.02, **ABOUT)
     for words, value in zip(said, values, strict=True):
         assert (f"{value**2:.1%}" if words.endswith("scores") else number(value)) in words
