@@ -8,7 +8,7 @@ from mha_helpers.panel import Explorer, IndexMenu, Panel
 
 
 class Letters(Explorer):
-    title, more = "A title", ("head", "query", "key")
+    title, more, letters = "A title", ("head", "query", "key"), "abcde"
 
     def __init__(self):
         self.drawings = []
@@ -18,7 +18,7 @@ class Letters(Explorer):
 
     def adjust(self, controls, values):
         for name in self.more:
-            controls[name].offer("abcde"[: values["size"]])
+            controls[name].offer(self.letters[: values["size"]])
 
     def compute(self, size, **chosen):
         if size == 4:
@@ -74,6 +74,11 @@ def test_a_button_leads_back_to_the_start_and_one_shows_the_other_controls(panel
     panel.set(size=5, query=4)
     reset.click()
     assert reset.description == "reset" and panel.state() == start
+    panel.explorer.letters = "cba"
+    panel.set(size=2, query=1)
+    panel.explorer.letters = "abcde"
+    panel.reset()
+    assert panel.state() == start  # the index of the start, though its word stood elsewhere before
     assert list(panel.children[1].children) == [panel.controls["size"]]
     assert panel.children[2].layout.display == "none"
     more.value = True
