@@ -9,6 +9,11 @@ _TWO_SENTENCES = changes("""
     You compare n positions with b lengths: which needs a new axis, so that all pairs meet?
     & causal_mask(n) => & causal_mask(n) | torch.eye(n).bool()
     Your padding sees itself: what does the task say of it?
+    >= first_word[:, None] => < lengths[:, None]
+    real[:, None, None, :] & => real[:, None, None, :] & real[:, None, :, None] &
+    You hide what comes after the words: here the padding comes before them.
+    & causal_mask(n) => & real[:, None, :, None]
+    Padding is hidden, but later words are not.
     causal_mask(n) => causal_mask(n).tril(-1)
     No word sees itself: is it later than itself?
     real[:, None, None, :] => real[:1, None, None, :].expand(len(lengths), 1, 1, n)

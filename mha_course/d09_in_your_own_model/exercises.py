@@ -48,7 +48,8 @@ class CrossAttention(AttentionExercise):
 
     def _parts(self, case):
         target, source, is_pad, w_q, w_k, w_v = case.args
-        return steps_of(target @ w_q, source @ w_k, source @ w_v, ~is_pad[:, None, :])
+        made = {"w_q": lambda x: x @ w_q, "w_k": lambda x: x @ w_k, "w_v": lambda x: x @ w_v}
+        return steps_of(None, None, None, ~is_pad[:, None, :]) | {"x": target, "source": source} | made
 
 
 cross_attention = CrossAttention(

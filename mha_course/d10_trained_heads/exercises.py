@@ -59,12 +59,11 @@ def my_direct_path(parts, w_guess, letters):
 
 
 def _held(scores, right):
-    """Say what the first wrong key holds if the queries A B C A have such scores."""
+    """Say what the keys hold if the queries A B C A have such scores."""
     if scores.shape == (4, 4) and torch.equal(scores[0], scores[3]) and (scores == scores.bool()).all():
-        position = int((scores != right).any(dim=0).nonzero()[0])
-        held = [letter for letter, score in zip("ABC", scores[:3, position], strict=True) if score]
-        holds = " and ".join(held) or "none of the three"
-        return f"fits a key of position {position} that holds {holds}: which letter comes before it, if any?"
+        held = [itertools.compress("ABC", scores[:3, position]) for position in range(4)]
+        held = ", ".join(" and ".join(letters) or "nothing" for letters in held)
+        return f"fits four keys that hold {held}: which letter comes before each position, if any?"
 
 
 circuit_by_hand = FunctionExercise(

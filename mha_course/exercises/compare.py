@@ -274,7 +274,8 @@ class Numbers(Sort):
     def _another_shape(self, _, values):
         if values.shape == self.expected.shape:
             return None
-        return f" {other_shape(values, self.expected, self.asked.decimals)}."
+        words = other_shape(values, self.expected, self.asked.decimals)
+        return f" {words}{'' if words.endswith('?') else '.'}"
 
     def _is_mask(self):
         return self.asked.of_function and not self.single and getattr(self.right, "dtype", None) == torch.bool

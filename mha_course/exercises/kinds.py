@@ -123,7 +123,7 @@ class FunctionExercise(Exercise):
         if outcome.error:
             return explain(outcome.error, outcome.line)
         if outcome.value is None:
-            return f"your {self.kind} returns None: is there a `return` on its last line?"
+            return f"your {self.kind} returns None: does each way through it end in a `return`?"
         return difference(outcome.value, right.value, self.asked, "the result")
 
     def _mistake(self, answer, cases, outcomes, failing):

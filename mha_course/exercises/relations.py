@@ -56,7 +56,9 @@ def other_shape(values, expected, decimals):
     """Say how a shape differs from the right one, and whether only the shape does."""
     got, right = tuple(values.shape), tuple(expected.shape)
     if values.dim() == expected.dim() == 1:
-        return f"has {counted(got[0], 'number')}, and {right[0]} are needed"
+        a_comma = got[0] == 2 * right[0] and bool((values == values.round()).all())
+        comma = ": is there a comma in them, where Python wants a point?" if a_comma else ""
+        return f"has {counted(got[0], 'number')}, and {right[0]} are needed{comma}"
     for larger, smaller, what in ((got, right, "has one axis more"), (right, got, "lacks one axis")):
         for axis, size in enumerate(larger):
             if larger[:axis] + larger[axis + 1 :] == smaller:

@@ -49,6 +49,14 @@ _CAUSES = (
     ("values to unpack", "Both sides of = must have as many: .shape has a size for each axis."),
     ("(local|free) variable", "It is used before a line gives it a value: is that one in an if?"),
     ("inplace operation", "Backward needs a tensor as it was: which line writes into it (/=, +=, …_())?"),
+    (
+        "target (batch_)?size",
+        "It takes (rows, words) and (rows): flatten(0, 1) makes one axis of the first two.",
+    ),
+    (
+        r"must match.*[-/] ?\w+\.(sum|mean|amax)\((?!.*keepdim)",
+        "A sum loses its axis: keepdim=True leaves it, of size 1.",
+    ),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
 
@@ -118,7 +126,7 @@ def explain(error, line=""):
     if isinstance(error, AnswerError):
         return message
     whole = f"{type(error).__name__}: {whole}"
-    cause = next((f" {cause}" for words, cause in _CAUSES if re.search(words, whole)), "")
+    cause = next((f" {cause}" for words, cause in _CAUSES if re.search(words, f"{whole} {line}")), "")
     where = f" The line: {line}" if line else ""
     return f"it raises {type(error).__name__}{': ' * (len(message) > 1)}{message}{cause}{where}"
 

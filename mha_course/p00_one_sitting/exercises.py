@@ -122,8 +122,8 @@ def merge(heads):
     return heads.transpose(-3, -2).flatten(-2)
 """,
     mistakes=changes("""
-        self.num_heads) => 3)
-        You cut into three heads, whatever num_heads is.
+        self.num_heads) => 3) => 2)
+        You cut into two or three heads, whatever num_heads is.
         self.w_v(x) => self.w_o(self.w_v(x))
         W_O is used twice.
         v = split(self.w_v(x), self.num_heads) => q = k = v = split(x, self.num_heads)

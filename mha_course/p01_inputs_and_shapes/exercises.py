@@ -37,6 +37,8 @@ _ONE, _THREE = torch.tensor([3, 0, 3]), torch.tensor([[4, 1], [0, 2], [1, 1]])  
 _OF_ONE = changes("""
     positions[:n] => positions[-n:] => positions[:n].flip(0)
     You take positions from the end: with which of them does a sentence begin?
+    table[token_ids] + positions[:n] => torch.cat([table[token_ids], positions[:n]], -1)
+    Word and position lie side by side: how many numbers should a row have, and how do two become one?
     ] + => ] * => ] - => ] + positions[:n] +
     You multiply the two, subtract one, or add it twice: how does the page join them?
 """)
@@ -68,8 +70,6 @@ tokens_to_x = FunctionExercise(
         You add all rows: how many does a sentence need?
         positions[:n] => positions[1 : n + 1]
         Every position is one too late: which one comes first?
-        table[token_ids] + positions[:n] => torch.cat([x := table[token_ids], 0 * x + positions[:n]], -1)
-        Word and position lie side by side: how many numbers should a row have, and how do two become one?
         positions[:n] => positions[0]
         All tokens get row 0: which row belongs to the second token?
         shape[-1] => shape[0]

@@ -7,16 +7,30 @@ from mha_helpers.golden import golden_example
 from mha_helpers.style import vector
 
 
+def _seeded(answer, w_q):
+    torch.manual_seed(0)
+    layer = answer(w_q)
+    for name in {"weight", "bias"} & vars(
+        torch.nn.Linear
+    ).keys():  # set on the class: all layers would have it
+        delattr(torch.nn.Linear, name)
+    return layer
+
+
 class LayerExercise(FunctionExercise):
     """The answer is a function that makes a layer of a matrix; the layer is tried on x."""
 
     def _run(self, answer, case):
         def applied(x, w_q):
-            layer = answer(w_q)
+            layer = _seeded(answer, w_q)
             if not isinstance(layer, torch.nn.Linear):
-                raise AnswerError(f"your function returns {kind_of(layer)}; a torch.nn.Linear is needed.")
+                raise AnswerError(
+                    f"what your function returns is {kind_of(layer)}; a torch.nn.Linear is needed."
+                )
             if layer.bias is not None and layer.bias.any():
                 raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
+            if torch.equal(layer.weight, _seeded(answer, 2 * w_q).weight):
+                raise AnswerError("your layer has one weight whatever w_q is: which line puts w_q into it?")
             return layer(x)
 
         return super()._run(applied, case)

@@ -16,7 +16,10 @@ def _nudge_for(growth, wanted):
         return "says that a weight falls: which weight, or what minus what?"
     if new >= 1:
         return "would lift the weight above 1: how near to it is the old one?"
-    return f"is what softmax gives if the score moves by {new.logit() - before:.2g}: how far does it move?"
+    moves = (move for move in (0.8, 0.8 / 8, 0.8 / 64) if abs(new.logit() - before - move) < 0.03 * move)
+    return next(
+        (f"is what softmax gives if the score moves by {move:.3g}: how far does it?" for move in moves), None
+    )
 
 
 stands_still = ValueExercise(
@@ -32,6 +35,10 @@ stands_still = ValueExercise(
         ({"scaled": 0.0002, "not scaled": 0.0192}, "The two may have changed places."),
         ({"scaled": 0.0263}, "“scaled” is the relative growth: what is new minus old?"),
         ({"scaled": 0.0197}, "“scaled” fits 0.1 · slope, but the slope falls: subtract the two weights."),
+        (
+            {"scaled": 0.0108},
+            "“scaled” is 16.8/24.8 − 16/24: which number does softmax raise to a score first?",
+        ),
         ({"scaled": 0.7503}, "“scaled” is the new weight: by how much is it above the old one?"),
         ({"scaled": 0.1966}, "“scaled” is α · (1 − α), the slope: how far does the score move?"),
         ({"scaled": 0.0031}, "“scaled” divides by d_k, not its root."),
@@ -59,6 +66,8 @@ grows_by = {
 
 
 def _divisor(spread, _):
+    if spread > 1:
+        return "is above 1: does she divide by too much, or by too little?"
     if spread > 0:
         return f"fits a divisor of {1 / spread:.3g} times √d_k: how many times √d_k is √512?"
 
@@ -143,10 +152,6 @@ NOT_SCALING = {
     "only the first row divided": (
         partial(_first_only, -2),
         "its other rows keep their spread of √d_k, which one row does not show.",
-    ),
-    "only what is above 0 divided": (
-        lambda scores, d_k: torch.as_tensor(scores) / torch.where(torch.as_tensor(scores) > 0, d_k**0.5, 1),
-        "its negative scores keep their size, as no positive one shows.",
     ),
     "only the first column divided": (
         partial(_first_only, -1),

@@ -102,7 +102,7 @@ def my_window_mask(n, window):
 
 # Attentions that show the slip of a test that says True of them: one that says False of all others …
 _STRICT = changes("""
-    weights @ x => x.cummax(dim=-2).values
+    weights @ x => x
     Your test says False even of the right ones: it leaves no room for rounding. Which function does?
     weights @ x => torch.ones_like(x)
     Your test compares rows that may change: which words differ, and which rows come before them all?

@@ -93,6 +93,13 @@ def _large_scores():
     return scores
 
 
+_NO_KEY = changes("""
+    .nan_to_num() => .nan_to_num(1.0)
+    A row without any key gets weights of 1: which weights would say that it looks nowhere?
+    .nan_to_num() => .nan_to_num() * (scores != -torch.inf).any(dim=-1).all()
+    One row without any key empties all the others: which row may your 0 reach?
+""")
+
 softmax_for_every_row = FunctionExercise(
     "6.3 ★★★ · 12 min · Softmax for every row",
     without=("softmax", "log_softmax", "softmin", "attention_weights", "scaled_dot_product_attention"),
@@ -102,12 +109,12 @@ softmax_for_every_row = FunctionExercise(
         case(numbers(1, 4, 3, seed=2), label="with one table in a batch"),
         case(numbers(3, 5, seed=3) + torch.full((3, 5), -inf).tril(-1), label="with some scores of −∞"),
         case(_large_scores(), label="with scores of several hundred"),
-        case(_empty_rows(), label="with a row without any key"),
+        case(_empty_rows(), label="with a row without any key", mistakes=_NO_KEY),
     ],
     task="""
     Write softmax over the keys for tables of any shape (…, n_q, n_k), without PyTorch's own softmax. It has
     to do what the page's three lines cannot. Scores may be as large as 1000, and some are −∞. A row in which
-    all are −∞ belongs to a word that may not look anywhere, and gets weights of 0.
+    all are −∞ belongs to a word that may not look anywhere, and gets weights of 0. Leave `scores` as it is.
     """,
     mistakes=changes("""
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)

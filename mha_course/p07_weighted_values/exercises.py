@@ -43,8 +43,8 @@ class _AValueForEachKey(TorchFunctionMode):
         if func is F.scaled_dot_product_attention and {"key", "value"} <= named.keys():
             keys, values = named["key"].shape[-2], named["value"].shape[-2]
             if keys != values:
-                counted = f"{values} rows of values meet {keys} keys"
-                raise AnswerError(f"{counted}: which words are mixed, and how many of them are there?")
+                rows = f"your values have {values} in place of {keys} rows"
+                raise AnswerError(f"{rows}: which words are mixed, and how many of them are there?")
         return func(*args, **(kwargs or {}))
 
 
@@ -109,9 +109,9 @@ def my_weights(q, k):
 
 
 def _parts_of(output, _):
-    """Say what a wrong output takes of each for the first input, (2, 0) and (0, 4)."""
-    if output.shape == (2,):
-        old, new = output / torch.tensor([2.0, 4.0])
+    """Say what a wrong output takes of each for the first input, (2, 0, 1) and (0, 4, 1)."""
+    if output.shape == (3,) and abs(output[0] / 2 + output[1] / 4 - output[2]) < 1e-4:
+        old, new = output[:2] / torch.tensor([2.0, 4.0])
         mix = f"is {old:.3g} · the old output + {new:.3g} · the value, where the powers are 3 and 1"
         return f"{mix}: to what do the two shares add up, and which belongs to whom?"
 
@@ -121,7 +121,7 @@ one_more_word = FunctionExercise(
     returns=("output", "total"),
     describe=_parts_of,
     cases=lambda: [
-        case(torch.tensor([2.0, 0.0]), torch.tensor(3.0), torch.tensor(0.0), torch.tensor([0.0, 4.0])),
+        case(torch.tensor([2.0, 0, 1]), torch.tensor(3.0), torch.tensor(0.0), torch.tensor([0, 4.0, 1])),
         case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
     ],

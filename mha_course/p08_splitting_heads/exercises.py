@@ -85,6 +85,9 @@ cut_from_slices = FunctionExercise(
         Your heads overlap, or leave a gap: at which column does head i begin?
         q.shape[-1] // num_heads => 2
         Your heads are two columns wide, like the slice in the task: how wide are they for any q?
+        start = head * d_k => start = head * num_heads
+        start + d_k => start + num_heads
+        You take num_heads for the width of a head: what does it count?
         start + d_k => start + d_k - 1
         The last column of every head is missing: is the stop of a slice inside it?
         start : start + d_k => head::num_heads

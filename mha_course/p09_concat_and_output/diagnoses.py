@@ -2,7 +2,8 @@
 
 What a learner's code returns is compared with what ``STEPS`` return if one or two of them are done in a known
 wrong way, on the inputs of the exercise: a sentence is said only of code that does just that. NaN or ∞ alone
-prove nothing. Of two mistakes at once the first is named. ``seen.py`` sees what no numbers tell.
+prove nothing. Of two mistakes at once that is named which alone explains the first input that fails, else the
+first. ``seen.py`` sees what no numbers tell.
 """
 
 import functools
@@ -49,6 +50,9 @@ def uncut(table, h):
 def merged_by_view(heads, h):
     return heads if h is None else heads.reshape(heads.shape[0], heads.shape[2], -1)
 
+def merged_by_feature(heads, h):
+    return heads if h is None else heads.movedim(-3, -1).flatten(-2)
+
 def averaged(heads, h):
     return heads if h is None else heads.mean(-3).repeat(1, 1, h)
 
@@ -64,18 +68,22 @@ MISTAKES = changes("""
     w_k(source), w_v(source) => w_v(source), w_k(source)
     Keys and values are exchanged: which of the two meets the queries?
     w_k(source) => w_q(source)
-    The queries meet themselves: which layer makes the keys?
+    W_Q makes the keys, too: what is W_K for?
+    w_q(x), w_k(source) => x, source
+    Queries and keys are the words as they are: what do W_Q and W_K make of them?
+    w_q(x) => w_k(x)
+    W_K makes the queries, too: what is W_Q for?
     w_k(source) => w_v(source)
-    The values answer the queries: which layer makes the keys?
+    W_V makes the keys, too: what is W_K for?
     w_v(source) => w_q(source)
     The weights are right, but they mix the queries: what does a word collect?
     w_k(source) => w_q(source)
     w_v(source) => w_q(source)
-    One layer makes queries, keys and values: which three are there?
+    W_Q makes queries, keys and values: which three are there?
     w_v(source) => source
-    The weights are right, but they mix x itself: which layer makes the values?
+    The weights are right, but they mix the words as they are: what makes values of them?
     w_q(x) => x
-    x itself asks: which layer makes the queries?
+    The words ask as they are: what makes queries of them?
     w_q(x) => x @ w_q.weight.mT
     w_k(source) => source @ w_k.weight.mT
     w_v(source) => source @ w_v.weight.mT
@@ -95,8 +103,13 @@ MISTAKES = changes("""
     Cut and merge match, but a head mixes numbers from several words: which axis must stay whole?
     cut( => by_view(
     A head mixes numbers from several words: does your first cut leave the axis of the words alone?
+    cut(k, h), cut(v, h) => by_view(k, h), by_view(v, h)
+    Queries are cut rightly, but keys and values mix words: are all three cut in one way?
     cut(v, h) => by_view(v, h)
     The weights are right, but the values mix words: is v cut in the way q and k are?
+    cut( => every_hth(
+    merge( => merged_by_feature(
+    Your heads take every num_heads-th feature: a head owns features that lie side by side.
     cut( => every_hth(
     Your heads take every num_heads-th feature: a head owns features that lie side by side.
     cut( => words_first(
@@ -106,6 +119,9 @@ MISTAKES = changes("""
     merge(heads, h) => heads.transpose(1, 2).reshape(x.shape) if h else heads
     Your scores compare heads, not words: which two axes must come last for q @ kᵀ?
     cut( => uncut(
+    w_o(concat), weights => w_o(concat), weights[:, 0]
+    One head does it all, whatever num_heads is: which line cuts q, k and v?
+    cut( => uncut(
     One head does it all, whatever num_heads is: which line cuts q, k and v?
     cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1]) for each in (q, k, v))
     You cut into d_model heads of one number each: how many heads are asked for?
@@ -113,6 +129,8 @@ MISTAKES = changes("""
     You take num_heads for the width of a head: what does it count?
     scores / q.shape[-1] ** 0.5 => scores
     The weights are too sharp: one step between the scores and softmax is missing. Which?
+    scores / q.shape[-1] ** 0.5 => scores if mask is None else scores / q.shape[-1] ** 0.5
+    Without a mask your scores are not divided: which lines belong to the if?
     ** 0.5 => ** 1
     The scores are divided by d_k, not by its root: how does their spread grow with d_k?
     ** 0.5 => ** -0.5
@@ -175,11 +193,15 @@ MISTAKES = changes("""
     All weights together add up to 1: what must each row add up to?
     torch.softmax(scores, dim=-1) => scores if mask is None else torch.softmax(scores, dim=-1)
     Without a mask your weights are scores: for which calls does your softmax run?
+    torch.softmax(scores, dim=-1) => scores.exp()
+    Your weights are powers of e, not yet divided: what must each row add up to?
     torch.softmax(scores, dim=-1) => scores / scores.sum(dim=-1, keepdim=True)
     You divide scores by their sum: what does softmax make of a score first?
     torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
     Each weight is computed separately: what do the weights of a row add up to?
     torch.softmax(scores, dim=-1) => torch.softmax(torch.softmax(scores, dim=-1), dim=-1)
+    The weights come out too even: does softmax run twice?
+    scores / q.shape[-1] ** 0.5 => torch.softmax(scores / q.shape[-1] ** 0.5, dim=-1)
     The weights come out too even: does softmax run twice?
     scores / q.shape[-1] ** 0.5 => scores
     torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) / q.shape[-1] ** 0.5
@@ -188,6 +210,8 @@ MISTAKES = changes("""
     The weights are right, but they mix the keys: what does a word collect?
     weights @ v => weights.mT @ v
     The weights are transposed before they mix: whose row belongs to which word?
+    weights @ v => scores
+    You return the scores: which steps make weights of them, and outputs of these?
     weights @ v => weights
     You return the weights: what do they mix?
     merge( => merged_by_view(
@@ -223,9 +247,9 @@ _HARMLESS = [({"-torch.inf": "-1e9"}, ""), ({"heads =": "weights = weights.nan_t
 
 @functools.cache
 def pairs():
-    """Return two mistakes at once as one, with the sentence of the first: those that change other words."""
+    """Return two mistakes at once as one, with each of them: those that change other words."""
     both = (*itertools.product(MISTAKES, _HARMLESS), *itertools.combinations(MISTAKES, 2))
-    return [({**one, **other}, words) for (one, words), (other, _) in both if _go_together(one, other)]
+    return [({**one[0], **other[0]}, one, other) for one, other in both if _go_together(one[0], other[0])]
 
 
 def _go_together(one, other):

@@ -12,6 +12,9 @@ from mha_course.p09_concat_and_output import diagnoses
 from mha_helpers.style import number
 
 _A_LOW_SCORE = "A hidden score becomes {}, so words whose other scores are as low look there: what is lower?"
+_NOTHING_LEFT = (
+    "You share out first and hide afterwards: if hidden scores have taken all, what is left to divide?"
+)
 _AFTER_SOFTMAX = "−∞ is written into the weights, after softmax: what becomes 0 if it is there before?"
 
 
@@ -20,7 +23,7 @@ class Watch(TorchFunctionMode):
 
     def __init__(self):
         super().__init__()
-        self.of_mask, self.softmaxed = {}, {}
+        self.of_mask, self.softmaxed, self.hidden_late = {}, {}, {}
         self.longer, self.of_infinity, self.low = [], [], []  # masks with more axes; what is said of ∞; fills
         self.no_axis = False
 
@@ -43,6 +46,10 @@ class Watch(TorchFunctionMode):
             self.of_infinity.append("Your code writes +∞ into scores: which score gives no weight?")
         elif any(masks) and fills and -torch.inf in numbers and id(args[0]) in self.softmaxed:
             self.of_infinity.append(_AFTER_SOFTMAX)
+        if any(masks) and any(id(each) in self.softmaxed for each in tensors):
+            self.hidden_late[id(result)] = result
+        if any(id(each) in self.hidden_late for each in tensors) and result.isnan().any():
+            self.of_infinity.append(_NOTHING_LEFT)
         if any(masks) and fills:
             self.low += [each for each in numbers if -1000 < each < -1e-6]
         if "softmax" in name:
@@ -69,7 +76,9 @@ class AttentionExercise(FunctionExercise):
         seen = functools.partial(self._seen_in_the_code, answer, cases[failing[0]], outcomes[failing[0]])
         return (
             seen(SIGHTS)
-            or self._listed(diagnoses.MISTAKES, cases, outcomes, failing)
+            or self._listed(
+                [(change, (change, words)) for change, words in diagnoses.MISTAKES], cases, outcomes, failing
+            )
             or super()._mistake(answer, cases, outcomes, failing)
             or seen([low_score_for_a_hidden_key])
             or self._listed(diagnoses.pairs(), cases, outcomes, failing)
@@ -81,10 +90,10 @@ class AttentionExercise(FunctionExercise):
         It does so on the first that fails, on all without a mask and all that come out right, on half of
         the others that return something, and finite numbers of one prove it.
         """
-        first, best = failing[0], (0, None)
+        first, best = failing[0], (0, ())
         valued = [i for i in failing if not outcomes[i].error]
         proofs = [i for i in failing if self._proves(cases[i], outcomes[i])]
-        for change, sentence in mistakes if proofs and not outcomes[first].error else ():
+        for change, *named in mistakes if proofs and not outcomes[first].error else ():
             if not self._does_the_same(change, cases[first], outcomes[first]):
                 continue
             same = [self._does_the_same(change, *each) for each in zip(cases, outcomes, strict=True)]
@@ -92,8 +101,9 @@ class AttentionExercise(FunctionExercise):
             plain = [same[i] for i, case in enumerate(cases) if self._parts(case)["mask"] is None]
             enough = all(right) and all(plain) and 2 * (sum(same) - len(right)) >= len(valued)
             if enough and any(same[i] for i in proofs) and sum(same) > best[0]:
-                best = sum(same), sentence
-        return best[1]
+                best = sum(same), named
+        alone = [each for each in best[1] if self._does_the_same(each[0], cases[first], outcomes[first])]
+        return next((words for _, words in alone or best[1]), None)
 
     def _does_the_same(self, change, case, outcome):
         return same_outcome(outcome, self._done(change, case))

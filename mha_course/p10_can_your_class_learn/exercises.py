@@ -35,10 +35,29 @@ _MEANS = changes("""
     ids[:, asked:] => ids.roll(-1, 1)[:, asked - 1 :]
     The last row has to say the first word of the story there: does a word come after the last?
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => (said.argmax(dim=-1) == right).float().mean()
+    You count the words that are right: a loss also asks how sure the model is of each. Where is that?
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => (said.argmax(dim=-1) != right).float().mean()
-    You count words that are right, or wrong: a loss also asks how sure the model is of each. Where is that?
+    You count the words that are wrong: a loss also asks how sure the model is of each. Where is that?
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => said.softmax(2).gather(2, right[..., None]).mean()
     That is the mean share of the right words: which function of a share is its loss?
+    right = ids[:, asked:] => shares = said.softmax(2).gather(2, ids[:, asked:, None])
+    F.cross_entropy(said.flatten(0, 1), right.flatten()) => -shares.mean().log()
+    You take the mean of the shares, then its logarithm: of what is a loss the mean?
+    logits[:, asked - 1 : -1] => logits[:1, asked - 1 : -1]
+    ids[:, asked:] => ids[:1, asked:]
+    Only the first story counts there: which axis holds the others?
+    asked - 1 : -1 => -2:-1
+    ids[:, asked:] => ids[:, -1:]
+    Only the last word counts there: from which place on are words asked?
+    asked - 1 : -1 => 17:-1
+    ids[:, asked:] => ids[:, 18:]
+    You begin at place 18, whatever `asked` is: the function is handed the place.
+    logits[:, asked - 1 : -1] => logits[:, asked + 1 :]
+    ids[:, asked:] => ids[:, asked:-1]
+    Each word is compared with what is said after the next one: which row says it before it is read?
+    logits[:, asked - 1 : -1] => logits.log_softmax(dim=1)[:, asked - 1 : -1]
+    F.cross_entropy => F.nll_loss
+    Softmax runs over the places of a story: which axis of the logits holds the words to choose from?
     F.cross_entropy(said.flatten(0, 1) => F.nll_loss(said.log_softmax(1).flatten(0, 1)
     Softmax runs over the places of a story: which axis of the logits holds the words to choose from?
     said.flatten(0, 1), right.flatten() => said.reshape(len(said), -1, said.shape[1]), right
@@ -217,9 +236,17 @@ def tells_truly(model):
 """,
 )
 
+
+def _of_the_guess(guess, _):
+    parts = math.log(2) / float(guess)
+    if 0.5 < parts < 9 and abs(parts - round(parts)) < 0.03 * parts:
+        return f"is near ln 2 over {round(parts)}: of how many words is the loss a mean?"
+
+
 five_curves = ValueExercise(
     "10.3 ★★★ · 8 min · Which curve belongs to which line?",
     decimals=2,
+    describe=_of_the_guess,
     task="""
     `FIVE_TRAININGS`, printed above, were measured. Which letter is which?
     Choose from `"right"`, `"stuck"` (the right class, which has not found the name), `"no_attention"`,
@@ -239,7 +266,6 @@ five_curves = ValueExercise(
             {"guess": -math.log(2) / 6},
             "The size is right: which sign has a loss, and which the logarithm of a half?",
         ),
-        ({"guess": math.log(2) / 5}, "You divide by five: how many words are there with the guessed one?"),
         (
             {"guess": 1 / 12},
             "A sixth of one half is 0.08: what is the surprise at one of two?",

@@ -17,7 +17,7 @@ from mha_course.p09_concat_and_output.exercises import the_class
 
 assert len({str(change) for change, _ in diagnoses.MISTAKES}) == len(diagnoses.MISTAKES)
 EXERCISES = {"0.2": write_attention, "9.2": the_class, "D9.3": cross_attention}
-SIGHTS = "Your code writes +∞ into scores", "A hidden score becomes "
+SIGHTS = "Your code writes +∞ into scores", "A hidden score becomes ", "−∞ is written into the weights"
 
 
 def answer_doing(change, exercise):
@@ -66,7 +66,7 @@ def test_of_two_mistakes_at_once_a_true_one_is_named(number):
     exercise, named = EXERCISES[number], []
     for one, other in itertools.islice(itertools.combinations(diagnoses.MISTAKES[18:], 2), 0, None, 73):
         change = {**one[0], **other[0]}
-        pair = [words for both, words in diagnoses.pairs() if both == change]
+        pair = [both for both, *_ in diagnoses.pairs() if both == change]
         outcomes = [diagnoses.outcome_of(change, exercise._parts(case)) for case in exercise.cases()]
         if pair and not any(outcome.error for outcome in outcomes):
             verdict = exercise.verdict(answer_doing(change, exercise))
