@@ -19,8 +19,6 @@ _WITHOUT_PADDING = """
     W_Q and W_K are swapped.
     source @ w_v => target @ w_v
     Your values come from the target: whoever answers gives keys and values.
-    q.shape[-1] => target.shape[-1]
-    You divide by √d_model: how many features do a query and a key have?
 """
 
 
