@@ -53,6 +53,40 @@ WORDS = {  # what a word is: acts, happens, is eaten
     "fish": [1, 0, 1],  # it can act too, but it is food
 }
 
+# In every matrix below a row belongs to a feature, a pair of columns to a head.
+W_Q = [
+    [1, 0, 0, 1, 0, 0],  # acts: asks who acts (head 1), what happens (head 2)
+    [2, -1, 1, -1, 0, 0],  # happens: asks who acts (head 1), what is eaten (head 2)
+    [0, 0, 0, 0, 0, 0],  # is eaten: asks nothing of its own
+    [1, 0, 0, 1, 0, 0],  # 1st: asks what a word asks that acts
+    [0, 0, 0, 0, 2, 0],  # 2nd: asks for the 1st (head 3), which asks for none: its weights are equal
+    [0, 0, 0, 0, 0, 2],  # 3rd: asks for the 2nd
+]
+W_K = [
+    [1, 0, -1, 0, 0, 0],
+    [0, 1, 0, 2, 0, 0],
+    [0, 1, 2, 0, 0, 0],
+    [1, 0, -1, 0, 2, 0],  # 1st: as a word that acts; in head 3 what the 2nd asks for
+    [0, 0, 0, 0, 0, 2],
+    [0, 1, 2, 0, -1, -1],  # 3rd: as a word that is eaten; neither 1st nor 2nd
+]
+W_V = [
+    [1, 1, 0, 1, 0, 0],
+    [0, -1, -1, 0, 0, 0],
+    [-1, 0, 1, 0, 0, 0],
+    [1, 1, 0, 1, 1, 0],
+    [0, 0, 0, 0, -1, 1],
+    [-1, 0, 1, 0, 0, -1],
+]
+W_O = [  # a row belongs to a column of values, a column to a feature of the output
+    [1, 0, 0, 0, 0, 0],  # head 1, "acts − is eaten"
+    [0, -1, 0, 0, 0, 0],  # "acts − happens"
+    [0, -1, 1, 0, 0, 0],  # head 2, "is eaten − happens"
+    [1, 0, 0, 0, 0, 0],  # "acts": so "acts" gathers from two heads
+    [0, 0, 0, 1, -1, 0],  # head 3, "1st − 2nd"
+    [0, 0, 0, 0, 1, -1],  # "2nd − 3rd"
+]
+
 
 def golden_example(sentence="cat eats fish"):
     """Return "cat eats fish": n = 3 tokens, d_model = 6 features, h = 3 heads, d_k = d_v = 2.
@@ -79,40 +113,7 @@ def golden_example(sentence="cat eats fish"):
         raise ValueError(f"the example knows one to three of the words {known}, got {sentence!r}.")
     positions = torch.eye(3)[: len(tokens)].tolist()
     x = [WORDS[token] + position for token, position in zip(tokens, positions, strict=True)]
-    # In every matrix below a row belongs to a feature, a pair of columns to a head.
-    w_q = [
-        [1, 0, 0, 1, 0, 0],  # acts: asks who acts (head 1), what happens (head 2)
-        [2, -1, 1, -1, 0, 0],  # happens: asks who acts (head 1), what is eaten (head 2)
-        [0, 0, 0, 0, 0, 0],  # is eaten: asks nothing of its own
-        [1, 0, 0, 1, 0, 0],  # 1st: asks what a word asks that acts
-        [0, 0, 0, 0, 2, 0],  # 2nd: asks for the 1st (head 3), which asks for none: its weights are equal
-        [0, 0, 0, 0, 0, 2],  # 3rd: asks for the 2nd
-    ]
-    w_k = [
-        [1, 0, -1, 0, 0, 0],
-        [0, 1, 0, 2, 0, 0],
-        [0, 1, 2, 0, 0, 0],
-        [1, 0, -1, 0, 2, 0],  # 1st: as a word that acts; in head 3 what the 2nd asks for
-        [0, 0, 0, 0, 0, 2],
-        [0, 1, 2, 0, -1, -1],  # 3rd: as a word that is eaten; neither 1st nor 2nd
-    ]
-    w_v = [
-        [1, 1, 0, 1, 0, 0],
-        [0, -1, -1, 0, 0, 0],
-        [-1, 0, 1, 0, 0, 0],
-        [1, 1, 0, 1, 1, 0],
-        [0, 0, 0, 0, -1, 1],
-        [-1, 0, 1, 0, 0, -1],
-    ]
-    w_o = [  # a row belongs to a column of values, a column to a feature of the output
-        [1, 0, 0, 0, 0, 0],  # head 1, "acts − is eaten"
-        [0, -1, 0, 0, 0, 0],  # "acts − happens"
-        [0, -1, 1, 0, 0, 0],  # head 2, "is eaten − happens"
-        [1, 0, 0, 0, 0, 0],  # "acts": so "acts" gathers from two heads
-        [0, 0, 0, 1, -1, 0],  # head 3, "1st − 2nd"
-        [0, 0, 0, 0, 1, -1],  # "2nd − 3rd"
-    ]
-    matrices = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o}
+    matrices = {"x": x, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "w_o": W_O}
     dtype = torch.get_default_dtype()
     tensors = {name: torch.tensor(rows, dtype=dtype) for name, rows in matrices.items()}
     return GoldenExample(tokens=tokens, **tensors)

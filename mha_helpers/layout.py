@@ -51,25 +51,29 @@ def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.i
     >>> lay_out((0, 0, 200, 300), ["cat", "eats"], ["cat", "eats"]).at(1, 0)
     (58.0, 109.0, 71.0, 71.0)
     """
-    row, heading = longest(rows), 20 if title else 0
-    x, y, cell, wide, turned = _cells(box, row, rows, columns, heading, small, stretch)
-    width, bottom = wide * len(columns), y + cell * len(rows)
+    row = longest(rows)
+    x, y, cell, wide, turned = _cells(box, row, rows, columns, title, small, stretch)
+    width = wide * len(columns)
     middle, said = x + width / 2, (row + longest(columns) + said[0], 0 if small else row + said[1])
     size = max(10, min(12, width / 13)) if small else max(11, min(15, box[2] / (BOLD_LETTER * said[0])))
     half = min(BOLD_LETTER * size * max(said), across) / 2
     return Layout(
         x, y, cell, len(rows), len(columns), max(10, min(14, cell * 0.8)), turned,
         title=(middle, box[1] + 14, max(10, min(13, width / (LETTER * max(title, 1)))) if small else 15),
-        axes=((x - 8.5 * row - 14, (y + bottom) / 2, 13), (middle, box[1] + heading + 12, 13)),
-        readout=(min(max(middle, half), across - half), bottom + (12 if small else 18), size),
+        axes=(
+            (x - 8.5 * row - 14, y + cell * len(rows) / 2, 13),
+            (middle, box[1] + (20 if title else 0) + 12, 13),
+        ),
+        readout=(min(max(middle, half), across - half), y + cell * len(rows) + (12 if small else 18), size),
         wide=wide,
     )  # fmt: skip
 
 
-def _cells(box, row, rows, columns, heading, small, stretch):
+def _cells(box, row, rows, columns, title, small, stretch):
     """Return where the cells begin, how high and wide one is, and whether the names of columns are turned."""
     left, top, width, height = box
     beside, below = (0, 18) if small else (24 + 8.5 * row, 24)
+    heading = 20 if title else 0
 
     def side(above):
         return max(1.0, min((width - beside) / len(columns), (height - above - below) / len(rows)))

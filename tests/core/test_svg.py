@@ -99,8 +99,7 @@ def test_nothing_leaves_the_box_and_no_name_lies_on_another(box, names, title):
     longest = LETTER * layout.names * max(map(len, names))
     (beside, _, size), (_, over, _) = layout.axes
     assert left <= beside - size * 0.75 and beside < x - 6 - longest  # axis, then names, then cells
-    heights = [size * 0.75 for *_, size in (layout.title, layout.axes[1])]  # of a capital
-    assert over - heights[1] >= (layout.title[1] if title else top)
+    assert over - layout.axes[1][2] * 0.75 >= (layout.title[1] if title else top)  # the height of a capital
     assert over <= y - 6 - (longest if layout.turned else layout.names * 0.75) + 1
     assert top + height >= layout.readout[1] > y + tall + layout.readout[2] * 0.75 - 1
     room = layout.cell if layout.turned else layout.cell / (8 / 14 * max(map(len, names)))
