@@ -72,9 +72,8 @@ class AttentionView(Explorer):
             labels = [head_label(head, self.names).removeprefix("head ") for head in range(heads)]
             controls["head"] = IndexMenu("head")
             controls["head"].offer([short(label, 24) for label in labels], numbered=False)
-        last = len(self.queries) - 1
         return controls | {
-            "query": IndexMenu("query", last, self.queries),
+            "query": IndexMenu("query", len(self.queries) - 1, self.queries),
             "key": IndexMenu("key", -1, self.keys),
             "colour": widgets.Dropdown(options=["0 to 1", "0 to the largest weight shown"]),
         }

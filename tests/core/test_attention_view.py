@@ -93,7 +93,7 @@ def test_sentences_of_several_lengths_are_no_weights():
     [
         (lambda weights: weights * torch.tensor([[[1.0], [1.25]], [[1], [1]]]), "1 of 4 rows do not add up to 1: “chat” in head 1 to 1.25. Is dropout on (call .eval() first), or are they scaled?"),
         (lambda weights: weights[..., :2], "4 of 4 rows do not add up to 1: “chat” in head 1 to 0.57. Are keys left out?"),
-        (lambda weights: torch.tensor([[[0.5, 0.3], [0.5, 0.2]]]), "Are keys left out?"),  # one column adds up to 1
+        (lambda weights: torch.tensor([[[0.5, 0.5], [0.5, 0.2]]]), "Are keys left out?"),  # one column adds up to 1
         (lambda weights: 100 * weights, " to 100. Is dropout on (call .eval() first), or are they scaled?"),
         (lambda weights: weights / weights.sum(dim=-2, keepdim=True), "The columns add up to 1, not the rows."),
         (lambda weights: weights.masked_fill(torch.tensor([[True], [False]]), torch.nan), "2 of 4 rows are not a number."),
