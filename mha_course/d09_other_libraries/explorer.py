@@ -7,7 +7,6 @@ import ipywidgets as widgets
 from mha_course.d09_other_libraries.measured import REFUSALS, answer_of, measured, weights_of
 from mha_helpers.keyhole import QUESTIONS
 from mha_helpers.panel import Explorer, Panel
-from mha_helpers.style import short
 
 MET = {  # who meets a situation
     "bool mask": "whoever moves a mask from one library to another",
@@ -27,6 +26,11 @@ MET = {  # who meets a situation
     "large scores, bfloat16": "models with large scores, in training and after",
     "softmax, bfloat16": "long texts in half precision, where many small weights add up",
 }
+
+
+def title_of(name):
+    """Return a name that fits above a heatmap: its start tells the library, its end how it is called."""
+    return name if len(name) <= 46 else f"{name[:14]}…{name[-31:]}"
 
 
 def libraries_explorer():
@@ -73,9 +77,8 @@ class LibrariesExplorer(Explorer):
     def draw(self, drawing, state):
         for index, side in enumerate(("left", "right")):
             x, name, weights = 10 + 430 * index, state[side], state["weights"][index]
-            box = (x, 0, 410, drawing.height)
+            drawing.text(x, 15, title_of(name), 14, bold=True)
             if weights is None:
-                drawing.text(x, 22, short(name, 46), 14, bold=True)
                 answer, said = measured()[name]["answers"][state["situation"]]
                 words = f"{answer.capitalize()}: {said}"
                 for number, line in enumerate(textwrap.wrap(words, 54)):
@@ -84,7 +87,7 @@ class LibrariesExplorer(Explorer):
             n_q, n_k = weights.shape
             rows = [f"query {i}" for i in range(1, n_q + 1)]
             columns = [f"key {i}" for i in range(1, n_k + 1)]
-            drawing.heatmap(box, weights, rows, columns, title=short(name, 36), index=index)
+            drawing.heatmap((x, 18, 410, drawing.height - 18), weights, rows, columns, index=index)
 
     def words(self, state):
         question, both = QUESTIONS[state["situation"]][0], (state["left"], state["right"])

@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from mha_helpers.tables import HATCHED, cell_sum, matrix_table, product_table, side_by_side
+from mha_helpers.tables import HATCHED, cell_sum, matrix_table, product_table, side_by_side, words_table
 
 Q = torch.tensor([[2.0, 0], [2, -1], [1, 0]])
 K = torch.tensor([[2.0, 0], [0, 1], [1, 2]])
@@ -48,3 +48,8 @@ def test_sizes_that_do_not_fit_are_named():
         product_table(Q, K, 0, 0, names=("Q", "K", "scores"))
     with pytest.raises(ValueError, match=r"the matrix must have 2 axes.*got \(1, 3, 2\)"):
         matrix_table(Q[None])
+
+
+def test_a_table_of_words_is_lined_up_and_safe_as_html():
+    table = words_table([("call", "answer"), ("x < y", "refused")])
+    assert table.text == "call   answer\nx < y  refused" and "<td" in table.html and "x &lt; y" in table.html

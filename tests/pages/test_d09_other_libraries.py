@@ -5,7 +5,7 @@ import torch
 
 from mha_course.d09_other_libraries import boxes, libraries_explorer, libraries_table
 from mha_course.d09_other_libraries.boxes import BEHAVIOUR
-from mha_course.d09_other_libraries.explorer import MET
+from mha_course.d09_other_libraries.explorer import MET, title_of
 from mha_course.d09_other_libraries.measured import REFUSALS, measured
 from mha_helpers import probe
 from mha_helpers.keyhole import QUESTIONS
@@ -24,6 +24,11 @@ def test_two_callables_are_shown_as_they_were_measured(panel):
     assert panel.svg().count('data-cell="1,1,') >= 5
     answers = [measured()[panel.state()[side]]["answers"] for side in ("left", "right")]
     assert panel.state()["part"] == [name for name in QUESTIONS if answers[0][name][0] != answers[1][name][0]]
+
+
+def test_titles_that_are_cut_still_tell_callables_apart():
+    titles = [title_of(name) for name in measured()]
+    assert len(set(titles)) == len(titles) and max(map(len, titles)) <= 46
 
 
 def test_a_click_leads_through_the_situations_in_which_two_part(panel):
