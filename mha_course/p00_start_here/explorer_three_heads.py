@@ -5,6 +5,7 @@ from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.style import head_label, number
 
 EXAMPLE = golden_example()
+TRACE = EXAMPLE.trace()
 
 
 def cat_eats_fish_heads():
@@ -32,7 +33,7 @@ class ThreeHeadsExplorer(Explorer):
         }
 
     def compute(self, head, query, key):
-        return {"weights": EXAMPLE.trace().weights, "chosen": (head, query, key)}
+        return {"weights": TRACE.weights, "chosen": (head, query, key)}
 
     def draw(self, drawing, state):
         tokens, (head, row, column) = EXAMPLE.tokens, state["chosen"]

@@ -10,6 +10,7 @@ from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.style import number
 
 EXAMPLE = golden_example()
+SCALED = EXAMPLE.trace().scaled  # (h, n, n)
 NOBODY = "nobody"
 LABELS, BARS, TOP, STEP, BAR = 62, 190, 60, 58, 40  # pixels
 
@@ -49,7 +50,7 @@ class SoftmaxExplorer(Explorer):
         return {"hide": NOBODY if values["hide"] == word else word}
 
     def compute(self, cat, every, temperature, shift, head, query, hide):
-        scores = EXAMPLE.trace().scaled[head, query]  # (n)
+        scores = SCALED[head, query]  # (n)
         scores = (scores + every + cat * torch.tensor([1, 0, 0])) / temperature
         hidden = torch.tensor([hide == token for token in EXAMPLE.tokens])
         scores = scores.masked_fill(hidden, -torch.inf)

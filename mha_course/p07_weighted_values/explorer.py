@@ -12,6 +12,7 @@ from mha_helpers.panel import Explorer, IndexMenu, Panel
 from mha_helpers.style import head_label, number, vector
 
 EXAMPLE = golden_example()
+TRACE = EXAMPLE.trace()
 VALUES = {  # what becomes of the values, and what that shows
     "as they are": (lambda v: v, "The first number says “{}”, the second “{}”."),
     "cat and fish swapped": (torch.flipud, "Swapping moves no weight, because values play no part in them."),
@@ -48,9 +49,8 @@ class ValuesExplorer(Explorer):
         }
 
     def compute(self, query, values, temperature, head, key):
-        trace = EXAMPLE.trace()
-        weights = attention_weights(trace.scaled[head] / temperature)
-        v = VALUES[values][0](trace.v[head])
+        weights = attention_weights(TRACE.scaled[head] / temperature)
+        v = VALUES[values][0](TRACE.v[head])
         pieces = weights[query][:, None] * v
         chosen = (head, query, int(weights[query].argmax()) if key < 0 else key)
         return {"weights": weights, "v": v, "pieces": pieces, "output": pieces.sum(dim=0), "chosen": chosen}
