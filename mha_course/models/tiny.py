@@ -81,7 +81,7 @@ class TinyModel(nn.Module):
 
     No feed-forward layers, no normalisation, no biases: whatever it can do, attention does.
     Shapes: letters ``(b, n)`` -> logits ``(b, n, 26)`` and, for each layer, weights ``(b, h, n, n)``.
-    Raises ``ValueError`` for more than 24 letters. Used in deeper/10.
+    Used in deeper/10, for at most 24 letters.
     Source: Elhage et al. (2021), "A Mathematical Framework for Transformer Circuits".
     """
 
@@ -99,8 +99,6 @@ class TinyModel(nn.Module):
         ``heads_on``: bool ``(layers, h)``; a head that is off writes zeros in place of its output.
         """
         n = letters.shape[-1]
-        if n > LENGTH:
-            raise ValueError(f"the model has positions for {LENGTH} letters, got {n}: leave some out.")
         mask = causal_mask(n)
         x = self.embedding(letters) + self.positions[:n]  # (b, n) -> (b, n, d_model)
         weights = []

@@ -7,7 +7,6 @@ import torch
 
 from mha_course.models import tiny
 from mha_course.models.tiny import HELD_OUT_DISTANCES, RUNS, accuracy, repeated_sequences, trained_model
-from mha_helpers import MultiHeadAttention
 
 
 @pytest.mark.parametrize("distance", [1, 6, 11, 23])
@@ -22,13 +21,6 @@ def test_blocks_repeat_at_their_distance_and_hold_different_letters(distance):
 def test_impossible_distances_are_refused(distances):
     with pytest.raises(ValueError, match="whole numbers from 1 to 23"):
         repeated_sequences(1, distances, seed=0)
-
-
-def test_the_model_is_made_of_the_courses_own_attention():
-    model = trained_model()
-    assert all(type(layer) is MultiHeadAttention for layer in model.layers)
-    with pytest.raises(ValueError, match="positions for 24 letters, got 25"):
-        model(torch.zeros(1, 25, dtype=torch.long))
 
 
 def test_files_hold_small_plain_tensors_and_every_step_loads():

@@ -18,15 +18,12 @@ PADDING = torch.tensor([[False] * N, [False, False, False, True, True]])
 MASKS = {
     "none": {},
     "causal": {"src_mask": ~causal_mask(N)},
-    "0 and −∞": {"src_mask": nn.Transformer.generate_square_subsequent_mask(N)},
     "a float bias": {"src_mask": BIAS[0]},
     "a float bias for each head": {"src_mask": BIAS},
     "for each head": {"src_mask": BIAS.abs() > 1},
     "padding": {"src_key_padding_mask": PADDING},
     "padding in numbers": {"src_key_padding_mask": PADDING * -1.5},
-    "causal and padding": {"src_mask": ~causal_mask(N), "src_key_padding_mask": PADDING},
     "a bias and padding": {"src_mask": BIAS, "src_key_padding_mask": PADDING},
-    "a bias and padding in numbers": {"src_mask": BIAS, "src_key_padding_mask": PADDING * -1e9},
 }
 
 
