@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import re
 import shutil
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -55,12 +55,10 @@ OPENING = f"""<h1>{TITLE}</h1><p>You follow three words, “cat eats fish”, th
 attention. Each picture can be moved and pointed at, and nothing has to be installed. Here is one, with four \
 heads made by hand: type a sentence of your own, and click a cell.</p>"""
 CHOSEN = "Click or tap a cell to choose it, or choose it under “more”."
-TYPED = "To type words of your own, open this page in JupyterLab."
 CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also add up."
 ANSWERED = "Click or tap a cell: where that shows something else, the pointer is a hand."
-UNDER_MORE = "Where the text names a menu that is missing here, click the cell instead."
-NOT_HERE = "In JupyterLab you can also move {}."
-APART = "Not every combination is kept here, so a slider or a long menu offers less while others are changed."
+NOT_HERE = "In JupyterLab you can also change {}."
+APART = "Not every combination is kept here, so a control may offer less while others are changed."
 COMPUTED = 'data-picture="(sentence|mask)"'  # the explorers of pages 00 and 05, which the browser computes
 # The scripts of a page that has this.
 SCRIPTS = {"play.js": ""} | dict.fromkeys(("sentence.js", "heatmaps.js", "sentence_explorer.js"), COMPUTED)
@@ -154,31 +152,29 @@ def panel_html(make):
 
 def kept_html(panel, states):
     """Return a Panel with its controls and all its states."""
-    typed = {name for name, control in panel.controls.items() if isinstance(control, widgets.Text)}
-    notes = [TYPED] * bool(typed)
-    still = [f"“{name}”" for name in panel.controls if name not in {*panel.more, *typed, *states.controls}]
-    notes += [NOT_HERE.format(" and ".join(still))] * bool(still)
-    notes += [CLICKED] * any(" " in name for name in states.shown) + [ANSWERED] * bool(states.clicks)
-    notes += [UNDER_MORE] * bool(set(panel.more) - typed - states.controls.keys())
-    notes += [APART] * any(
-        len(states.stops[name]) < len(options) for name, options in states.controls.items()
+    missing = [
+        f"“{panel.controls[name].description}”" for name in panel.controls if name not in states.controls
+    ]
+    is_few = states.plays or any(
+        len(states.stops[name]) < len(states.controls[name]) for name in states.stops
     )
+    notes = [NOT_HERE.format(", ".join(missing))] * bool(missing) + [APART] * bool(is_few)
+    notes += [ANSWERED] * bool(states.clicks) + [CLICKED] * any(" " in name for name in states.shown)
     return figure_html(panel, states.controls, states.start, notes, packed(states), "kept")
 
 
-def figure_html(panel, live, start, notes, carried, kind):
-    """Return a Panel with its ``live`` controls, a name -> options; what the browser needs is ``carried``."""
+def figure_html(panel, controls, start, notes, carried, kind):
+    """Return a Panel with these controls, a name -> options; what the browser needs is ``carried``."""
     seen, more = "", ""
-    for (name, options), first in zip(live.items(), start, strict=True):
+    for (name, options), first in zip(controls.items(), start, strict=True):
         written = control_html(panel.controls[name], options, first)
         seen, more = (seen, more + written) if name in panel.more else (seen + written, more)
-    seen += '<button type="button" class="reset" disabled>reset</button>' * bool(live)
-    controls = f'<div class="controls">{seen}</div>'
-    if more:
-        controls += folded("more", f'<div class="controls">{more}</div>')
+    seen += '<button type="button" class="reset" disabled>reset</button>' * bool(controls)
+    written = f'<div class="controls">{seen}</div>'
+    written += folded("more", f'<div class="controls">{more}</div>') if more else ""
     title = repr(panel).splitlines()[0].removeprefix("Panel: ")
     return (
-        f'<figure class="play" data-picture="{kind}"><figcaption>{html.escape(title)}</figcaption>{controls}'
+        f'<figure class="play" data-picture="{kind}"><figcaption>{html.escape(title)}</figcaption>{written}'
         f'<div class="scroll picture">{panel.svg()}</div>{WAY * ("trail" in panel.state())}'
         f'<p role="status">{html.escape(panel.description()).replace(chr(10), "<br>")}</p>'
         f'<p class="note">{" ".join(notes)}</p>'
@@ -208,17 +204,15 @@ def shows_panel(cell):
 
 def all_played(paths):
     """Return a dict from each cell that shows a Panel to the HTML of one that plays, made on all cores."""
-    # Page 11's takes longest, so it begins among the first; each process has a core, and one thread on it.
-    pages = [shipped(path) for path in reversed(paths)]
-    cells, panels = [cell for page in pages for cell in page.cells if shows_panel(cell)], {}
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    pages = [
+        shipped(path) for path in reversed(paths)
+    ]  # page 11's takes longest, so it begins among the first
+    sources = dict.fromkeys(cell.source for page in pages for cell in page.cells if shows_panel(cell))
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # each process has a core, and one thread on it
+    print(f"Pictures to be made: {len(sources)}. All of them take one core three minutes.", flush=True)
     with POOL() as pool:
-        sources = dict.fromkeys(cell.source for cell in cells)
-        tasks = {pool.submit(panel_html, functools.partial(panel_of, source)): source for source in sources}
-        for task in as_completed(tasks):
-            panels[tasks[task]] = task.result()
-            print(f"picture {len(panels)} of {len(tasks)}: {tasks[task].splitlines()[-1]}", flush=True)
-    return panels
+        made = pool.map(panel_html, [functools.partial(panel_of, source) for source in sources])
+        return dict(zip(sources, made, strict=True))
 
 
 # --- a page -----------------------------------------------------------------------------------------------
@@ -264,12 +258,14 @@ def for_all(text):
 
 
 def said_otherwise():
-    return [re.split(" =>(?: |$)", line) for line in part("said_otherwise.txt").splitlines()]
+    return [re.split(" =>(?: |$)", line) for line in text_of("said_otherwise.txt").splitlines()]
 
 
 def scripts(body):
     """Return the scripts that a page with this body needs."""
-    return "".join(f"<script>{part(name)}</script>" for name, has in SCRIPTS.items() if re.search(has, body))
+    return "".join(
+        f"<script>{text_of(name)}</script>" for name, has in SCRIPTS.items() if re.search(has, body)
+    )
 
 
 def page_html(path, panels):
@@ -281,13 +277,15 @@ def page_html(path, panels):
     return f"{head(question(path))}{note}<main>\n{body}\n</main>\n{scripts(body)}\n</body>\n</html>\n"
 
 
-def part(name):
+def text_of(name):
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def head(title):
     light, dark = (HtmlFormatter(style=name).get_style_defs(".code") for name in ("default", "github-dark"))
-    style = f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n{part('play.css')}{STYLE}"
+    style = (
+        f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n{text_of('play.css')}{STYLE}"
+    )
     return HEAD.format(title=html.escape(title), style=style)
 
 

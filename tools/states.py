@@ -122,9 +122,6 @@ class States:
             [value for _, value in options].index(now[name]) for name, options in self.controls.items()
         )
 
-    def _options_now(self, name):
-        return [value for _, value in options_of(self.panel.controls[name])]
-
     def _bring(self, values, memory=None):
         """Bring the controls, and what the explorer remembers, to these, without a picture."""
         explorer = self.panel.explorer
@@ -209,7 +206,8 @@ class States:
             return False
         following = {name: values.pop(name) for name in self.follows & values.keys()}
         self._bring(values)
-        if any(value not in self._options_now(name) for name, value in following.items()):
+        now = {name: [value for _, value in options_of(self.panel.controls[name])] for name in following}
+        if any(value not in now[name] for name, value in following.items()):
             return False
         self._bring(following)
         self.panel._refresh()
