@@ -29,7 +29,7 @@ STORED = ROOT / "mha_course/d09_other_libraries/measured.json"
 CHILD = ROOT / "tools/libraries/child.py"
 ENVIRONMENTS = ROOT / "dist/libraries"
 TORCH = "torch==2.13.0"  # pinned, because a plain torch is a build for a graphics card
-KERAS = "keras==3.15.1"
+KERAS, TRANSFORMERS = "keras==3.15.1", "transformers==5.24.0"
 ANY = ""  # the Python that runs this
 QUICK = "quick"  # the group that continuous integration measures again
 
@@ -37,10 +37,11 @@ QUICK = "quick"  # the group that continuous integration measures again
 GROUPS = {
     QUICK: (ANY,
         [TORCH, "onnx==1.23.2", "onnxruntime==1.31.1", "openvino==2026.4.1", "mlx[cpu]==0.32.4",
-         "tinygrad==0.14.0", "timm==1.0.31", "x-transformers==2.31.10", "transformers==5.24.0"],
+         "tinygrad==0.14.0", "timm==1.0.31", "x-transformers==2.31.10", TRANSFORMERS],
         ["with_torch", "with_torch_users", "with_onnx", "with_mlx", "with_tinygrad"]),
     "others": (ANY,
-        [TORCH, "curated-transformers==2.0.1", "transformer-lens==4.3.0"], ["with_other_torch_users"]),
+        [TORCH, "curated-transformers==2.0.1", "transformer-lens==4.3.0", TRANSFORMERS],
+        ["with_other_torch_users"]),
     "converters": (ANY,
         [TORCH, "ncnn==1.0.20261020", "coremltools==9.0", "litert-torch==0.10.0"], ["with_converters"]),
     "paddle and tvm": (ANY, ["paddlepaddle==3.3.1", "apache-tvm==0.27.0.post1"], ["with_paddle", "with_tvm"]),
