@@ -1,6 +1,6 @@
 """How an answer differs from the right one, in one sentence to the person who wrote it.
 
-The right answer is of one of five sorts, each a class: text, choices, a dict, several parts, numbers.
+The right answer is an object of one of five classes: text, choices, a dict, several parts, numbers.
 """
 
 import inspect
@@ -28,16 +28,16 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
     """
     if got is ... and right is not ...:  # the second of two calls returns what the first did
         return f"{subject} is still `...`: put what you found in its place."
-    return sort_of(right, asked).difference(got, subject)
+    return right_answer(right, asked).difference(got, subject)
 
 
-def sort_of(right, asked=AS_WRITTEN):
-    """Return the right answer as an object of its sort."""
-    for sort, types in ((Text, str), (Choices, set | frozenset), (Entries, dict)):
+def right_answer(right, asked=AS_WRITTEN):
+    """Return the right answer as an object of its class."""
+    for kind, types in ((Text, str), (Choices, set | frozenset), (Entries, dict)):
         if isinstance(right, types):
-            return sort(right, asked)
+            return kind(right, asked)
     of_tensors = isinstance(right, tuple | list) and any(map(torch.is_tensor, right))
-    several = of_tensors or (isinstance(right, tuple | list) and as_numbers(right) is None)
+    several = of_tensors or (isinstance(right, tuple | list) and as_float64(right) is None)
     return (Parts if several else Numbers)(right, asked)
 
 
@@ -47,27 +47,27 @@ def same(got, right):
         kinds_differ = (got.dtype == torch.bool) != (right.dtype == torch.bool)
         if got.shape != right.shape or kinds_differ or got.is_complex():
             return False
-        return bool(close(as_numbers(got), as_numbers(right)).all())
+        return bool(close(as_float64(got), as_float64(right)).all())
     if isinstance(got, tuple | list) and isinstance(right, tuple | list) and any(map(torch.is_tensor, right)):
         return len(got) == len(right) and all(map(same, got, right))
     return difference(got, right, Asked(of_function=True)) is None
 
 
-def as_numbers(value):
+def as_float64(value):
     """Return what a tensor, array, number or nested list of them holds, as float64; None for all else."""
     try:
         if isinstance(value, torch.Tensor):
             return None if value.is_complex() else value.detach().cpu().to_dense().double()
         if isinstance(value, list | tuple | range):
-            return torch.stack([as_numbers(part) for part in value]) if value else torch.empty(0).double()
+            return torch.stack([as_float64(part) for part in value]) if value else torch.empty(0).double()
         if isinstance(value, Number):
             return torch.tensor(float(value), dtype=torch.float64)
-        return as_numbers(value.tolist()) if hasattr(value, "tolist") else None  # NumPy, pandas
+        return as_float64(value.tolist()) if hasattr(value, "tolist") else None  # NumPy, pandas
     except (TypeError, ValueError, RuntimeError, OverflowError):
         return None  # ragged, or not made of numbers
 
 
-def kind_of(value):
+def called(value):
     """Name what a value is in the learner's words: "a list", "a function"."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
@@ -90,7 +90,7 @@ def _quoted(names):
     return ", ".join(f"“{name}”" for name in [*names][:4]) + (", …" if len(names) > 4 else "")
 
 
-class Sort:
+class RightAnswer:
     """A right answer: ``difference`` says how another one differs, ``is_mistake`` knows one."""
 
     def __init__(self, right, asked):
@@ -103,28 +103,28 @@ class Sort:
         """
         if wrong is ...:
             return self._is_of_this_kind(got) and difference(got, self.right, self.asked) is not None
-        values, numbers = as_numbers(got), as_numbers(wrong)
+        values, numbers = as_float64(got), as_float64(wrong)
         if values is None or numbers is None or values.shape != numbers.shape:
             return difference(got, wrong, self.asked) is None
         tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
         near = torch.isclose(values, numbers, rtol=5e-3, atol=0)
-        if (expected := as_numbers(self.right)) is not None and expected.shape == values.shape:
+        if (expected := as_float64(self.right)) is not None and expected.shape == values.shape:
             near &= (values - numbers).abs() <= (values - expected).abs() + 1e-6  # else it is the right one
         return any((near | close(values, each, self.asked.decimals)).all() for each in tries)
 
     def _is_of_this_kind(self, got):
-        shapes = (getattr(as_numbers(each), "shape", None) for each in (got, self.right))
+        shapes = (getattr(as_float64(each), "shape", None) for each in (got, self.right))
         return next(shapes) == next(shapes)
 
 
-class Text(Sort):
+class Text(RightAnswer):
     """One of the texts that are offered."""
 
     def difference(self, got, subject):
         if isinstance(got, set | list | tuple) and len(got) == 1:
             (got,) = got
         if not isinstance(got, str):
-            return f"{subject} is {kind_of(got)}; text in quotes is needed."
+            return f"{subject} is {called(got)}; text in quotes is needed."
         offered = _plain(got) in self.asked.choices or self.right not in self.asked.choices
         not_right = "is not right" if offered else f"is none of {_quoted(self.asked.choices)}"
         return None if _plain(got) == _plain(self.right) else f"{subject}, “{got}”, {not_right}."
@@ -133,7 +133,7 @@ class Text(Sort):
         return got in self.asked.choices
 
 
-class Choices(Sort):
+class Choices(RightAnswer):
     """A set of several choices, however it is written."""
 
     def difference(self, got, subject):
@@ -160,11 +160,11 @@ class Choices(Sort):
         got = got.tolist() if hasattr(got, "tolist") else got
         got = [got] if isinstance(got, int | float) and not isinstance(got, bool) else got
         if not isinstance(got, set | frozenset | list | tuple | range):
-            kind = "{}, which is an empty dict" if got == {} else kind_of(got)
+            kind = "{}, which is an empty dict" if got == {} else called(got)
             return f"is {kind}; a set in curly brackets is needed"
         chosen, offered = list(map(_plain, got)), self.asked.choices
         if other := [choice for choice in chosen if not isinstance(choice, str | int | float)]:
-            return f"has {kind_of(other[0])}, which is none of the choices"
+            return f"has {called(other[0])}, which is none of the choices"
         listed = set(map(_plain, self.right)) <= set(offered)
         if strange := [choice for choice in chosen if listed and choice not in offered]:
             return f"has “{min(strange, key=str)}”, which is none of the choices"
@@ -178,7 +178,7 @@ def _plain(choice):
     return int(choice) if choice.isdecimal() else choice
 
 
-class Parts(Sort):
+class Parts(RightAnswer):
     """A tuple or list of several values, each judged by itself."""
 
     def difference(self, got, subject):
@@ -189,7 +189,7 @@ class Parts(Sort):
         if not isinstance(got, tuple | list) or len(got) != len(right):
             count = f" with {counted(len(got), 'value')}" if isinstance(got, tuple | list) else ""
             listed = f": {', '.join(names)}" if names else ""
-            return f"{subject} is {kind_of(got)}{count}; {counted(len(right), 'value')} are needed{listed}."
+            return f"{subject} is {called(got)}{count}; {counted(len(right), 'value')} are needed{listed}."
         return self._part_by_part(list(got), names or [f"value {i + 1}" for i in range(len(right))], subject)
 
     def _part_by_part(self, got, names, subject):
@@ -205,13 +205,13 @@ class Parts(Sort):
         return among_others(good, sentences[bad[0]], bad[1:]) if bad else None
 
 
-class Entries(Sort):
+class Entries(RightAnswer):
     """A dict, judged entry by entry."""
 
     def difference(self, got, subject):
         right = self.right
         if not isinstance(got, dict):
-            return f"{subject} is {kind_of(got)}; a dict with {_quoted(right)} is needed."
+            return f"{subject} is {called(got)}; a dict with {_quoted(right)} is needed."
         if lacking := [name for name in right if name not in got]:
             new = [name for name in got if name not in right]
             instead = f"; it has {_quoted(new)}" if new else ""
@@ -221,20 +221,20 @@ class Entries(Sort):
 
     def is_mistake(self, got, wrong, rough=False):
         entries = {**dict.fromkeys(wrong), **(got if isinstance(got, dict) else {})}
-        each = ((sort_of(self.right[name], self.asked), entries[name], wrong[name]) for name in wrong)
-        return all(sort.is_mistake(entry, mistake, rough) for sort, entry, mistake in each)
+        each = ((right_answer(self.right[name], self.asked), entries[name], wrong[name]) for name in wrong)
+        return all(right.is_mistake(entry, mistake, rough) for right, entry, mistake in each)
 
     def wrong_entries(self, got):
         return [name for name in self.right if difference(got.get(name), self.right[name], self.asked)]
 
 
-class Numbers(Sort):
+class Numbers(RightAnswer):
     """A number, or a table of them: first the kind of the answer, then its shape, then its numbers."""
 
     def difference(self, got, subject):
-        self.expected = as_numbers(self.right)
+        self.expected = as_float64(self.right)
         if self.expected is None:  # what a learner's two calls returned is compared, too
-            return None if type(got) is type(self.right) else f"{subject} is {kind_of(got)}."
+            return None if type(got) is type(self.right) else f"{subject} is {called(got)}."
         self.single = self.expected.dim() == 0
         values = self._normalised(got)
         rules = self._a_list_of_tensors, self._a_set, self._another_kind, self._another_shape, self._no_mask
@@ -244,7 +244,7 @@ class Numbers(Sort):
 
     def _normalised(self, got):
         """Return the answer's numbers; in a list [0.5] is as good as 0.5, [[1, 2]] as [1, 2]."""
-        values, expected = as_numbers(got), self.expected
+        values, expected = as_float64(got), self.expected
         flat = values is not None and expected.dim() < 2 and not self.asked.of_function
         if flat and values.squeeze().shape == expected.squeeze().shape:
             return values.reshape(expected.shape)
@@ -253,7 +253,7 @@ class Numbers(Sort):
     def _a_list_of_tensors(self, got, values):
         several = self.asked.of_function and type(got) in (list, tuple) and any(map(torch.is_tensor, got))
         if several and getattr(values, "shape", None) != self.expected.shape:
-            return f" is {kind_of(got)} of {len(got)}; one tensor is needed."
+            return f" is {called(got)} of {len(got)}; one tensor is needed."
 
     def _a_set(self, got, _):
         is_set = isinstance(got, set | frozenset)
@@ -265,11 +265,11 @@ class Numbers(Sort):
         if not another and not (self.single and isinstance(got, bool) != isinstance(self.right, bool)):
             return None
         count = self.expected.numel()
-        odd = [part for part in _entries(got) if as_numbers(part) is None]
+        odd = [part for part in _entries(got) if as_float64(part) is None]
         inside = " with rows of different lengths" if values is None and type(got) in (list, tuple) else ""
-        inside = f" with {kind_of(odd[0])} in it" if odd else inside
+        inside = f" with {called(odd[0])} in it" if odd else inside
         needed = f"{counted(count, 'number')} {'is' if count == 1 else 'are'}"
-        return f" is {kind_of(got)}{inside}; {needed} needed."
+        return f" is {called(got)}{inside}; {needed} needed."
 
     def _another_shape(self, _, values):
         if values.shape == self.expected.shape:
@@ -294,7 +294,7 @@ class Numbers(Sort):
         if self.single or not self.asked.of_function or not isinstance(self.right, torch.Tensor):
             return None
         if not isinstance(got, torch.Tensor):
-            return f" has the right values, but it is {kind_of(got)}; a torch tensor is needed."
+            return f" has the right values, but it is {called(got)}; a torch tensor is needed."
         if (got.dtype == torch.bool) != self._is_mask():
             return f" has the right values, but as {got.dtype}; {self.right.dtype} is needed."
 

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import namedtuple
 
-from mha_course.exercises.compare import among_others, as_python, difference, kind_of, sort_of
+from mha_course.exercises.compare import among_others, as_python, called, difference, right_answer
 from mha_course.exercises.engine import Exercise, candidates, run_code
 from mha_course.exercises.relations import ROUNDED, Asked
 from mha_course.exercises.running import Calls, copied, explain, page_variable, run, same_outcome
@@ -42,7 +42,7 @@ class ValueExercise(Exercise):
         return "\n".join([f"{name} = {{", *(f'    "{entry}": ...,' for entry in right), "}"])
 
     def _judge(self, answer):
-        right, sentence = sort_of(self.right, self.asked), difference(answer, self.right, self.asked)
+        right, sentence = right_answer(self.right, self.asked), difference(answer, self.right, self.asked)
         for wrong, words in self.mistakes if sentence else ():
             if right.is_mistake(answer, wrong, rough=ROUNDED not in sentence):
                 if ROUNDED in sentence:
@@ -55,7 +55,7 @@ class ValueExercise(Exercise):
 
 def another_kind(exercise, answer, needed):
     """Say that an answer is not of the kind that the check takes."""
-    words = f"Your answer is {kind_of(answer)}; hand over {needed}: check({exercise.variable})."
+    words = f"Your answer is {called(answer)}; hand over {needed}: check({exercise.variable})."
     return f"{words} If you do, a line gives this name to something else."
 
 
@@ -204,7 +204,7 @@ class TestExercise(Exercise):
                 return f"Handed {which}, your test {explain(outcome.error, outcome.line).removeprefix('it ')}"
             values.append(as_python(outcome.value))
             if not isinstance(values[-1], bool):
-                return f"Handed {which}, your test returns {kind_of(outcome.value)}; True or False is needed."
+                return f"Handed {which}, your test returns {called(outcome.value)}; True or False is needed."
         if not calls:
             return "Your test never calls the function it is handed."
         if len(values) == 1 and time.thread_time() - start > self.seconds / 4:

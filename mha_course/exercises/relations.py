@@ -80,15 +80,6 @@ def _shape_words(values, expected, decimals):
     return f"has the size {size} along axis {axis}, and {needed} is needed"
 
 
-def _moved(expected):
-    """Yield the right answer with the numbers along one axis in another order, and what to say of each."""
-    for axis in range(expected.dim()):
-        along = f" along axis {axis}, counted from 0" if expected.dim() > 1 else ""
-        yield f"has the right numbers in reverse order{along}", expected.flip(axis)
-        for by, where in ((1, "late"), (-1, "early")):
-            yield f"has each number one place too {where}{along}", expected.roll(by, axis)
-
-
 def _turned(expected):
     """Yield the right answer with its axes in every order, each with what to say of it."""
     for order in itertools.permutations(range(expected.dim())) if expected.dim() <= 5 else ():
@@ -203,10 +194,11 @@ class WrongNumbers:
             return f" is {_factor(factor)} the right one in every number: which step makes it so?"
 
     def same_along_an_axis(self):
-        for axis in range(self.values.dim()) if len(self.values.unique()) > 1 else ():
-            first = self.values.narrow(axis, 0, 1).expand_as(self.values)
-            if close(self.values, first).all() and not close(self.expected, first).all(axis).any():
-                what = self.asked.axes[axis - self.values.dim() :][0]
+        v, w = self.values, self.expected
+        for axis, size in enumerate(v.shape) if len(v.unique()) > 1 else ():
+            first = v.narrow(axis, 0, 1).expand_as(v)
+            if size > 1 and close(v, first).all() and not close(w, first).all(axis).any():
+                what = self.asked.axes[axis - v.dim() :][0]
                 return f" is the same for each {what}: which of your steps tells them apart?"
 
     def other_signs(self):
@@ -227,8 +219,10 @@ class WrongNumbers:
     def in_other_places(self):
         ordered = self.values.flatten().sort()[0], self.expected.flatten().sort()[0]
         if self.expected.dim() and self.sizes > 1 + self.whole and close(*ordered, self._as_written()).all():
-            found = (words for words, other in _moved(self.expected) if self._are(other))
-            return f" {next(found, 'has the right numbers, but not in their places')}"
+            turned = [axis for axis in range(self.expected.dim()) if self._are(self.expected.flip(axis))]
+            along = f" along axis {turned[0]}, counted from 0" if turned and self.expected.dim() > 1 else ""
+            where = "in reverse order" if turned else "not in their places"
+            return f" has the right numbers, but {where}{along}"
 
     def sharper(self):
         """Say of weights which factor on the scores makes them."""

@@ -49,14 +49,8 @@ _CAUSES = (
     ("values to unpack", "Both sides of = must have as many: .shape has a size for each axis."),
     ("(local|free) variable", "It is used before a line gives it a value: is that one in an if?"),
     ("inplace operation", "Backward needs a tensor as it was: which line writes into it (/=, +=, …_())?"),
-    (
-        "target (batch_)?size",
-        "It takes (rows, words) and (rows): flatten(0, 1) makes one axis of the first two.",
-    ),
-    (
-        r"must match.*[-/] ?\w+\.(sum|mean|amax)\((?!.*keepdim)",
-        "A sum loses its axis: keepdim=True leaves it, of size 1.",
-    ),
+    ("target (batch_)?size", "It takes (rows, words) and (rows): flatten(0, 1) joins the first two axes."),
+    (r"must match.*[-/] ?\w+\.(sum|mean|amax)\((?!.*keepdim)", "keepdim=True keeps the axis of a sum."),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
 

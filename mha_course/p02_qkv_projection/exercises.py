@@ -2,7 +2,7 @@
 
 import torch
 
-from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, case, changes, kind_of, numbers
+from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, called, case, changes, numbers
 from mha_helpers.golden import golden_example
 from mha_helpers.style import vector
 
@@ -23,9 +23,11 @@ class LayerExercise(FunctionExercise):
     def _run(self, answer, case):
         def applied(x, w_q):
             layer = _seeded(answer, w_q)
+            if layer is torch.nn.Linear:
+                raise AnswerError("nn.Linear without brackets is the class: for which sizes do you need one?")
             if not isinstance(layer, torch.nn.Linear):
                 raise AnswerError(
-                    f"what your function returns is {kind_of(layer)}; a torch.nn.Linear is needed."
+                    f"what your function returns is {called(layer)}; a torch.nn.Linear is needed."
                 )
             if layer.bias is not None and layer.bias.any():
                 raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")

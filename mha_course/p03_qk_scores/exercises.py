@@ -2,16 +2,8 @@
 
 import torch
 
-from mha_course.exercises import (
-    AnswerError,
-    FunctionExercise,
-    ValueExercise,
-    case,
-    changes,
-    kind_of,
-    numbers,
-    same_outcome,
-)
+from mha_course.exercises import AnswerError, FunctionExercise, ValueExercise, called, case, changes, numbers
+from mha_course.exercises.running import same_outcome
 
 _QUERIES, _KEYS = ("(2, 0)", "(2, −1)", "(1, 0)"), ("(2, 0)", "(0, 1)", "(1, 2)")
 _COLUMN = {"new column": [2, 5, 1]}  # if it is not right yet, what is found cannot be
@@ -166,10 +158,10 @@ class Design(FunctionExercise):
 def _winners(words, matrices):
     """Return the key that scores highest for each word but the last, −1 if none does, −2 if all are 0."""
     if not isinstance(matrices, tuple | list) or len(matrices) != 2:
-        raise AnswerError(f"your function returns {kind_of(matrices)}; two matrices are needed, w_q and w_k.")
+        raise AnswerError(f"your function returns {called(matrices)}; two matrices are needed, w_q and w_k.")
     for name, matrix in zip(("w_q", "w_k"), matrices, strict=True):
         if not torch.is_tensor(matrix) or matrix.shape != (11, 6) or not matrix.is_floating_point():
-            raise AnswerError(f"your {name} is {kind_of(matrix)}; a float tensor (11, 6) is needed.")
+            raise AnswerError(f"your {name} is {called(matrix)}; a float tensor (11, 6) is needed.")
     positions = torch.eye(6)[: len(words)]  # a 1 in the column of the position of each word
     x = torch.cat([words, positions], dim=-1)
     queries, keys = (x @ matrix.float() for matrix in matrices)

@@ -65,17 +65,9 @@ grows_by = {
 )
 
 
-def _divisor(spread, _):
-    if spread > 1:
-        return "is above 1: does she divide by too much, or by too little?"
-    if spread > 0:
-        return f"fits a divisor of {1 / spread:.3g} times √d_k: how many times √d_k is √512?"
-
-
 wrong_root = ValueExercise(
     "4.2 ★★ · 6 min · A colleague takes the wrong root",
     decimals=2,
-    describe=_divisor,
     task="""
     A model has d_model = 512 and 8 heads. Its queries and keys are random numbers with mean 0 and
     spread 1, so correctly scaled scores have a spread of 1. A colleague divides by √d_model in place of
@@ -128,35 +120,17 @@ SCALING = {
 NOT_SCALING = {
     "no scale": (lambda scores, d_k: scores, "its scores have the spread √d_k."),
     "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k: no upper limit shows it."),
-    "×√d_k": (
-        lambda scores, d_k: scores * d_k**0.5,
-        "its scores have the spread d_k: no lower limit shows it.",
-    ),
+    "×√d_k": (lambda scores, d_k: scores * d_k**0.5, "its spread is d_k: no lower limit shows it."),
     "÷8, whatever d_k is": (lambda scores, d_k: scores / 8, "it is right at d_k = 64 only."),
     "÷√512, whatever d_k is": (lambda scores, d_k: scores / 512**0.5, "it is right at 512 only."),
     "÷ the root of the first d_k that it meets": (partial(_first_root, []), "the second d_k shows it."),
-    "÷(4 · √d_k)": (
-        lambda scores, d_k: scores / (4 * d_k**0.5),
-        "its spread is 0.25 for every d_k, so any two agree.",
-    ),
+    "÷(4 · √d_k)": (lambda scores, d_k: scores / (4 * d_k**0.5), "its spread is 0.25 at any d_k alike."),
     "÷√(d_k + 8)": (lambda scores, d_k: scores / (d_k + 8) ** 0.5, "at d_k = 4 its spread is 0.58."),
     "÷√d_k rounded down": (lambda scores, d_k: scores / int(d_k**0.5), "at d_k = 3 its spread is 1.73."),
-    "÷√d_k, at most ÷4": (
-        lambda scores, d_k: scores / min(d_k, 16) ** 0.5,
-        "it is right up to d_k = 16, and at 64 its spread is 2.",
-    ),
-    "÷√d_k, at least ÷8": (
-        lambda scores, d_k: scores / max(d_k, 64) ** 0.5,
-        "it is right from d_k = 64 on, and too small below.",
-    ),
-    "only the first row divided": (
-        partial(_first_only, -2),
-        "its other rows keep their spread of √d_k, which one row does not show.",
-    ),
-    "only the first column divided": (
-        partial(_first_only, -1),
-        "its other columns keep their spread, which one column does not show.",
-    ),
+    "÷√d_k, at most ÷4": (lambda scores, d_k: scores / min(d_k, 16) ** 0.5, "at d_k = 64 its spread is 2."),
+    "÷√d_k, at least ÷8": (lambda scores, d_k: scores / max(d_k, 64) ** 0.5, "it is right from d_k = 64 on."),
+    "only the first row divided": (partial(_first_only, -2), "all its other rows keep their spread of √d_k."),
+    "only the first column divided": (partial(_first_only, -1), "its other columns keep their spread."),
 }
 
 
