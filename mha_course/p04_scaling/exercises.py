@@ -76,6 +76,7 @@ wrong_root = ValueExercise(
     """,
     mistakes=[
         ({"spread": 8**0.5}, "“spread” is above 1: does she divide by too much, or by too little?"),
+        ({"spread": 2.8}, "“spread” is above 1: does she divide by too much, or by too little?"),
         ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: what spread does a sum of 64 products have?"),
         ({"spread": 8.0}, "“spread” is that of the scores before any scaling: what does she divide them by?"),
         ({"spread": 64}, "“spread” is how many products a score adds up: what spread does their sum have?"),
