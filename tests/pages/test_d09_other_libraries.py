@@ -71,6 +71,7 @@ def test_a_black_box_answers_as_its_library_was_measured_to(box):
 
 def test_the_table_names_what_it_does_not_have():
     assert len(libraries_table(["bool mask"]).text.splitlines()) == len(measured()) + 1
+    assert "something else" in libraries_table(["more keys"], ["microsoft.MultiHead"]).text  # numbers
     for questions, callables in ((["bool masks"], None), (["bool mask"], ["pytorch"])):
         with pytest.raises(
             ValueError, match=r"there is no .*(bool masks|pytorch).*; the questions are bool mask"
