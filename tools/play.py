@@ -188,12 +188,14 @@ def computed_html(panel, kind, num_heads):
     for name, control in panel.controls.items():
         values = [value for _, value in options[name]]
         start.append(values.index(control.value) if values else control.value)
-    w_q, w_k, *_ = hand_made_heads(num_heads, LARGEST_D_K)
+    w_q, w_k, _, names = hand_made_heads(num_heads, LARGEST_D_K)
     step = math.sqrt(12 / w_q.shape[1]) / (2 * 65_535)  # numbers of random heads are whole multiples of it
-    columns = [(w.mT / step).round().int().tolist() for w in (w_q, w_k)]
-    positions = sinusoidal_positions(64).double().round(decimals=7).tolist()
+    steps = [step if name == "random" else 1e-9 for name in names]
+    by_head = torch.tensor(steps, dtype=torch.float64)[:, None, None]
+    columns = [(w.mT / by_head).round().long().tolist() for w in (w_q, w_k)]
+    positions = sinusoidal_positions(64).double().round(decimals=9).tolist()
     given = {"start": start, "names": HAND_MADE_NAMES, "colours": COLOURS, "heads": HEAD_COLOURS}
-    given |= {"step": step, "columns": columns, "positions": positions, "steady": 2 * len(TURNS) - 4}
+    given |= {"steps": steps, "columns": columns, "positions": positions, "steady": 2 * len(TURNS) - 4}
     return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
 
 

@@ -72,11 +72,11 @@ const dot = (a, b) => { let sum = 0; for (let i = 0; i < a.length; i++) sum += a
 // The queries and keys of one head: what its matrices of the largest d_k say in their first columns. In a head
 // made by hand that compares positions, which turn in pairs, the last of an odd d_k is a steady one.
 function queriesAndKeys(x, head, d_k) {
-  const { columns: [w_q, w_k], step, steady } = GIVEN, isByHand = head < GIVEN.names.length;
+  const { columns: [w_q, w_k], steps, steady } = GIVEN, isByHand = head < GIVEN.names.length;
   const columns = Array.from({ length: d_k }, (_, column) => column);
   if (d_k % 2 && isByHand && GIVEN.names[head] !== "same word") columns[d_k - 1] = Math.max(d_k - 1, steady);
   const longer = isByHand ? Math.sqrt(w_q[head].length / d_k) : 1; // so that a match has the same score at every d_k
-  const project = (w, by) => x.map(vector => columns.map(column => by * step * dot(vector, w[head][column])));
+  const project = (w, by) => x.map(vector => columns.map(column => by * steps[head] * dot(vector, w[head][column])));
   return [project(w_q, longer), project(w_k, 1)];
 }
 

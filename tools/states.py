@@ -39,15 +39,13 @@ def options_of(control):
     return [(format(value, control.readout_format), value) for value in values]
 
 
-def thinned(stops, values, start):
+def thinned(stops, start):
     """Return about half of the stops of a slider or a long menu, its ends and its start among them.
 
-    Stops are indices of its values. Of many whole numbers the powers of two remain, of others every second.
+    >>> thinned(range(8), 3)
+    [0, 2, 3, 4, 6, 7]
     """
-    kept = {stops[0], stops[-1], start}
-    whole = all(isinstance(value, int) for value in values)
-    powers = kept | {i for i in stops if whole and abs(values[i]).bit_count() < 2}
-    return sorted(powers if whole and len(powers) < len(stops) else kept | set(stops[::2]))
+    return sorted({stops[0], *stops[::2], stops[-1], start})
 
 
 class States:
@@ -118,9 +116,8 @@ class States:
     def _settings(self):
         """Return which option each control shows."""
         now = self._values()
-        return tuple(
-            [value for _, value in options].index(now[name]) for name, options in self.controls.items()
-        )
+        values = {name: [value for _, value in options] for name, options in self.controls.items()}
+        return tuple(values[name].index(now[name]) for name in values)
 
     def _bring(self, values, memory=None):
         """Bring the controls, and what the explorer remembers, to these, without a picture."""
@@ -179,8 +176,7 @@ class States:
             count = self._combinations()
             raise ValueError(f"{self.panel!r} has {count} states; sliders and long menus are thinned.")
         name = max(long, key=lambda name: len(self.controls[name]))
-        values, start = [value for _, value in self.controls[name]], self.start[[*self.controls].index(name)]
-        self.stops[name] = thinned(self.stops[name], values, start)
+        self.stops[name] = thinned(self.stops[name], self.start[[*self.controls].index(name)])
 
     def _can_be_thinned(self, name):
         is_long = is_slider(self.panel, name) or len(self.controls[name]) > LONG_MENU
