@@ -97,7 +97,7 @@ broken_lines = ValueExercise(
     """,
     page_code="from mha_course.p11_can_your_class_write.broken import suspects",
     mistakes=[
-        ({"B": "no_first"}, "B: if nobody saw the first word, no later row would follow it. Does the second?"),
+        ({"B": "no_first"}, "B: if nobody saw the first word, no later row would follow it. Does row 2?"),
         ({"C": "no_w_o"}, "C: without W_O the output would stay the same with zeros in w_o. Does it?"),
         ({"D": "no_w_o"}, "D: without W_O the output would stay the same with zeros in w_o. Does it?"),
         ({"E": "window"}, "E: in a window of four, rows two to four would follow the first word. Do they?"),
