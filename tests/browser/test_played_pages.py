@@ -92,6 +92,20 @@ def test_few_steps_of_a_random_walk_find_nothing_kept(opened):
         assert clicks + moves == 300 and without[0] <= clicks / 10 and without[1] <= moves / 10, count
 
 
+def test_a_click_answers_or_says_why_not_at_every_setting_of_a_control(opened):
+    panels = opened.locator(".play").all() if opened.viewport_size["width"] == 1440 else []
+    for panel in panels:
+        panel.locator(".reset").click()
+        assert panel.evaluate(WITHOUT_ANSWER) == []
+        for control in panel.locator("[data-control]").all():
+            for i in range(len(control.get_attribute("data-control").split("|"))):
+                panel.locator(".reset").click()
+                control.evaluate(SET, i)
+                before = panel.evaluate(SEEN)
+                panel.locator("[data-cell]").last.dispatch_event("click")
+                assert panel.evaluate(SEEN) != before
+
+
 # --- a made-up Panel: a step is a cell that is clicked or control=option ---------------------------------
 
 SET = """(control, i) => {
@@ -116,6 +130,13 @@ RANDOM_WALK = """panel => {
   }
   return count;
 }"""
+SEEN = """panel => panel.querySelector(".picture").innerHTML + panel.querySelector("[role=status]").innerText"""
+WITHOUT_ANSWER = """panel => [...panel.querySelectorAll("[data-cell]")].map(cell => cell.dataset.cell).filter(cell => {
+  panel.querySelector(".reset").click();
+  const seen = () => (SEEN)(panel), before = seen();
+  panel.querySelector(`[data-cell="${cell}"]`).dispatchEvent(new Event("click", { bubbles: true }));
+  return seen() === before;
+})""".replace("SEEN", SEEN)
 SHOWN = """panel => {
   const inputs = [...panel.querySelectorAll("[data-control]")], slider = inputs[1];
   return [panel.querySelector(".picture").classList.contains("answers"), panel.querySelector("text").textContent,
