@@ -130,7 +130,9 @@ RANDOM_WALK = """panel => {
   }
   return count;
 }"""
-SEEN = """panel => panel.querySelector(".picture").innerHTML + panel.querySelector("[role=status]").innerText"""
+SEEN = """panel => {
+  return panel.querySelector(".picture").innerHTML + panel.querySelector("[role=status]").innerText;
+}"""
 WITHOUT_ANSWER = """panel => [...panel.querySelectorAll("[data-cell]")].map(cell => cell.dataset.cell).filter(cell => {
   panel.querySelector(".reset").click();
   const seen = () => (SEEN)(panel), before = seen();
