@@ -135,7 +135,7 @@ def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows
         got = page.evaluate(WALK, [steps, [drawing for drawing, *_ in wanted]])
         for at, taken, (_, words, weights, menus, controls) in zip(steps, got, wanted, strict=True):
             assert (at, taken["menus"], taken["chosen"]) == (at, menus, controls)
-            assert np.abs(np.array(taken["weights"]) - weights).max() <= 1e-5
+            assert np.abs(np.array(taken["weights"]) - weights).max() <= 1e-6
             same_but_for_rounding(taken["words"], words)
             same_images(taken["drawn"], taken["wanted"])
             both = [UNSEEN.sub(' fill-opacity="0.00"', taken[which]) for which in ("drawn", "wanted")]
