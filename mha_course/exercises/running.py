@@ -55,6 +55,8 @@ _CAUSES = (
     ("inplace operation", "Backward needs a tensor as it was: which line writes into it (/=, +=, …_())?"),
     ("target (batch_)?size", "It takes (rows, words) and (rows): flatten(0, 1) joins the first two axes."),
     (r"must match.*[-/] ?\w+\.(sum|mean|amax)\((?!.*keepdim)", "keepdim=True keeps the axis of a sum."),
+    (r"multiplied.*q @ k\b(?! *\.)", "A query meets each key: which two axes of k change places before?"),
+    (r"(must match|Expected size).*@ \w+\.T\b", "`.T` turns all axes round: which two should change places?"),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
 
