@@ -37,9 +37,8 @@ class Keyhole:
         parts = torch.tensor(scores).view(len(scores), -1)
         query[..., : parts.shape[1]], key[..., : parts.shape[1]] = q, parts / self.scale
         value = (torch.eye(KEYS, D_K) * v).to(query.dtype).repeat(1, HEADS, 1, 1)
-        if allowed is not None:  # to be added, where a bool mask says nothing
-            added = torch.zeros(allowed.shape, dtype=query.dtype).masked_fill(~allowed, -math.inf)
-            options["mask"] = added if self.true_attends is None else allowed == self.true_attends
+        if allowed is not None:  # 0 and −∞ to be added, where a bool mask says nothing
+            options["mask"] = allowed.log() if self.true_attends is None else allowed == self.true_attends
         return self.output(query, key, value, **options)[0, 0, :, :KEYS]
 
     def heads(self, of_queries):
@@ -48,16 +47,17 @@ class Keyhole:
         q = (10 / self.scale * names[:of_queries, None]).repeat(1, 1, KEYS, 1)  # head i asks for key i
         v = names[:2, None] + names.roll(2, dims=1)  # first the head's name, then the key's
         seen = self.output(q, names.repeat(1, 2, 1, 1), v[None])[0, :, 0]
-        return seen[:, :2] * seen[:, 2:].diagonal()[:, None]
+        return seen[:, :2] * (seen[:, 2:].diagonal()[:, None] > 0.1)  # a weak scale is not our question
 
     def learn(self, name, answer, seen):
         """Remember what later questions need, and return the answer, where it is none of those foreseen."""
-        if name == "bool mask" and answer in POLARITY:
+        if name == "bool mask" and "True means" in str(answer):
             self.true_attends = "True means may attend" in answer
-        if name == "scale" and (seen.sum(dim=-1) - 1).abs().max() > 0.005:
-            return "rows of weights do not add up to 1"
         if name == "scale" and 1e-3 < (scale := float(torch.log(seen[1, -1] / seen[1, 0]) / 4)) < 1e3:
-            self.scale, answer = scale, answer or f"times {number(scale, 3)}"
+            if (seen.sum(dim=0) - 1).abs().max() < 5e-4:  # though query 2 alone asks for a key
+                return "columns of weights add up to 1, not rows"
+            times = {f"times {number(scale, 3)}": _rows(0, 0, 0, 0, 4 * scale, q=NO_KEY)}
+            self.scale, answer = scale, answer or nearest(seen, times)
         return answer
 
 
@@ -72,17 +72,22 @@ def as_tensor(output):
 
 
 def nearest(seen, meanings):
-    """Return the answer that looks like the weights that were seen, None if none does."""
+    """Return the answer that looks like the weights that were seen, or like their shares, or None."""
     alike = {"rtol": 0, "atol": 0.0017, "equal_nan": True}
-    return next((name for name in meanings if torch.allclose(seen, meanings[name].to(seen), **alike)), None)
+    shares = seen / seen.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+    for weights, remark in ((seen, ""), (shares, ", rows do not add up to 1")):
+        for name, meant in meanings.items():
+            if torch.allclose(weights, meant.to(seen), **alike):
+                return name + remark
+    return None
 
 
 def _shares(allowed):
     return allowed / allowed.sum(dim=-1, keepdim=True)
 
 
-def _rows(*scores):
-    return torch.softmax(torch.tensor(scores, dtype=torch.double), dim=-1).expand(KEYS, -1)
+def _rows(*scores, q=1):
+    return torch.softmax(torch.tensor(scores, dtype=torch.double) * q, dim=-1).expand(KEYS, -1)
 
 
 def _full_row(dtype=torch.float, value=None):
@@ -105,8 +110,7 @@ NEXT = OWN.roll(1, dims=1)  # the next key, a mask that neither its transpose no
 NO_KEY = (torch.arange(KEYS) == 1)[:, None].expand(KEYS, KEYS)  # for query 2
 SOME = ~NO_KEY.T  # all but key 2
 TILT = (0, 0.5, 1, 1.5, 2)  # scores that tell the mean of all values from weights without a mask
-LARGE = ((0, 0), (0, 0), (0, 0), (600, 0), (600, 1))  # in parts, since bfloat16 has no 601
-BFLOAT = torch.bfloat16
+LARGE = {"scores": ((0, 0), (0, 0), (0, 0), (600, 0), (600, 1)), "dtype": torch.bfloat16}  # it has no 601
 
 # What the answers look like.
 EMPTY = {"zeros": 0.0, "NaN": math.nan, "the mean": 1 / KEYS}
@@ -117,8 +121,10 @@ BOOL = POLARITY | IGNORED | {"added as 0 and 1": torch.softmax(NEXT, -1)}
 NUMBERS = {f"as bool, {name}": POLARITY[name] for name in POLARITY} | IGNORED
 NUMBERS["added"] = BOOL["added as 0 and 1"]
 ADDED = {"added": NEXT, "added, transposed": NEXT.T, "read upside down": _shares(1 - NEXT)} | IGNORED
-SCALES = {"1 / √d_k": _rows(0, 0, 0, 0, 1).where(NO_KEY, 1 / KEYS)}
+SCALES = {"1 / √d_k": _rows(0, 0, 0, 0, 1, q=NO_KEY)}
+SCALES["1 / √(2 · d_k), and h is 2"] = _rows(0, 0, 0, 0, 0.5**0.5, q=NO_KEY)  # by d_model, perhaps
 CAUSAL = {"itself and before": _shares(BELOW)} | IGNORED
+CAUSAL |= {f"a window of {n}": _shares(BELOW.triu(1 - n)) for n in range(1, KEYS)}
 CAUSAL |= {f"only before, row 1 {name}": _shares(BELOW - OWN).nan_to_num(EMPTY[name]) for name in EMPTY}
 MORE = {"top left": _shares(BELOW[:2]), "bottom right": _shares(BELOW[-2:]), "ignored": _shares(ALL[:2])}
 BOTH = {"both hold": _shares(SOME * BELOW), "flag ignored": _shares(SOME), "mask ignored": _shares(BELOW)}
@@ -146,8 +152,7 @@ QUESTIONS = {
     "shared heads": ("Which of 2 key heads each of 4 query heads reads", lambda ask: ask.heads(4), SHARED),
     "NaN in a value": ("NaN in a value that the mask hides",
                        {"v": torch.where(NO_KEY[:, :1], math.nan, 1), "allowed": SOME}, LEAKS),
-    "large scores, bfloat16": ("bfloat16: are scores of 600 and 601 told apart",
-                               {"scores": LARGE, "dtype": BFLOAT}, APART),
+    "large scores, bfloat16": ("bfloat16: are scores of 600 and 601 told apart", LARGE, APART),
     "softmax, bfloat16": ("bfloat16: does softmax add up in float32",
-                          {"scores": (0, 0, 0, 0, 7), "dtype": BFLOAT}, SUM),
+                          {"scores": (0, 0, 0, 0, 7), "dtype": torch.bfloat16}, SUM),
 }  # fmt: skip

@@ -15,8 +15,7 @@ def probe(attend):
 
     ``attend(q, k, v, mask=None, causal=False)`` is your adapter: it gets tensors, calls the library, and
     returns the output alone, as anything that torch can read: a tensor, an array, what has dlpack. The table
-    is a dict of dicts: each answer in words, the weights seen, the words of a refusal, which is an answer,
-    and what PyTorch's function answers.
+    is a dict of dicts: each answer in words, the weights seen, a refusal's words, and PyTorch's answer.
 
     Shapes: q ``(1, h, n_q, 16)``, k and v ``(1, h, n_k, 16)``, mask ``(n_q, n_k)`` -> as q.
     Taught in notebook deeper/09_other_libraries.
@@ -104,14 +103,10 @@ def _ask_all(attend):
         except Exception as error:  # a library may raise whatever it likes
             found["refusal"] = _shortened(error)
             continue
-        found["answer"] = ask.learn(name, nearest(seen, meanings), seen) or _as_numbers(seen)
+        numbers = dict.fromkeys(" ".join(map(number, row)) for row in seen)  # equal rows once
+        found["answer"] = ask.learn(name, nearest(seen, meanings), seen) or "; ".join(numbers)
         found["weights"] = seen.double().round(decimals=4).tolist()
     return answers
-
-
-def _as_numbers(seen):
-    """Write an answer that nobody has foreseen, equal rows once."""
-    return "; ".join(dict.fromkeys(" ".join(map(number, row)) for row in seen))
 
 
 def _check_adapter(attend):

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from mha_helpers import moves, probe
 
 QUESTIONS = 16
+SHORT = ", rows do not add up to 1"
 
 
 def plain(q, k, v, mask=None, causal=False, hidden=-math.inf, divisor=None, reads=lambda mask: mask, late=0):
@@ -45,6 +46,12 @@ def before(q, k, v, mask=None, causal=False):
     return plain(q, k, v, allowed if mask is None else allowed * mask) if causal else plain(q, k, v, mask)
 
 
+def hidden_after(q, k, v, mask=None, causal=False):
+    """Takes bool masks alone, and its weights are not made to add up to 1 again."""
+    allowed = torch.ones(q.shape[-2], k.shape[-2]).bool() if mask is None else mask.bitwise_and(mask == 1)
+    return torch.softmax(q @ k.mT / 4, dim=-1) * (allowed.tril(-1) if causal else allowed) @ v
+
+
 def exchanged(q, k, v, mask=None, causal=False):
     """As from an adapter that forgets that its library wants (b, n, h, d)."""
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
@@ -67,6 +74,8 @@ ODD = {
     "bottom right": (variant(late=1), {"more keys": "bottom right"}),
     "no scale": (variant(divisor=1), {"scale": "times 1"}),
     "another scale": (variant(divisor=10), {"scale": "times 0.1"}),
+    "scaled by d_model": (variant(divisor=math.sqrt(2 * 16)), {"scale": "1 / √(2 · d_k), and h is 2"}),
+    "hardly any scale": (variant(divisor=500), {"scale": "times 0.002"}),
     "softmax in half": (half, {"softmax, bfloat16": "no"}),
     "heads tiled": (tiled, {"shared heads": "1 2 1 2"}),
     "a flag is forgotten": (lambda q, k, v, mask=None, causal=False: plain(q, k, v, mask, causal and mask is None), {
@@ -82,7 +91,21 @@ NAMED = {  # and more moves
         q, k, v, mask > -1 if mask is not None and mask.is_floating_point() else mask, causal), {
         "bool mask": "True means may attend", "float mask": "ignored"}),
     "softmax over the queries": (lambda q, k, v, mask=None, causal=False: torch.softmax(q @ k.mT / 4, dim=-2) @ v, {
-        "scale": "rows of weights do not add up to 1"}),
+        "scale": "columns of weights add up to 1, not rows"}),
+    "hidden after softmax": (hidden_after, {
+        "bool mask": "True means may attend" + SHORT, "additive mask": "refused", "scale": "1 / √d_k",
+        "causal": "only before, row 1 zeros" + SHORT, "empty row": "zeros"}),
+    "a sink, and another scale": (lambda q, k, v, mask=None, causal=False: plain(
+        q, *(F.pad(x, (0, 0, 1, 0)) for x in (k, v)), mask if mask is None else F.pad(mask, (1, 0), value=1),
+        causal, divisor=10, late=1), {
+        "scale": "times 0.1" + SHORT, "bool mask": "True means may attend" + SHORT,
+        "causal": "itself and before" + SHORT}),
+    "a window": (lambda q, k, v, mask=None, causal=False: plain(
+        q, k, v, torch.ones(5, 5).tril().triu(-3) if causal and mask is None and q.shape == k.shape else mask), {
+        "causal": "a window of 4", "bool mask": "True means may attend"}),
+    "q and k normalised, heads tiled": (lambda q, k, v, mask=None, causal=False: tiled(
+        4 * F.normalize(q, dim=-1), 4 * F.normalize(k, dim=-1), v, mask, causal), {
+        "scale": "times 1", "shared heads": "1 2 1 2"}),
     "softmax of scores in half": (lambda q, k, v, mask=None, causal=False: torch.softmax(
         (q.float() @ k.float().mT / 4).to(q.dtype), dim=-1) @ v, {
         "softmax, bfloat16": "yes", "large scores, bfloat16": "no", "mask and flag": "ignored"}),
