@@ -1,9 +1,8 @@
 """Helpers of the notebook course on multi-head attention.
 
 ``attention`` and ``masks`` hold the mathematics and are meant to be read from top to bottom; ``checks`` says
-what is wrong with an input. The rest draws: static pictures, and ``Panel``, which moves. It is loaded
-when it is first asked for, so that the mathematics needs PyTorch alone. What belongs to the pages of the
-course stands beside it, in ``mha_course``.
+what is wrong with an input. What draws, as static pictures and ``Panel`` do, is loaded when it is first asked
+for, so that the mathematics needs PyTorch alone. What belongs to the pages is in ``mha_course``.
 """
 
 import importlib

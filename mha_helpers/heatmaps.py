@@ -88,9 +88,9 @@ def head_heatmaps(weights, tokens=None, names=None, kind="weights", chosen=None)
 head 2, framed eats → eats (1.00).'
     """
     charts = []
-    for head, chart in enumerate(weights):
+    for head, matrix in enumerate(weights):
         style = {"title": head_label(head, names), "title_colour": f"head {head + 1}"}
-        charts.append(StaticHeatmap(chart, tokens, kind=kind, chosen=chosen, head=head, **style))
+        charts.append(StaticHeatmap(matrix, tokens, kind=kind, chosen=chosen, head=head, **style))
     return HeatmapPicture(charts)
 
 
@@ -115,12 +115,12 @@ def _largest(chart):
     return f"{title}{framed}{chart.rows[row]} → {chart.columns[column]} ({value})"
 
 
-def _draw(maps):
+def _draw(charts):
     """Draw up to four heatmaps on a line, all with cells of one size, and all of a kind on one scale."""
-    across = math.ceil(len(maps) / math.ceil(len(maps) / 4))
-    lines = [maps[start : start + across] for start in range(0, len(maps), across)]
+    across = math.ceil(len(charts) / math.ceil(len(charts) / 4))
+    lines = [charts[start : start + across] for start in range(0, len(charts), across)]
     width, height = _cell_size(lines)
-    with_numbers = max(max(chart.matrix.shape) for chart in maps) <= NUMBERS_UP_TO and width >= 34
+    with_numbers = max(max(chart.matrix.shape) for chart in charts) <= NUMBERS_UP_TO and width >= 34
     figure = pixel_figure(WIDEST, WIDEST)  # the picture is cut to what is drawn
     top = right = 0
     for line in lines:
@@ -129,27 +129,28 @@ def _draw(maps):
             left += _margin(before, chart)
             rows, columns = chart.matrix.shape
             ax = axes_at(figure, left, top, columns * width, rows * height)
-            _draw_cells(ax, chart, _scale(maps, chart.kind), with_numbers)
-            is_last = line is lines[-1] or chart.columns != maps[-1].columns
+            _draw_cells(ax, chart, _scale(charts, chart.kind), with_numbers)
+            is_last = line is lines[-1] or chart.columns != charts[-1].columns
             _label(ax, chart, before is None or before.rows != chart.rows, is_last)
             right = max(right, left + columns * width)
             left += max(columns * width, TYPE_WIDTH * 1.1 * len(chart.title))
         top += max(len(chart.rows) for chart in line) * height + GAP + 8
     if not with_numbers:
-        _draw_scale(axes_at(figure, right - 90, -1.9 * LINE, 75, 8), maps[0], _scale(maps, maps[0].kind))
+        ax = axes_at(figure, right - 90, -1.9 * LINE, 75, 8)
+        _draw_scale(ax, charts[0], _scale(charts, charts[0].kind))
     return figure
 
 
 def _cell_size(lines):
-    maps = [chart for line in lines for chart in line]
-    words = [word for chart in maps for label in chart.columns for word in short(label).split()]
+    charts = [chart for line in lines for chart in line]
+    words = [word for chart in charts for label in chart.columns for word in short(label).split()]
     wanted = TYPE_WIDTH * max(map(len, words), default=0)
     free = min(
         (WIDEST - sum(map(_margin, [None, *line], line))) / sum(len(chart.columns) for chart in line)
         for line in lines
     )
     width = min(max(CELL_WIDTH[0], wanted), CELL_WIDTH[1], free)
-    rows = max(len(chart.rows) for chart in maps)
+    rows = max(len(chart.rows) for chart in charts)
     height = min(width, CELL_HEIGHT, TALLEST / rows)
     return (width if rows <= NUMBERS_UP_TO else min(width, 1.6 * height)), height
 
@@ -161,9 +162,9 @@ def _margin(before, chart):
     return GAP + LINE + TYPE_WIDTH * max(len(short(label)) for label in chart.rows)
 
 
-def _scale(maps, kind):
+def _scale(charts, kind):
     """Return the ends of the one scale that all heatmaps of this kind share."""
-    same = [chart for chart in maps if chart.kind is kind]
+    same = [chart for chart in charts if chart.kind is kind]
     return kind.scale([value for chart in same for value in chart.matrix[chart.allowed]])
 
 

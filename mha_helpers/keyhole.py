@@ -50,7 +50,7 @@ class Keyhole:
         return seen[:, :2] * (seen[:, 2:].diagonal()[:, None] > 0.1)  # a weak scale is not our question
 
     def learn(self, name, answer, seen):
-        """Remember what later questions need, and return the answer, where it is none of those foreseen."""
+        """Remember what later questions need; return the answer, or words for one that was not foreseen."""
         if name == "bool mask" and "True means" in str(answer):
             self.true_attends = "True means may attend" in answer
         if name == "scale" and 1e-3 < (scale := float(torch.log(seen[1, -1] / seen[1, 0]) / 4)) < 1e3:
@@ -95,7 +95,7 @@ def _full_row(dtype=torch.float, value=None):
     return {"scores": TILT, "mask": torch.where(NO_KEY, value, 0.0).to(dtype), "dtype": dtype}
 
 
-def empty_rows(ask):
+def _empty_rows(ask):
     """What a row without a key may become, beside this attention's own weights of the other rows."""
     tilted, meanings = ask.weights(TILT), {}
     for name, value in EMPTY.items():
@@ -142,10 +142,10 @@ QUESTIONS = {
     "float mask": ("The same mask as floats, 0.0 and 1.0", {"mask": NEXT}, NUMBERS),
     "additive mask": ("A mask that is added: 0 for the next key, else −∞", {"mask": NEXT.log()}, ADDED),
     "scale": ("How scores are scaled", {"scores": (0, 0, 0, 0, 1), "q": NO_KEY[:, :1]}, SCALES),
-    "empty row": ("A row without a key", {"scores": TILT, "allowed": ~NO_KEY}, empty_rows),
-    "empty row, −∞": ("A row of −∞ that is added", _full_row(value=-math.inf), empty_rows),
-    "empty row, lowest": ("A row of float32’s lowest number that is added", _full_row(), empty_rows),
-    "empty row, float16": ("All in float16, with its lowest number", _full_row(torch.half), empty_rows),
+    "empty row": ("A row without a key", {"scores": TILT, "allowed": ~NO_KEY}, _empty_rows),
+    "empty row, −∞": ("A row of −∞ that is added", _full_row(value=-math.inf), _empty_rows),
+    "empty row, lowest": ("A row of float32’s lowest number that is added", _full_row(), _empty_rows),
+    "empty row, float16": ("All in float16, with its lowest number", _full_row(torch.half), _empty_rows),
     "causal": ("The causal flag with 5 queries and 5 keys", {"causal": True}, CAUSAL),
     "more keys": ("The causal flag with 2 queries and 5 keys", {"n_q": 2, "causal": True}, MORE),
     "mask and flag": ("The causal flag, and key 2 hidden by a mask", {"causal": True, "allowed": SOME}, BOTH),

@@ -71,21 +71,20 @@ def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.i
 
 def _cells(box, row, rows, columns, title, small, stretch):
     """Return where the cells begin, how high and wide one is, and whether the names of columns are turned."""
-    left, top, width, height = box
+    width, height = box[2:]
     beside, below = (0, 18) if small else (24 + 8.5 * row, 24)
     heading = 20 if title else 0
 
-    def side(above):
-        return max(1.0, min((width - beside) / len(columns), (height - above - below) / len(rows)))
-
-    def wide(above):
-        return max(1.0, min((width - beside) / len(columns), stretch * side(above)))
+    def cell(above):
+        across = (width - beside) / len(columns)
+        high = max(1.0, min(across, (height - above - below) / len(rows)))
+        return high, max(1.0, min(across, stretch * high))
 
     above = heading + (0 if small else 38)
-    turned = not small and too_long(columns, 8, wide(above))
+    turned = not small and too_long(columns, 8, cell(above)[1])
     above = heading + 24 + 8 * longest(columns) if turned else above
-    x = left + (beside + width - wide(above) * len(columns)) / 2
-    return x, top + above, side(above), wide(above), turned
+    high, wide = cell(above)
+    return box[0] + (beside + width - wide * len(columns)) / 2, box[1] + above, high, wide, turned
 
 
 def apart(count, step, chosen):

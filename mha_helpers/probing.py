@@ -1,4 +1,4 @@
-"""probe: ask any attention what it does with masks, empty rows, lengths, shared heads and half precision."""
+"""What any attention does with masks, empty rows, lengths: ``probe`` asks; ``moves`` shows who hears whom."""
 
 import re
 
@@ -62,8 +62,8 @@ def moves(layer, x):
 
     with torch.no_grad():
         before, *after = output(x), output(x), *(output(x + change) for change in changes.to(x))
-    # Beside the size of each number, since a layer may add very little to x; what is NaN in both stays.
-    near = [torch.isclose(now, before, rtol=1e-7, atol=0, equal_nan=True).all(dim=-1) for now in after]
+    # Relative to each number, since a layer may add very little to x; NaN in both has not moved.
+    near = [torch.isclose(each, before, rtol=1e-7, atol=0, equal_nan=True).all(dim=-1) for each in after]
     if not near[0].all():
         raise ValueError("layer(x) differs from call to call: is dropout on? Try layer.eval().")
     nan = " ".join(str(i) for i, row in enumerate(before.isnan(), start=1) if row.any())
@@ -90,6 +90,7 @@ class Answers(dict):
 
 
 def pytorch(q, k, v, mask=None, causal=False):
+    """The adapter of PyTorch's function, beside which every answer is put."""
     return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
 
 

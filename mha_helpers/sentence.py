@@ -128,7 +128,7 @@ def hand_made_heads(num_heads, d_k):
 
 @functools.cache
 def _query_and_key(head, d_k, dtype):
-    """Return w_q and w_k of one head, each ``(64, d_k)``, in the default dtype of today."""
+    """Return w_q and w_k of one head, each ``(64, d_k)``; ``dtype``, the default, is for the cache."""
     if head >= len(HAND_MADE_NAMES):
         w_q, w_k = (fixed_matrix(f"{name} of head {head}", D_MODEL, d_k) for name in ("w_q", "w_k"))
         return w_q / math.sqrt(D_MODEL), w_k / math.sqrt(D_MODEL)

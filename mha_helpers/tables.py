@@ -201,10 +201,10 @@ def _factor(value):
 
 
 def _html(grid, rows, columns, name, size, colour):
-    parts = ",".join(map(str, bytes.fromhex(colour[1:])))
+    channels = ",".join(map(str, bytes.fromhex(colour[1:])))
     # The outline is nearer to the text's colour, so that it shows on dark pages, too.
     lit = (
-        f"background:rgba({parts},.28);outline:2px solid {colour};"
+        f"background:rgba({channels},.28);outline:2px solid {colour};"
         f"outline:2px solid color-mix(in srgb,{colour} 65%,currentColor);outline-offset:-2px;"
     )
     styles = {"plain": CELL, "lit": CELL + lit, "masked": CELL + HATCHED}

@@ -16,7 +16,7 @@ BEHAVIOUR = {
 
 
 def boxes():
-    """Return five functions ``attend(q, k, v, mask=None, causal=False)`` by name, "A" to "E".
+    """Return five functions ``attend(q, k, v, mask=None, causal=False)`` by name, "A" to "E". Used in D9.5.
 
     Shapes: q ``(b, h, n_q, d)``, k and v ``(b, h_k, n_k, d)``, mask bool ``(n_q, n_k)`` -> as q.
     """

@@ -45,6 +45,7 @@ def libraries_table(questions=tuple(QUESTIONS), callables=None):
 
     ``questions`` are those of ``probe``, by name, ``callables`` parts of names; by default all. Its axes
     are b texts, n words, h heads of d features, or hd where heads lie side by side.
+    Used in deeper/09_other_libraries. Raises ``ValueError`` for other questions, and parts of no name.
 
     >>> libraries_table(["empty row", "more keys"], ["F.scaled_dot_product_attention, math", "mlx.nn"])
     callable                              version  axes     empty row  more keys

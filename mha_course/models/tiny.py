@@ -68,7 +68,7 @@ def as_numbers(text):
 
 
 def as_text(numbers):
-    """Turn numbers back into letters.
+    """Turn numbers back into letters. Used in deeper/10.
 
     >>> as_text(torch.tensor([0, 1, 1, 0]))
     'ABBA'
@@ -116,6 +116,7 @@ def predictable(letters, distance):
     """Say where the next letter can be known: from the second copy of the block on.
 
     Shapes: letters ``(b, n)``, distance ``(b)`` -> bool ``(b, n - 1)``, one for each letter but the last.
+    Used in deeper/10.
 
     >>> predictable(torch.tensor([[0, 1, 0, 1, 0]]), torch.tensor([2]))
     tensor([[False, False,  True,  True]])
@@ -142,13 +143,13 @@ def positions_after_copies(letters):
 
 
 def share_right(logits, letters, distance):
-    """Return the share of predictable letters that have the largest logit. Logits: (b, n, 26)."""
+    """Return the share of predictable letters with the largest logit, ``(b, n, 26)``. Used in deeper/10."""
     right = logits[:, :-1].argmax(dim=-1) == letters[:, 1:]  # (b, n, 26) -> (b, n - 1)
     return right[predictable(letters, distance)].float().mean().item()
 
 
 def accuracy(model, letters, distance, heads_on=None):
-    """Return the share of predictable letters that the model's first guess gets right."""
+    """Return the share of predictable letters that the model's first guess gets right. Used in deeper/10."""
     with torch.no_grad():
         return share_right(model(letters, heads_on)[0], letters, distance)
 
@@ -211,7 +212,8 @@ def checkpoints(run="varying"):
 def trained_model(run="varying", step=None):
     """Return a shipped model: run "varying", "fixed" or "one layer", at a step (default: the last).
 
-    Raises ``ValueError`` for a step at which none was kept, ``FileNotFoundError`` for another run.
+    Used in deeper/10. Raises ``ValueError`` for a step at which none was kept, ``FileNotFoundError`` for
+    another run.
     """
     kept = checkpoints(run)
     at = -1 if step is None else kept["steps"].tolist().index(step)

@@ -54,11 +54,11 @@ class AttentionExplorer(Explorer):
         q, k, v = (x @ w for w in matrices)  # (n, d_model) @ (h, d_model, d_k) -> (h, n, d_k)
         scores = attention_scores(q, k)
         mask = MASKS[mask](len(tokens))
-        each, weights = scaled_dot_product_attention(q, k, v, mask)
+        heads, weights = scaled_dot_product_attention(q, k, v, mask)
         key = _strongest(weights[head, query], query) if key < 0 else key
         return {
             "tokens": tokens, "names": names, "q": q, "k": k, "v": v, "scores": scores,
-            "scaled": scale_scores(scores, d_k), "mask": mask, "weights": weights, "heads": each,
+            "scaled": scale_scores(scores, d_k), "mask": mask, "weights": weights, "heads": heads,
             "chosen": (head, query, key),
         }  # fmt: skip
 
@@ -85,8 +85,7 @@ class AttentionExplorer(Explorer):
         head, row, column = chosen
         weights, name = state["weights"][head, row], head_label(head, state["names"]).capitalize()
         score, scaled, weight = (number(state[step][chosen]) for step in ("scores", "scaled", "weights"))
-        root = f"√{state['d_k']}"
-        steps = f"score {score} → ÷ {root} = {scaled} → softmax over the row → weight {weight}"
+        steps = f"score {score} → ÷ √{state['d_k']} = {scaled} → softmax over the row → weight {weight}"
         if state["mask"] is not None and not state["mask"][row, column]:
             steps = "the mask forbids this cell → weight 0"
         largest, alike = number(weights.max()), int(weights.isclose(weights.max()).sum())

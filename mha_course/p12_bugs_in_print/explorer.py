@@ -26,6 +26,8 @@ EXPERIMENTS = {
 def bugs_explorer():
     """Return a ``Panel`` with six suspects and five experiments. Used in notebook 12.
 
+    ``state()`` holds the labels of the bars, and the numbers of healthy heads and of the suspect, measured.
+
     >>> panel = bugs_explorer()
     >>> panel.set(suspect="C", experiment="compare with PyTorch")
     >>> max(panel.state()["measured"])
