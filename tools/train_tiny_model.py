@@ -3,7 +3,7 @@
     python -m tools.train_tiny_model            # writes mha_course/models/checkpoints/, a few minutes
 
 The same seed gives the same files on one machine. Another machine adds in another order, so the last digits
-of its files differ, and its models by a hair; tests/core/test_models.py says what they must be able to do.
+of its files differ, and its models by a hair; tests/core/test_tiny.py says what they must be able to do.
 """
 
 import torch

@@ -72,10 +72,10 @@ class MachineExplorer(Explorer):
         shown = self.now.controls()
         moved = {name: value for name, value in values.items() if value != shown[name]}
         self.now, self.clicked = step(self.now, **moved, **self.clicked), {}
-        cell, now = self.now.cell, self.now.machine
-        for name, names in zip(("row", "column"), now.axes[cell.matrix], strict=True):
+        cell, machine = self.now.cell, self.now.machine
+        for name, names in zip(("row", "column"), machine.axes[cell.matrix], strict=True):
             controls[name].offer(names)
-        titles = [(now.title(name), name) for name in MATRICES]
+        titles = [(machine.title(name), name) for name in MATRICES]
         if list(controls["matrix"].options) != titles:
             controls["matrix"].options = titles
         is_given = cell.matrix in GIVEN
@@ -84,45 +84,46 @@ class MachineExplorer(Explorer):
             controls[name].value = value
 
     def compute(self, **values):
-        now = self.now.machine
-        return {"machine": now, "trail": list(self.now.trail), "sources": now.sources(self.now.cell)}
+        machine = self.now.machine
+        return {"machine": machine, "trail": list(self.now.trail), "sources": machine.sources(self.now.cell)}
 
     def draw(self, drawing, state):
-        now, trail = state["machine"], state["trail"]
+        machine, trail = state["machine"], state["trail"]
         drawing.readout = (drawing.width / 2, drawing.height - 6)
-        for cell in now.values:
-            _draw_number(drawing, now, cell, trail)
+        for cell in machine.values:
+            _draw_number(drawing, machine, cell, trail)
         for y, row in itertools.groupby(IN_ROWS, key=lambda matrix: TABLE[matrix].y):
-            _draw_names(drawing, now, list(row), *y)
+            _draw_names(drawing, machine, list(row), *y)
         for head in range(EXAMPLE.num_heads):  # its columns of concat and its rows of W_O
             name = f"head {head + 1}"  # and its colour
             x, y, *_ = frame([Cell("concat", 0, 2 * head + 1)])
             drawing.text(x, y - 4, name, LABEL, "middle", name)
             x, y, *_ = frame([Cell("W_O", 2 * head + 1, 0)])
             drawing.text(x - 6, y + 4, name, LABEL, "end", name)
-        _draw_flow(drawing, now)
+        _draw_flow(drawing, machine)
         for _, cells in itertools.groupby([*state["sources"], trail[-1]], key=lambda cell: cell.matrix):
             drawing.rect(*frame(list(cells)), "lit", outline=True)
         for i, cell in enumerate(trail):
-            label, is_last = now.step(cell, trail[i - 1] if i else None), i == len(trail) - 1
+            label, is_last = machine.short_name(cell, trail[i - 1] if i else None), i == len(trail) - 1
             drawing.rect(0, 4 + 15 * i, 190, 14, "lit", 0.4 if is_last else 0.12, cell=(TRAIL, i, 0))
             drawing.text(4, 15 + 15 * i, f"{'← ' * (i > 0)}{label}", 11, bold=is_last)
 
     def words(self, state):
-        now, cell = state["machine"], state["trail"][-1]
-        name, go_on = f"{now.name(cell)} = {now.shown(cell)}", ""
-        if cell in now.moved:
-            name += f" (was {now.unchanged.shown(cell)})"
-        if now.moved:
-            name += f". {len(now.moved)} of {len(now.values)} numbers have moved: each has a marked corner."
+        machine, cell = state["machine"], state["trail"][-1]
+        name, go_on = f"{machine.name(cell)} = {machine.shown(cell)}", ""
+        if cell in machine.moved:
+            name += f" (was {machine.unchanged.shown(cell)})"
+        if machine.moved:
+            count = f"{len(machine.moved)} of {len(machine.values)}"
+            name += f". {count} numbers have moved: each has a marked corner."
         if state["tour"]:
-            go_on = told(now, cell)
+            go_on = told(machine, cell)
         elif state["sources"]:
             from_a_word = ", or let “tour” lead you from a word to this output" * (cell == START)
             go_on = f"Choose one of the framed numbers to go on{from_a_word}."
         elif cell.matrix in GIVEN:
             go_on = "“value” changes it, and every number that moves is marked."
-        return [name, now.arithmetic(cell), go_on]
+        return [name, machine.arithmetic(cell), go_on]
 
 
 def frame(cells):
@@ -133,51 +134,51 @@ def frame(cells):
     return left + column * width, top + row * ROW, *size
 
 
-def _draw_number(drawing, now, cell, trail):
+def _draw_number(drawing, machine, cell, trail):
     x, y, width, height = frame([cell])
-    shown, clicked = now.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
-    colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(now, cell)
-    drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{now.name(cell)} = {shown}", clicked)
+    shown, clicked = machine.shown(cell), (MATRICES.index(cell.matrix), *cell[1:])
+    colour, opacity = ("lit", 0.55) if cell == trail[-1] else _shade(machine, cell)
+    drawing.rect(x, y, width - 1, height - 1, colour, opacity, f"{machine.name(cell)} = {shown}", clicked)
     fit = width - 4 if 7 * len(shown) > width - 4 else None  # −0.889 would touch its neighbour
     drawing.text(x + width / 2, y + 15, shown, NUMBER, "middle", fit=fit)
-    if cell in now.moved:
+    if cell in machine.moved:
         right = x + width - 1
         drawing.polygon([(right - 7, y), (right, y), (right, y + 7)], "ink", opacity=1)
     if cell in trail:
         drawing.line(x + 1, y + ROW - 3, x + width - 2, y + ROW - 3, "lit", 2.5)
 
 
-def _shade(now, cell):
-    value, colour = now.values[cell], TABLE[cell.matrix].colour
+def _shade(machine, cell):
+    value, colour = machine.values[cell], TABLE[cell.matrix].colour
     if value == -math.inf:
         return "masked", 0.4
     if colour == "head":
-        colour = f"head {now.head_of(cell) + 1}"
+        colour = f"head {machine.head_of(cell) + 1}"
     if value < 0:
         colour = "negative" if colour == "positive" else "below"
     # Never so deep that words in the colour of the page could not be read on it.
     return colour, 0.07 + 0.55 * min(abs(value) / (1.0 if cell.matrix == "weights" else DEEPEST), 1.0)
 
 
-def _draw_names(drawing, now, row, top, above):
+def _draw_names(drawing, machine, row, top, above):
     """Draw names and shapes of a row of matrices, and the names of their rows and columns."""
     for matrix in row:
-        left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, now.axes[matrix]
+        left, width, (rows, columns) = TABLE[matrix].left, TABLE[matrix].width, machine.axes[matrix]
         title, small = (13, 12) if len(columns) > 2 else (12, 10)
-        drawing.text(left, above, now.title(matrix), title, bold=True)
+        drawing.text(left, above, machine.title(matrix), title, bold=True)
         shape = f"({len(rows)}, {len(columns)})"
         drawing.text(left + width * len(columns) + 4, above, shape, small, "end", "label")
         for i, name in enumerate(columns):
-            _draw_column_name(drawing, now, matrix, name, (left + (i + 0.5) * width, top - 4))
-    names = now.axes[row[0]][0]
+            _draw_column_name(drawing, machine, matrix, name, (left + (i + 0.5) * width, top - 4))
+    names = machine.axes[row[0]][0]
     left, anchor, size = (412, "start", LABEL) if names is EXAMPLE.features else (32, "end", 13)
     for i, name in enumerate(names):
         drawing.text(left, top + i * ROW + 14, name, size, anchor)
 
 
-def _draw_column_name(drawing, now, matrix, name, place):
+def _draw_column_name(drawing, machine, matrix, name, place):
     x, y = place
-    if now.axes[matrix][1] is now.tokens:
+    if machine.axes[matrix][1] is machine.tokens:
         drawing.text(x, y, name, LABEL, "middle")
     elif matrix == "x":  # the longest stands higher, between its neighbours
         drawing.text(x, y - 10 * (name == "happens"), name.removeprefix("is "), 10.5, "middle", "label")
@@ -187,11 +188,11 @@ def _draw_column_name(drawing, now, matrix, name, place):
         drawing.text(x, y, last, 10.5, "middle", "label")
 
 
-def _draw_flow(drawing, now):
+def _draw_flow(drawing, machine):
     """Draw what leads from one matrix to the next."""
     for before, after in itertools.pairwise(IN_ROWS):
         if after in FLOW:
-            left, top, width, height = frame([cell for cell in now.values if cell.matrix == before])
+            left, top, width, height = frame([cell for cell in machine.values if cell.matrix == before])
             start, end, y = left + width, TABLE[after].left, top + height / 2
             drawing.line(start + 4, y, end - 4, y, "label", arrow=True)
             drawing.text((start + end) / 2, y - 9, FLOW[after], 11, "middle")

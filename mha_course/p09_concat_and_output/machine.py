@@ -57,8 +57,8 @@ class Machine:
     """
 
     def __init__(self, sentence, head, mask, changes=()):
-        self.head, self.mask, self.allowed = head, mask, MASKS[mask]
-        self.key, self.changes = (sentence, head, mask), dict(changes)
+        self.sentence, self.head, self.mask = sentence, head, mask
+        self.allowed, self.changes = MASKS[mask], dict(changes)
         example = golden_example(sentence)
         given = {name.lower(): getattr(example, name.lower()).clone() for name in GIVEN}
         for (name, row, column), number_set in changes:
@@ -89,7 +89,7 @@ class Machine:
 
     @functools.cached_property
     def unchanged(self):
-        return machine(*self.key)
+        return machine(self.sentence, self.head, self.mask)
 
     @functools.cached_property
     def moved(self):
@@ -128,7 +128,7 @@ class Machine:
         rows, columns = self.axes[cell.matrix]
         return TABLE[cell.matrix].called.format(self.head + 1, rows[cell.row], columns[cell.column])
 
-    def step(self, cell, before=None):
+    def short_name(self, cell, before=None):
         """Say in short which number this is; what it shares with the number ``before`` it is left out."""
         matrix, row, column = cell
         rows, columns = self.axes[matrix]

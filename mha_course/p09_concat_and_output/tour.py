@@ -21,20 +21,20 @@ SENTENCES_OF = {  # each is true in every head, under every mask, and of numbers
 STEPS = len(SENTENCES_OF)
 
 
-def tour_of(now):
+def tour_of(machine):
     """Return the cells of the tour through a machine, in the order in which they are visited.
 
     The word found is the one that gets most weight; of several columns it takes the one that adds most.
     """
-    values, features = now.values, range(len(EXAMPLE.features))
+    values, features = machine.values, range(len(EXAMPLE.features))
 
     def most(cells):
         return max(cells, key=lambda cell: (abs(values[cell]), values[cell]))
 
-    found = most(Cell("weights", WORD, key) for key in range(len(now.tokens))).column
+    found = most(Cell("weights", WORD, key) for key in range(len(machine.tokens))).column
     asked = max(range(D_K), key=lambda k: abs(values[Cell("Q", WORD, k)] * values[Cell("K", found, k)]))
     x = max(features, key=lambda f: abs(values[Cell("x", WORD, f)] * values[Cell("W_Q", f, asked)]))
-    w_o = most(Cell("W_O", D_K * now.head, feature) for feature in features)
+    w_o = most(Cell("W_O", D_K * machine.head, feature) for feature in features)
     return [
         Cell("x", WORD, x), Cell("Q", WORD, asked), Cell("K", found, asked),
         *(Cell(name, WORD, found) for name in ("scores", "scaled", "masked", "weights")),
@@ -43,22 +43,23 @@ def tour_of(now):
     ]  # fmt: skip
 
 
-def told(now, cell):
+def told(machine, cell):
     """Say what happens at a cell of the tour."""
-    cells = {step.matrix: step for step in tour_of(now)}
+    cells = {step.matrix: step for step in tour_of(machine)}
     return SENTENCES_OF[cell.matrix].format(
-        word=now.tokens[WORD], found=now.tokens[cells["V"].row], head=f"head {now.head + 1}", d_k=D_K,
-        feature=EXAMPLE.features[cells["x"].column], asked=now.axes["Q"][1][cells["Q"].column],
-        handed=now.axes["V"][1][0], result=EXAMPLE.features[cells["W_O"].column],
-        parts=_parts(now, cells["output"]),
+        word=machine.tokens[WORD], found=machine.tokens[cells["V"].row],
+        head=f"head {machine.head + 1}", d_k=D_K,
+        feature=EXAMPLE.features[cells["x"].column], asked=machine.axes["Q"][1][cells["Q"].column],
+        handed=machine.axes["V"][1][0], result=EXAMPLE.features[cells["W_O"].column],
+        parts=_parts(machine, cells["output"]),
     )  # fmt: skip
 
 
-def _parts(now, output):
+def _parts(machine, output):
     """Say what each head has added to an output."""
-    sources = now.sources(output)
-    half = len(sources) // 2
-    products = [now.values[a] * now.values[b] for a, b in zip(sources[:half], sources[half:], strict=True)]
+    factors = [machine.values[source] for source in machine.sources(output)]
+    half = len(factors) // 2
+    products = [a * b for a, b in zip(factors[:half], factors[half:], strict=True)]
     sums = [sum(products[D_K * head :][:D_K]) for head in range(EXAMPLE.num_heads)]
     parts = [f"{number(part, 3)} from head {head + 1}" for head, part in enumerate(sums)]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -7,12 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from mha_course.exercises import numbers
 from mha_helpers import attention_view, causal_mask, padding_mask, record_attention
-
-
-def numbers(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
 
 X, TARGET, PADDING = numbers(2, 5, 8), numbers(2, 3, 8, seed=1), ~padding_mask([5, 3], 5)[:, 0, 0]
 
@@ -23,8 +19,8 @@ def encoder(**options):
     return nn.TransformerEncoder(layer, 2).eval()
 
 
-def without_history(model):
-    """What a ``with`` could leave behind."""
+def left_behind(model):
+    """What a ``with`` could change for good."""
     hooks = [len(part._forward_hooks) + len(part._forward_pre_hooks) for part in model.modules()]
     dropouts = [vars(part).get("dropout") for part in model.modules()]
     return hooks, dropouts, torch.backends.mha.get_fastpath_enabled()
@@ -35,11 +31,11 @@ def test_a_transformer_gives_its_six_maps_and_the_same_output():
     model = nn.Transformer(8, 2, 2, 2, 16, batch_first=True).eval()
     causal = {"tgt_mask": ~causal_mask(3)}
     causal |= {"src_key_padding_mask": PADDING, "memory_key_padding_mask": PADDING}
-    before, expected = without_history(model), model(X, TARGET, **causal)
+    before, expected = left_behind(model), model(X, TARGET, **causal)
     with record_attention(model) as recorded:
         output = model(X, TARGET, **causal)
     torch.testing.assert_close(output, expected, atol=1e-6, rtol=0)
-    assert without_history(model) == before
+    assert left_behind(model) == before
     assert [(name.replace("layers.", ""), tuple(weights.shape)) for name, weights in recorded.items()] == [
         *((f"encoder.{i}.self_attn", (2, 2, 5, 5)) for i in range(2)),
         *((f"decoder.{i}.{kind}", (2, 2, 3, n_k)) for i in range(2) for kind, n_k in (("self_attn", 3), ("multihead_attn", 5))),
@@ -99,13 +95,13 @@ def test_training_with_dropout_goes_on_with_the_same_random_numbers_and_gradient
 
 def test_after_an_error_nothing_is_left_behind():
     model = encoder(dropout=0.5)
-    before = without_history(model)
+    before = left_behind(model)
     with pytest.raises(RuntimeError), record_attention(model):
         model(X, mask=torch.zeros(4, 4))
     with pytest.raises(ZeroDivisionError), record_attention(model):
-        assert without_history(model) != before
+        assert left_behind(model) != before
         raise ZeroDivisionError
-    assert without_history(model) == before
+    assert left_behind(model) == before
 
 
 def test_a_model_without_such_a_layer_has_none_to_view():

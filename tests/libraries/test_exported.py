@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from mha_course.exercises import numbers
 from mha_helpers import MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
 
 onnxruntime = pytest.importorskip(
@@ -18,10 +19,6 @@ openvino = pytest.importorskip("openvino")
 ROOT = Path(__file__).parents[2]
 OPSETS = (18, 20, 23, 24)
 D_MODEL, HEADS = 8, 2
-
-
-def numbers(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 def empty(mask):

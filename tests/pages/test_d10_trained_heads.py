@@ -18,7 +18,7 @@ def test_it_shows_the_models_own_weights(panel):
     assert torch.allclose(panel.state()["weights"], torch.cat(weights).flatten(0, 1), atol=1e-6)
 
 
-def test_a_head_switched_off_loses_its_colour_and_layer_2_its_targets(panel):
+def test_a_head_switched_off_loses_its_colour_and_layer_1_its_targets(panel):
     on, green = panel.state()["after a copy"][4:], "#2E8540"
     assert panel.svg().count(green) > 0 and on.min() > 0.7
     panel.controls["off"].value = True

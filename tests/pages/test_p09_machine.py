@@ -139,7 +139,7 @@ def test_every_step_of_the_trail_fits_its_room():
         now = machine(*setting)
         for cell in now.values:
             arrow = "← " * (cell.matrix != "output")  # which nothing is made from
-            assert letters.getlength(f"{arrow}{now.step(cell)}") <= 182, now.step(cell)
+            assert letters.getlength(f"{arrow}{now.short_name(cell)}") <= 182, now.short_name(cell)
 
 
 @every_machine

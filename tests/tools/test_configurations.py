@@ -36,9 +36,8 @@ def test_every_start_copies_missing_pages_and_leaves_the_others(hub, tmp_path, m
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     *command, _ = hub.Spawner.cmd
     page = tmp_path / "notebooks" / "00_start_here.ipynb"
-    subprocess.run(
-        [*command, "true"], cwd=tmp_path, check=True, stderr=subprocess.PIPE
-    )  # waits for what signs
+    # With a pipe it waits for what signs.
+    subprocess.run([*command, "true"], cwd=tmp_path, check=True, stderr=subprocess.PIPE)
     assert all(trusted(path, tmp_path / "data") for path in all_pages())
     names = {path.relative_to(ROOT) for path in (ROOT / "notebooks").rglob("*.ipynb")}
     assert names == {path.relative_to(tmp_path) for path in tmp_path.rglob("*.ipynb")}

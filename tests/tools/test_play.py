@@ -79,12 +79,8 @@ def test_what_does_not_say_by_itself_what_is_shown_is_no_control(states_of, monk
     assert made.follows == {"follow"}  # its options follow from the sliders
     assert [label for label, _ in made.controls["follow"]][3::4] == ["head 4", "token 4"]
     monkeypatch.setattr(States, "_grid", lambda self: [])
-    assert [*States(machine_explorer).controls] == [
-        "sentence",
-        "head",
-        "mask",
-        "tour",
-    ]  # not its menus of cells
+    # Not its menus of cells.
+    assert [*States(machine_explorer).controls] == ["sentence", "head", "mask", "tour"]
 
 
 def test_what_page_06_asks_for_is_among_the_states(states_of):
@@ -204,7 +200,7 @@ def test_a_formula_keeps_what_markdown_would_take_and_code_keeps_its_dollar():
     assert "<math display" in heading and 'id="After-WO"' in heading
 
 
-def test_a_page_fetches_nothing_and_fits_a_telephone(pages):
+def test_a_page_fetches_nothing_and_has_the_width_of_its_window(pages):
     for text in [*pages.values(), play.index_html([*pages])]:
         for tag in re.findall(r"<(?:script|link|img|iframe|image|source)\b[^>]*>", text):
             for address in re.findall(r'(?:src|href)="([^"]*)"', tag):
