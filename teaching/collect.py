@@ -22,8 +22,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parent.parent / "dist" / "collect.html"
 # "### Exercise 3.1 ★ · 3 min · Title"; the pages of the folder deeper/ have D4.1
 HEADING = re.compile(r"^#+ Exercise (D?\d{1,2}\.\d{1,2})\b(.*)$", re.MULTILINE)
-SAID = re.compile(r"Exercise (D?\d{1,2}\.\d{1,2}): (correct|not yet)\. (.*)$", re.MULTILINE)  # by `check`
-# also behind what the learner's own code has printed on the line
+# What `check` prints, also behind what the learner's own code has printed on the line.
+SAID = re.compile(r"Exercise (D?\d{1,2}\.\d{1,2}): (correct|not yet)\. (.*)$", re.MULTILINE)
 # What Canvas ("doejane_LATE_7_81_03.ipynb", "anon_x9_81_03.ipynb") and Moodle put in front of a file's name.
 UPLOADED = re.compile(r"(?:LATE_)?(anon_[^_]+|.+?_(?:LATE_)?\d+)_(?:\d+|assignsubmission_file)_")
 MOST = 100_000_000  # bytes of a file: a small ZIP can hold far more
@@ -44,9 +44,8 @@ li b {{ display: inline-block; min-width: 2.5em }} .who {{ color: #555 }}
 <p>{summary} ✓ correct · ✗ not yet · – not tried. Point at a ✗ to read what the check said.</p>
 <div class="wide"><table><thead><tr><th>exercise</th>{learners}<th>✓</th><th>✗</th><th>–</th></tr></thead>
 <tbody>{rows}</tbody></table></div>{untried}
-<h2>What they were told</h2>{sentences}{passed_over}</html>
+<h2>What they were told</h2>{sentences}{skipped}</html>
 """
-
 SKIPPED = "<h2>Skipped, because they are not notebooks or are too large</h2><ul>{}</ul>"
 
 
@@ -55,11 +54,11 @@ class Class:
 
     def __init__(self, path, learner=None):
         """``path`` is a folder or a ZIP with a folder or a file for each learner, or all of one learner."""
-        self.answers, self.titles, self.passed_over = defaultdict(dict), {}, []
+        self.answers, self.titles, self.skipped = defaultdict(dict), {}, []
         for part in (path if path.is_dir() else unpacked(path)).iterdir():
             self._add(part, part.name, learner or learner_of(part))
         self.answers = dict(sorted(self.answers.items(), key=lambda pair: pair[0].casefold()))
-        self.passed_over.sort()
+        self.skipped.sort()
 
     def _add(self, part, name, learner, zipped=False):
         """Read a file of a learner, or all that a folder or a ZIP holds."""
@@ -75,9 +74,9 @@ class Class:
             elif kind == ".ipynb":
                 self._read(json.loads(content_of(part)), learner)
             else:
-                self.passed_over.append(name)
+                self.skipped.append(name)
         except Exception:  # locked, broken, or of another form: whatever it is, the others are read
-            self.passed_over.append(name)
+            self.skipped.append(name)
 
     def _read(self, notebook, learner):
         """Read the exercises of a notebook, and the answers to those that were tried."""
@@ -178,14 +177,14 @@ def page(the_class):
     answered = set().union(*the_class.answers.values())
     tried = [number for number in the_class.numbers() if number in answered]
     untried = ", ".join(number for number in the_class.numbers() if number not in answered)
-    files = "".join(f"<li>{html.escape(name)}</li>" for name in the_class.passed_over)
+    files = "".join(f"<li>{html.escape(name)}</li>" for name in the_class.skipped)
     return HTML.format(
         summary=f"{count_of(the_class.answers)}. Exercises that somebody tried: {len(tried)}.",
         learners="".join(f'<th class="learner">{html.escape(name)}</th>' for name in the_class.answers),
         rows="".join(row_of(number, the_class) for number in tried),
         untried=f"<p>Nobody tried {untried}.</p>" if untried else "",
         sentences="".join(sentences_of(number, the_class) for number in tried) or "<p>Nothing was wrong.</p>",
-        passed_over=SKIPPED.format(files) if files else "",
+        skipped=SKIPPED.format(files) if files else "",
     )
 
 
@@ -218,7 +217,7 @@ def main(arguments):
     if solved:
         return print_solved(path)
     the_class = Class(path)
-    for name in the_class.passed_over:
+    for name in the_class.skipped:
         print(f"Skipped, because it is not a notebook or is too large: {name}")
     if not the_class.answers:
         print(f"There is no notebook in {path}, or none that you may read.")

@@ -206,9 +206,7 @@ def shows_panel(cell):
 
 def all_played(paths):
     """Return a dict from each cell that shows a Panel to the HTML of one that plays, made on all cores."""
-    pages = [
-        shipped(path) for path in reversed(paths)
-    ]  # page 11's takes longest, so it begins among the first
+    pages = [shipped(path) for path in reversed(paths)]  # page 11's takes longest: it begins among the first
     sources = dict.fromkeys(cell.source for page in pages for cell in page.cells if shows_panel(cell))
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # each process has a core, and one thread on it
     print(f"Pictures to be made: {len(sources)}. All of them take one core three minutes.", flush=True)

@@ -42,7 +42,7 @@ import mha_helpers
 mha_helpers.unpacked = folder  # the folder stays as long as the kernel
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
-ROOM = re.compile(r"mha_course\.(models|[pd]\d\d_\w+)")
+FOLDER = re.compile(r"mha_course\.(models|[pd]\d\d_\w+)")
 # Modules that are loaded late, when somebody asks for this name.
 LATE = {"mha_helpers/probing.py": "probe", "mha_helpers/keyhole.py": "probe"}
 LATE |= {"mha_helpers/weights_view.py": "attention_view"}
@@ -57,23 +57,23 @@ def bare(source):
     return ast.unparse(tree)
 
 
-def rooms_of(code):
+def folders_of(code):
     """Return the folders of ``mha_course`` that code names, and those that their own code names in turn."""
-    rooms, new = set(), set(ROOM.findall(code))
-    while new:
-        rooms |= new
-        files = [path for room in new for path in sorted((ROOT / "mha_course" / room).glob("*.py"))]
-        new = set(ROOM.findall("\n".join(bare(path.read_text(encoding="utf-8")) for path in files))) - rooms
-    return rooms
+    folders = set()
+    while new := set(FOLDER.findall(code)) - folders:
+        folders |= new
+        files = [path for folder in new for path in sorted((ROOT / "mha_course" / folder).glob("*.py"))]
+        code = "\n".join(bare(path.read_text(encoding="utf-8")) for path in files)
+    return folders
 
 
 def carried_files(code):
     """Return the files that a page with this code needs: name -> text, that of a model in base 85."""
-    files, rooms = {}, rooms_of(code)
+    files, folders = {}, folders_of(code)
     for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
-        room = ROOM.match(name.replace("/", "."))
-        needed = room[1] in rooms if room else LATE.get(name, "") in code
+        folder = FOLDER.match(name.replace("/", "."))
+        needed = folder[1] in folders if folder else LATE.get(name, "") in code
         if path.suffix in (".py", ".css", ".js", ".json") and needed:
             text = path.read_text(encoding="utf-8")
             files[name] = bare(text) if path.suffix == ".py" else text

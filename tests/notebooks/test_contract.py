@@ -108,10 +108,10 @@ def test_a_page_asks_the_exercises_of_its_module_as_they_stand_there(page):
         missing = names_made_by(exercise.page_code) - names_made_by("\n\n".join(above))
         assert not missing, f"{exercise.number}: above it no cell of the page makes {missing}"
     if page.name != "one_sitting":
-        room = ("d" if page.path.parent.name == "deeper" else "p") + page.name
+        folder = ("d" if page.path.parent.name == "deeper" else "p") + page.name
         imported = {name for cell in page.code for name, _ in notebook.EXERCISES.findall(cell.source)}
-        assert imported == ({room} if (ROOT / "mha_course" / room / "exercises.py").exists() else set())
-        first = room[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
+        assert imported == ({folder} if (ROOT / "mha_course" / folder / "exercises.py").exists() else set())
+        first = folder[0].replace("p", "").upper() + str(int(page.number))  # "12", "D12"
         # test_every_exercise.py counts them.
         assert all(exercise.number.startswith(f"{first}.") for exercise, _ in known.values())
         assert sum(exercise.stars == 3 for exercise, _ in known.values()) <= 1

@@ -91,7 +91,7 @@ def test_folders_and_files_are_learners_in_the_order_of_names(tmp_path, notebook
     if "__MACOSX/03.ipynb" not in files:  # a folder has none round it
         assert collect.Class(write(tmp_path / "class", files)).answers == from_zip.answers
     correct = {learner: answers["3.1"].correct for learner, answers in from_zip.answers.items()}
-    assert list(correct.items()) == list(learners.items()) and from_zip.passed_over == []
+    assert list(correct.items()) == list(learners.items()) and from_zip.skipped == []
 
 
 def test_a_zip_for_each_learner_and_what_is_no_notebook_or_too_large(tmp_path, notebook, monkeypatch):
@@ -110,7 +110,7 @@ def test_a_zip_for_each_learner_and_what_is_no_notebook_or_too_large(tmp_path, n
     answered = {learner: set(answers) for learner, answers in whole_class.answers.items()}
     assert answered == {"anna": {"3.1", "10.2"}}
     assert whole_class.answers["anna"]["10.2"].sentence.startswith("That is <three>")
-    assert whole_class.passed_over == [
+    assert whole_class.skipped == [
         *("anna.ZIP/again.zip", "anna.ZIP/large.ipynb", "anna.ZIP/notes.txt"),
         *sorted(files),
     ]
@@ -120,7 +120,7 @@ def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch,
     """Sentences that differ in a number, or in what they say of other parts, are one wrong idea."""
     assert "http" not in collect.HTML
     assert ".correct {{ background: #d7efda }}" in collect.HTML and "✓ correct · ✗ not" in collect.HTML
-    parts = "summary learners rows untried sentences passed_over"
+    parts = "summary learners rows untried sentences skipped"
     monkeypatch.setattr(collect, "HTML", "\n".join(f"{{{part}}}" for part in parts.split()))
     monkeypatch.setattr(collect, "PAGE", tmp_path / "dist" / "collect.html")
     answers = {
@@ -131,8 +131,8 @@ def test_the_page_to_the_letter_and_where_it_is(tmp_path, notebook, monkeypatch,
     files = {f"{name}.ipynb": notebook(*pairs) for name, pairs in answers.items()}
     assert collect.main([str(write(tmp_path / "class", files | {"&i.txt": ""}))]) == 0
     assert collect.PAGE.read_text(encoding="utf-8") == EXPECTED
-    passed_over, said = capsys.readouterr().out.splitlines()
-    assert passed_over.endswith(": &i.txt") and said.startswith(f"6 learners: open {collect.PAGE} ")
+    skipped, said = capsys.readouterr().out.splitlines()
+    assert skipped.endswith(": &i.txt") and said.startswith(f"6 learners: open {collect.PAGE} ")
     table = collect.PAGE.with_suffix(".csv").read_text(encoding="utf-8-sig").splitlines()
     assert table[0] == "learner,3.1,3.2,10.2,10.10,D4.1"
     assert table[1] == "&en,not yet,not tried,not tried,not tried,not tried"

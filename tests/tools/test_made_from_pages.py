@@ -112,14 +112,14 @@ def test_a_copy_in_one_file_unpacks_what_its_page_needs(tmp_path):
             assert content.decode() == ast.unparse(module), "a comment"
         else:
             assert content == (ROOT / file).read_bytes()
-    assert rooms(files) == {"__init__.py", "exercises", "d10_trained_heads", "models"}
+    assert folders(files) == {"__init__.py", "exercises", "d10_trained_heads", "models"}
     assert any(file.endswith(".pt") for file in files)
     kept = [link for link in LINK.findall(page.text) if not link.endswith(".ipynb")]
     assert LINK.findall(copy.text) == kept and copy.sizes["words"] == page.sizes["words"]
     assert "](#" in portable.portable(ROOT / "notebooks" / "12_bugs_in_print.ipynb")
 
 
-def rooms(files):
+def folders(files):
     return {file.split("/")[1] for file in files if file.startswith("mha_course/")}
 
 
@@ -128,7 +128,7 @@ def test_a_copy_carries_what_is_no_python_and_folders_that_its_own_need_in_turn_
     assert "mha_course/d09_other_libraries/measured.json" in files
     files = portable.carried_files("from mha_course.d09_in_your_own_model import exercises")
     own, other = "d09_in_your_own_model", "p09_concat_and_output"
-    assert rooms(files) == {"__init__.py", "exercises", own, other} and ".pt" not in str(files.keys())
+    assert folders(files) == {"__init__.py", "exercises", own, other} and ".pt" not in str(files.keys())
 
 
 def test_what_a_check_of_a_deeper_page_refuses_is_told():
