@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from mha_course.exercises import numbers
 from mha_helpers import MultiHeadAttention, attention_scores, attention_weights, scaled_dot_product_attention
 from mha_helpers.attention import (
     mask_scores,
@@ -24,10 +25,6 @@ TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, tor
 EMPTY_ROW = torch.tensor([[True, False, False], [False, False, False], [True, False, True]])
 
 
-def numbers(*shape, seed=0, dtype=torch.float32):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
-
-
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize(
     ("of_q", "of_k", "d_v"),  # shapes of queries and keys, of which those in front broadcast
@@ -36,7 +33,7 @@ def numbers(*shape, seed=0, dtype=torch.float32):
 @pytest.mark.parametrize("masked", [False, True])
 def test_one_head_equals_pytorchs(of_q, of_k, d_v, dtype, masked):
     shapes = [of_q, of_k, (*of_k[:-1], d_v)]
-    q, k, v = (numbers(*shape, seed=seed, dtype=dtype) for seed, shape in enumerate(shapes))
+    q, k, v = (numbers(*shape, seed=seed).to(dtype) for seed, shape in enumerate(shapes))
     mask = numbers(*(q @ k.mT).shape, seed=5) > -0.3 if masked else None
     if masked:
         mask[..., 0, :] = False
@@ -49,7 +46,7 @@ def test_one_head_equals_pytorchs(of_q, of_k, d_v, dtype, masked):
 def test_gradients_are_pytorchs_and_finite_also_in_a_row_without_a_key():
     gradients = []
     for function in (lambda *given: scaled_dot_product_attention(*given)[0], F.scaled_dot_product_attention):
-        tensors = [numbers(3, 4, seed=seed, dtype=torch.float64).requires_grad_() for seed in range(3)]
+        tensors = [numbers(3, 4, seed=seed).double().requires_grad_() for seed in range(3)]
         (function(*tensors, EMPTY_ROW) ** 3).sum().backward()
         gradients.append([tensor.grad for tensor in tensors])
     for ours, theirs in zip(*gradients, strict=True):
@@ -83,7 +80,7 @@ def test_padding_mask_blocks_columns_for_every_head_and_query(as_given):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("mask", [None, causal_mask(3), padding_mask([2, 3], 3).flip(-1), EMPTY_ROW])
 def test_forward_and_trace_agree_to_the_last_bit_and_with_the_fused_kernel(mask, dtype):
-    attention, x = MultiHeadAttention(12, 2).to(dtype), numbers(2, 3, 12, dtype=dtype)
+    attention, x = MultiHeadAttention(12, 2).to(dtype), numbers(2, 3, 12).to(dtype)
     output, weights = attention(x, mask)
     trace = attention.trace(x, mask)
     assert torch.equal(output, trace.output) and torch.equal(weights, trace.weights)
@@ -107,7 +104,7 @@ def test_our_module_is_pytorchs_with_every_mask(b, n, h, d_k, bias, axes):
     if bias:  # PyTorch starts with biases of zero, which would hide a bias forgotten
         nn.init.normal_(theirs.in_proj_bias)
         nn.init.normal_(theirs.out_proj.bias)
-    x = numbers(b, n, h * d_k, dtype=torch.float64)
+    x = numbers(b, n, h * d_k).double()
     blocked = None if mask is None else ~mask.expand(b, h, n, n).reshape(b * h, n, n)
     expected, expected_weights = theirs(x, x, x, attn_mask=blocked, average_attn_weights=False)
     ours = MultiHeadAttention.from_torch(theirs)
