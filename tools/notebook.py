@@ -18,7 +18,6 @@ import importlib.util
 import os
 import re
 from pathlib import Path
-from types import ModuleType
 
 import nbformat
 from ipykernel.ipkernel import IPythonKernel
@@ -66,23 +65,23 @@ EXERCISES = re.compile(
 )
 
 
-def setup_cell(repository: str = "") -> str:
+def setup_cell(repository=""):
     """The source of the set-up cell; with a repository ("owner/name") Colab installs the helpers from it."""
     install = IN_COLAB.format(repository=repository) if repository else ""
     return SETUP.replace("assert ", install + "assert ", 1)
 
 
-def is_setup_cell(source: str) -> bool:
+def is_setup_cell(source):
     return source.startswith("# @title Set-up")
 
 
-def repository_of(source: str) -> str:
+def repository_of(source):
     """The repository ("owner/name" or "") that a set-up cell names."""
     address = re.search(r'git\+https://github\.com/([\w.-]+/[\w.-]+)"', source)
     return address.group(1) if address else ""
 
 
-def exercise_cells(exercise, name: str, module: str = "exercises") -> tuple[str, str, str]:
+def exercise_cells(exercise, name, module="exercises"):
     """The sources of an exercise's three cells: heading and task; stub and check; calls for help."""
     evening = "*For the evening.* " if exercise.stars == 3 else ""
     gap = "\n\n" if exercise.stub.startswith(("def ", "class ")) else "\n"
@@ -93,12 +92,12 @@ def exercise_cells(exercise, name: str, module: str = "exercises") -> tuple[str,
     )
 
 
-def exercises_of(module: ModuleType) -> dict[str, Exercise]:
+def exercises_of(module):
     """The exercises of a page's module by their names, in the order of the page."""
     return {name: value for name, value in vars(module).items() if isinstance(value, Exercise)}
 
 
-def exercises_in(notebook: NotebookNode) -> list[tuple]:
+def exercises_in(notebook):
     """The exercises of the modules that a page imports, each with the sources of its three cells."""
     exercises = []
     for page, alias in EXERCISES.findall("\n".join(cell.source for cell in notebook.cells)):
@@ -108,24 +107,24 @@ def exercises_in(notebook: NotebookNode) -> list[tuple]:
     return exercises
 
 
-def page_folders() -> list[str]:
+def page_folders():
     """The packages of ``mha_course`` that belong to a page, named like its notebook: p07_…, d09_…"""
     return sorted(path.parent.name for path in (ROOT / "mha_course").glob("[pd][0-9][0-9]_*/__init__.py"))
 
 
-def all_pages() -> list[Path]:
+def all_pages():
     """The notebooks of the course, those of its folders after the others."""
     notebooks = (ROOT / "notebooks").rglob("*.ipynb")
     pages = [path for path in notebooks if ".ipynb_checkpoints" not in path.parts]
     return sorted(pages, key=lambda path: (len(path.parts), path))
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     """The name of a page in a folder that holds all of them."""
     return path.stem if path.parent.name != "deeper" else f"deeper_{path.stem}"
 
 
-def faults_of(cells: list) -> list[str]:
+def faults_of(cells):
     """Errors and stderr that cells show."""
     faults = []
     for cell in cells:
@@ -137,7 +136,7 @@ def faults_of(cells: list) -> list[str]:
     return faults
 
 
-def lead_links(page: NotebookNode, path: Path, form: str) -> None:
+def lead_links(page, path, form):
     """Lead the links of the page at ``path`` to other pages to files named by ``form``, in place."""
 
     def link(target):
@@ -151,13 +150,13 @@ def lead_links(page: NotebookNode, path: Path, form: str) -> None:
 # --- running --------------------------------------------------------------------------------------------
 
 
-def with_helpers() -> dict[str, str]:
+def with_helpers():
     """The environment variables of a process whose kernels find the helpers, installed or not."""
     paths = filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))
     return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def execute(notebook: NotebookNode, folder: Path) -> None:
+def execute(notebook, folder):
     """Run all cells in place, in `folder`. Raises CellExecutionError when one of them raises."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this Python, whatever kernel a user calls "python3"
     client = NotebookClient(
@@ -174,7 +173,7 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
 # --- one fixed form -------------------------------------------------------------------------------------
 
 
-def normalise_output(output: NotebookNode, widgets: dict) -> None:
+def normalise_output(output, widgets):
     """Bring one output of a cell into its stored form, in place."""
     if "data" not in output:
         return
@@ -187,7 +186,7 @@ def normalise_output(output: NotebookNode, widgets: dict) -> None:
         output.data["image/png"] = bare_png(output.data["image/png"])
 
 
-def sections(cells: list) -> list[tuple[str, list]]:
+def sections(cells):
     """The `##` headings and their cells; "top" is what stands before the first."""
     parts = [("top", [])]
     for cell in cells:
@@ -197,13 +196,13 @@ def sections(cells: list) -> list[tuple[str, list]]:
     return parts
 
 
-def id_prefix(path: Path) -> str:
+def id_prefix(path):
     """How the ids of a page's cells begin: 09-, one- of one_sitting; in `deeper/` d09-block-, d09-other- …"""
     number, word, *_ = [*re.split(r"[^A-Za-z0-9]", path.stem), ""]
     return f"d{number}-{word[:12]}-" if path.parent.name == "deeper" else f"{number[:12]}-"
 
 
-def cell_ids(cells: list, prefix: str) -> list[str]:
+def cell_ids(cells, prefix):
     """Ids that a change elsewhere in the notebook leaves alone: page, section, position in the section."""
     ids = []
     for heading, part in sections(cells):
@@ -213,7 +212,7 @@ def cell_ids(cells: list, prefix: str) -> list[str]:
     return [f"{cell_id}-{i}" if ids.count(cell_id) > 1 else cell_id for i, cell_id in enumerate(ids)]
 
 
-def normalise(notebook: NotebookNode, path: Path) -> None:
+def normalise(notebook, path):
     """Bring the executed notebook of a path into the stored form, in place; also one that Colab has saved."""
     widgets = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {})
     widgets = widgets.get("state", widgets)  # Colab writes them one level higher than JupyterLab
@@ -246,7 +245,7 @@ def normalise(notebook: NotebookNode, path: Path) -> None:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
 
 
-def write_setup_cell(notebook: NotebookNode) -> None:
+def write_setup_cell(notebook):
     """Bring the set-up cell up to date; where the page has none yet, put it below the first cell."""
     first = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
     if first is None or not is_setup_cell(first.source):
@@ -256,12 +255,12 @@ def write_setup_cell(notebook: NotebookNode) -> None:
     first.metadata = nbformat.from_dict(SETUP_METADATA)
 
 
-def as_text(notebook: NotebookNode) -> str:
+def as_text(notebook):
     """The bytes of the file: indent 1, sorted keys, one newline at the end, as JupyterLab saves it."""
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
 
 
-def remade(notebook: NotebookNode, path: Path) -> str:
+def remade(notebook, path):
     """Run a changed notebook as the page at ``path``, and return it in its stored form."""
     execute(notebook, path.parent)
     normalise(notebook, path)
