@@ -13,7 +13,8 @@ class Layout:
 
     x: float  # the upper left corner of the cells
     y: float
-    cell: float  # the height of one; wide: its width
+    high: float  # a cell
+    wide: float
     rows: int
     columns: int
     names: float  # the size of a letter of theirs
@@ -21,19 +22,18 @@ class Layout:
     title: tuple
     axes: tuple  # that of rows, which reads upwards, and that of columns
     readout: tuple  # what a cell or a row says
-    wide: float
 
     @property
     def area(self):
-        return self.x, self.y, self.wide * self.columns, self.cell * self.rows
+        return self.x, self.y, self.wide * self.columns, self.high * self.rows
 
     def at(self, row, column):
         """Return x, y, width and height of one cell."""
-        return self.x + column * self.wide, self.y + row * self.cell, self.wide, self.cell
+        return self.x + column * self.wide, self.y + row * self.high, self.wide, self.high
 
     def row_name(self, row):
         """Return where the name of a row ends."""
-        return self.x - 6, self.y + (row + 0.5) * self.cell + self.names * 0.35, self.names
+        return self.x - 6, self.y + (row + 0.5) * self.high + self.names * 0.35, self.names
 
     def column_name(self, column):
         """Return the middle of the name of a column or, where it reads upwards, its beginning."""
@@ -52,20 +52,19 @@ def lay_out(box, rows, columns, said=(0, 0), title=0, small=False, across=math.i
     (58.0, 109.0, 71.0, 71.0)
     """
     row = longest(rows)
-    x, y, cell, wide, turned = _cells(box, row, rows, columns, title, small, stretch)
+    x, y, high, wide, turned = _cells(box, row, rows, columns, title, small, stretch)
     width = wide * len(columns)
     middle, said = x + width / 2, (row + longest(columns) + said[0], 0 if small else row + said[1])
     size = max(10, min(12, width / 13)) if small else max(11, min(15, box[2] / (BOLD_LETTER * said[0])))
     half = min(BOLD_LETTER * size * max(said), across) / 2
     return Layout(
-        x, y, cell, len(rows), len(columns), max(10, min(14, cell * 0.8)), turned,
+        x, y, high, wide, len(rows), len(columns), max(10, min(14, high * 0.8)), turned,
         title=(middle, box[1] + 14, max(10, min(13, width / (LETTER * max(title, 1)))) if small else 15),
         axes=(
-            (x - 8.5 * row - 14, y + cell * len(rows) / 2, 13),
+            (x - 8.5 * row - 14, y + high * len(rows) / 2, 13),
             (middle, box[1] + (20 if title else 0) + 12, 13),
         ),
-        readout=(min(max(middle, half), across - half), y + cell * len(rows) + (12 if small else 18), size),
-        wide=wide,
+        readout=(min(max(middle, half), across - half), y + high * len(rows) + (12 if small else 18), size),
     )  # fmt: skip
 
 

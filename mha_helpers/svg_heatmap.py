@@ -91,7 +91,7 @@ class LiveHeatmap:
         """Yield the names of rows, each of which lights its row; as many as stand apart."""
         others = [mark for mark in self.drawing.marks if isinstance(mark, LiveHeatmap)]
         same, left = [each for each in others if each.rows == self.rows], self.layout.axes[0][0] + 10
-        for i in apart(len(self.rows), self.layout.cell, self.chosen[0]):
+        for i in apart(len(self.rows), self.layout.high, self.chosen[0]):
             x, y, _, side = self.layout.at(i, 0)
             ground = f'<rect {area(left, y, x - left - 2, side)} fill-opacity="0"/>'
             name = text_mark(self.layout.row_name(i), self.rows[i], "end", bold=i == self.chosen[0])
@@ -110,7 +110,7 @@ class LiveHeatmap:
     def _cells(self):
         """Yield the marks of all cells, of the hatching and of the border."""
         yield from self._image() if self.is_image else self._answering_cells()
-        if self.layout.cell >= 30 and self.kind.is_written:
+        if self.layout.high >= 30 and self.kind.is_written:
             yield from self._numbers()
         yield self._hatching()
         style = f'fill="none" stroke="{COLOURS["faint"]}" pointer-events="none"'
@@ -119,8 +119,8 @@ class LiveHeatmap:
     def _answering_cells(self):
         ys = [px(self.layout.at(i, 0)[1]) for i in range(len(self.rows))]
         xs = [px(self.layout.at(0, j)[0]) for j in range(len(self.columns))]
-        wide, high = px(self.layout.wide), px(self.layout.cell)
-        border = f'stroke="{COLOURS["faint"]}" stroke-opacity=".3"' if self.layout.cell >= 6 else ""
+        wide, high = px(self.layout.wide), px(self.layout.high)
+        border = f'stroke="{COLOURS["faint"]}" stroke-opacity=".3"' if self.layout.high >= 6 else ""
         yield f'<g fill="{self.hues[-1]}" {border}>'
         for i, (opacities, hues) in enumerate(zip(self.opacities.tolist(), self.hue.tolist(), strict=True)):
             for j, (opacity, hue) in enumerate(zip(opacities, hues, strict=True)):
@@ -148,7 +148,7 @@ class LiveHeatmap:
     def _numbers(self):
         """Yield the number of each cell, black or white as it is read best."""
         shown = [[self.kind.cell_words(value, self.decimals) for value in row] for row in self.values]
-        side, letters = self.layout.cell, max(longest(row) for row in shown)
+        side, letters = self.layout.high, max(longest(row) for row in shown)
         size = min(15, side / 2.9, (side - 2) / (BOLD_LETTER * letters))
         for i, (opacities, hues) in enumerate(zip(self.opacities.tolist(), self.hue.tolist(), strict=True)):
             for j, (opacity, hue) in enumerate(zip(opacities, hues, strict=True)):
@@ -159,9 +159,9 @@ class LiveHeatmap:
                     yield text_mark((x, y + size * 0.35, size), shown[i][j], **style)
 
     def _hatching(self):
-        every = math.ceil(5 / self.layout.cell)  # of very small cells only some: the lines would run together
+        every = math.ceil(5 / self.layout.high)  # of very small cells only some: the lines would run together
         hidden = [self.layout.at(i + 1, j) for i, j in self.hidden if (i + j) % every == 0]
-        wide, high = px(self.layout.wide), px(self.layout.cell)
+        wide, high = px(self.layout.wide), px(self.layout.high)
         lines = "".join(f"M{px(x)} {px(y)}l{wide} -{high}" for x, y, *_ in hidden)
         style = f'stroke="{COLOURS["masked"]}" stroke-opacity=".7" fill="none" pointer-events="none"'
         return f'<path d="{lines}" {style}/>' if lines else ""

@@ -239,11 +239,11 @@ def _text(grid, rows, columns, name, size):
     lines = [[f"[{text}]" if look == "lit" else text + pad for text, look in line] for line in grid]
     if columns:
         lines.insert(0, [label + pad for label in columns])
-    names = (["", *rows] if columns else rows) if rows else [""] * len(lines)
+    if rows:
+        names = ["", *rows] if columns else rows
+        widest = max(map(len, names))
+        lines = [[first.ljust(widest), *line] for first, line in zip(names, lines, strict=True)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    widest = max(map(len, names))
-    written = [
-        "  ".join([first.ljust(widest)] * bool(rows) + list(map(str.rjust, line, widths))).rstrip()
-        for first, line in zip(names, lines, strict=True)
-    ]
-    return "\n".join([f"{name} {size}".strip()] * bool(name or size) + written)
+    written = ["  ".join(map(str.rjust, line, widths)).rstrip() for line in lines]
+    heading = f"{name} {size}".strip()
+    return "\n".join([heading, *written] if heading else written)

@@ -1,7 +1,5 @@
 """The attention of page 11, and what becomes of it when one line is broken."""
 
-from torch import nn
-
 from mha_course.exercises.engine import run_code
 
 ATTENTION = """
@@ -61,7 +59,7 @@ SUSPECTS = {  # of exercise 11.2
 }
 
 
-def broken_attention(name="nothing") -> type[nn.Module]:
+def broken_attention(name="nothing"):
     """Return the class of page 11 with one line broken; ``BREAKS`` has the names. Used in notebook 11.
 
     >>> import torch

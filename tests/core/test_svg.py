@@ -102,8 +102,8 @@ def test_nothing_leaves_the_box_and_no_name_lies_on_another(box, names, title):
     assert over - layout.axes[1][2] * 0.75 >= (layout.title[1] if title else top)  # the height of a capital
     assert over <= y - 6 - (longest if layout.turned else layout.names * 0.75) + 1
     assert top + height >= layout.readout[1] > y + tall + layout.readout[2] * 0.75 - 1
-    room = layout.cell if layout.turned else layout.cell / (8 / 14 * max(map(len, names)))
-    assert layout.names <= max(room, 10) and layout.cell >= 8  # so that names are apart
+    room = layout.high if layout.turned else layout.high / (8 / 14 * max(map(len, names)))
+    assert layout.names <= max(room, 10) and layout.high >= 8  # so that names are apart
 
 
 def test_a_single_letter_is_never_too_long():
