@@ -70,10 +70,10 @@ def _seen_from(state, moved):
     state = replace(state, **moved)
     if "sentence" in moved:  # another word stands there now
         state = replace(state, changes=tuple(change for change in state.changes if change[0].matrix != "x"))
-    return replace(state, trail=tuple(in_head(state.head, cell) for cell in state.trail))
+    return replace(state, trail=tuple(_in_head(state.head, cell) for cell in state.trail))
 
 
-def in_head(head, cell):
+def _in_head(head, cell):
     """Return a number of concat as the same one of another head, any other as it is."""
     column = D_K * head + cell.column % D_K
     return cell._replace(column=column) if cell.matrix == "concat" else cell
