@@ -235,7 +235,7 @@ function set(input, i, stops) {
 
 // A file of its own that stands behind this one can put its kind of picture among PICTURES before it is asked for.
 addEventListener("DOMContentLoaded", () => document.querySelectorAll(".play").forEach(async (panel, number) => {
-  panel.picture = await PICTURES[panel.dataset.picture ?? "kept"].in(panel, number);
+  panel.picture = await PICTURES[panel.dataset.picture].in(panel, number);
 }));
 
 const reach = () => document.querySelectorAll(".scroll, .highlight").forEach(box => {

@@ -34,10 +34,10 @@ from mha_course.p05_causal_mask.explorer import MaskExplorer
 from mha_helpers.sentence import HAND_MADE_NAMES, LARGEST_D_K, TURNS, hand_made_heads, sinusoidal_positions
 from mha_helpers.style import COLOURS, HEAD_COLOURS
 from mha_helpers.svg_marks import STYLE
-from tools.judged import OPENING as JUDGED
-from tools.judged import judged_html
 from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
 from tools.packed import deflated, packed
+from tools.played_exercise import OPENING as EXERCISE_OPENING
+from tools.played_exercise import exercise_html
 from tools.set_repository import BADGES
 from tools.shipped import own_pages, shipped
 from tools.states import States, options_of
@@ -62,7 +62,7 @@ APART = "Not every combination is kept here, so a control may offer less while o
 COMPUTED = 'data-picture="(sentence|mask)"'  # the explorers of pages 00 and 05, which the browser computes
 # The scripts of a page that has this.
 SCRIPTS = {"play.js": ""} | dict.fromkeys(("sentence.js", "heatmaps.js", "sentence_explorer.js"), COMPUTED)
-SCRIPTS |= {"mask_explorer.js": 'data-picture="mask"', "judged.js": 'class="judged"'}
+SCRIPTS |= {"mask_explorer.js": 'data-picture="mask"', "played_exercise.js": 'class="judged"'}
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
 POOL = functools.partial(ProcessPoolExecutor, mp_context=multiprocessing.get_context("spawn"))
@@ -236,7 +236,7 @@ def cell_html(cell, panels):
     if cell.cell_type == "markdown":
         return markdown_html(for_all(cell.source))
     if cell.source == exercise_cells(fish_gets, "fish_gets")[1]:
-        return judged_html()
+        return exercise_html()
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="scroll code"))
     if is_setup_cell(cell.source):
         return folded("The cell that sets this page up in JupyterLab", code)
@@ -296,7 +296,7 @@ def question(path):
 
 def index_html(paths):
     """Return what opens the course: a picture, an exercise, and all pages by the roads through them."""
-    body = f"{OPENING}{panel_html(attention_explorer)}{judged_html(JUDGED)}"
+    body = f"{OPENING}{panel_html(attention_explorer)}{exercise_html(EXERCISE_OPENING)}"
     for title, sentence, names in ROADS:
         body += f"<h2>{title}</h2><p>{sentence}</p><ul>"
         for path in paths:

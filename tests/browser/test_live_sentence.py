@@ -14,7 +14,7 @@ from PIL import Image
 from mha_course.p00_start_here import attention_explorer
 from mha_course.p05_causal_mask import mask_explorer
 from mha_helpers.sentence import tokenize
-from tools import judged, play
+from tools import play, played_exercise
 from tools.shipped import own_pages
 from tools.states import CELL, options_of
 
@@ -189,14 +189,14 @@ def test_the_list_of_pages_opens_with_it_and_an_exercise_that_is_judged_as_the_c
     boxes = [one.bounding_box() for one in (framed, seen)]
     assert boxes[1]["x"] <= boxes[0]["x"] and boxes[0]["width"] >= 24
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + boxes[1]["width"]
-    wrong = [pair[:2] for pair in judged.given()["said"][:20]]
+    wrong = [pair[:2] for pair in played_exercise.given()["said"][:20]]
     pairs = [[round(draw.uniform(-4, 4), 2) for _ in "12"] for _ in range(60)] + wrong
     pairs += [[0.868, 1.296], [0.87, 1.3], [1.736, 2.592], [0.434, 0.648], [0, 0], [0.868, 7], [-1, 1.3]]
     for pair in pairs:
         for field, value in zip(page.locator(".judged input").all(), pair, strict=True):
             field.fill(str(value))
         page.locator(".judged button").click()
-        assert page.locator(".judged [role=status]").inner_text() == judged.said(pair), pair
+        assert page.locator(".judged [role=status]").inner_text() == played_exercise.said(pair), pair
     page.locator(".judged input").first.fill("many")
     page.locator(".judged button").click()
     assert "Write one number" in page.locator(".judged [role=status]").inner_text()

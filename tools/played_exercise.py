@@ -1,7 +1,7 @@
 """Exercise 0.1 as two fields of a web page, whose answer the browser judges with the check's own sentences.
 
-``judged.js`` looks an answer up among those that were asked of the check here; what a check says of any other
-wrong number is told by a few examples, whose numbers it replaces.
+``played_exercise.js`` looks an answer up among those that were asked of the check here; what a check says of
+any other wrong number is told by a few examples, whose numbers it replaces.
 """
 
 import itertools
@@ -20,7 +20,7 @@ FIELD = '<label>{} <input inputmode="decimal" autocomplete="off" size="8"></labe
 HINT = "<details><summary>Hint {}</summary>{}</details>"
 
 
-def judged_html(opening=""):
+def exercise_html(opening=""):
     """Return the exercise, behind its ``opening``, with all that the browser needs to judge it."""
     fields = f"{FIELD.format('first')}{FIELD.format('second')}<button>check</button>"
     hints = "".join(HINT.format(i, hint) for i, hint in enumerate(fish_gets.hints, start=1))
