@@ -132,7 +132,8 @@ class Design(FunctionExercise):
         best = int(outcome.value[word])
         what = {-1: "no single highest score", -2: "no score but 0"}
         best_key = what.get(best, f"its highest score with word {best + 1}")
-        steps = (outcome.value - torch.arange(len(outcome.value))).unique().tolist()
+        n = len(outcome.value)
+        steps = ((outcome.value - torch.arange(n)) % (n + 1)).unique().tolist()
         if best >= 0 and len(steps) == 1:
             return (
                 f"each word finds the one {steps[0]} places after it: which position does a query look for?"
