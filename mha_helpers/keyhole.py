@@ -58,6 +58,9 @@ class Keyhole:
                 return "columns of weights add up to 1, not rows"
             times = {f"times {number(scale, 3)}": _rows(0, 0, 0, 0, 4 * scale, q=NO_KEY)}
             self.scale, answer = scale, answer or nearest(seen, times)
+        if answer == "no" and name == "large scores, bfloat16":
+            in_float = self.weights(LARGE["scores"])
+            return answer if nearest(in_float, APART) == "yes" else "no, nor in float32: are they capped?"
         return answer
 
 

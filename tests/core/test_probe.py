@@ -109,6 +109,8 @@ NAMED = {  # and more moves
     "softmax of scores in half": (lambda q, k, v, mask=None, causal=False: torch.softmax(
         (q.float() @ k.float().mT / 4).to(q.dtype), dim=-1) @ v, {
         "softmax, bfloat16": "yes", "large scores, bfloat16": "no", "mask and flag": "ignored"}),
+    "capped": (lambda q, k, v, mask=None, causal=False: torch.softmax(50 * torch.tanh(q @ k.mT / 200), dim=-1) @ v, {
+        "large scores, bfloat16": "no, nor in float32: are they capped?", "scale": "1 / √d_k"}),
     "mask transposed": (variant(reads=lambda mask: mask.mT), {
         "bool mask": "True means may attend, transposed", "scale": "1 / √d_k",
         "integer mask": "as bool, True means may attend, transposed"}),
