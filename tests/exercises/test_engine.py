@@ -98,6 +98,11 @@ def test_a_function_writes_into_no_input_not_even_where_that_changes_nothing():
     assert "but your function writes into" in reply(function(), mine)
 
 
+def test_a_result_that_grows_with_each_call_is_told_also_where_it_is_one_tensor_all_the_time():
+    kept = torch.zeros(2, 3)
+    assert "Two calls with the same input differ" in reply(function(), lambda x: kept.add_(1))
+
+
 @pytest.mark.parametrize("matmul", [torch.matmul, torch.Tensor.__matmul__, lambda a, b: a @ b])
 def test_a_call_is_seen_however_it_is_written(matmul):
     exercise, before = function(without=["matmul"]), sys.getprofile()

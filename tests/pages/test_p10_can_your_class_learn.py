@@ -155,8 +155,10 @@ def test_heads_are_those_of_the_model_and_one_that_is_off_writes_nothing(panel):
     _, weights = block.attention(block.norm_1(x), torch.ones(ASKED, ASKED).tril().bool())
     torch.testing.assert_close(panel.state()["weights"][:4], weights[0, :, -1])
     before = panel.state()["weights"]
+    panel.explorer.run.kept[0] = model, 1.0  # had the whole model told all stories truly
     panel.set(off=True, head=1)
     assert "Head 0.1 is off" in panel.description()
+    assert ": 0 of 50 stories told truly" in panel.description(), "counted again, with the head off"
     assert torch.equal(panel.state()["weights"][:4], before[:4])
     assert not torch.equal(panel.state()["weights"][4:], before[4:])
     panel.click(0, 3, 5)

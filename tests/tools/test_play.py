@@ -185,6 +185,11 @@ def test_a_text_field_that_has_options_is_a_menu():
     assert "<select" in play.control_html(both, options_of(both), 0)
 
 
+def test_a_slider_ends_at_its_last_option():
+    slider = widgets.IntSlider(2, 1, 3)
+    assert 'min="0" max="2" value="1"' in play.control_html(slider, options_of(slider), 1)
+
+
 def test_no_formula_is_left_as_it_was_typed(pages):
     assert sum(text.count("<math ") for text in pages.values()) > 100
     for path, text in pages.items():
