@@ -8,7 +8,7 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from mha_helpers.kinds import kind_of
+from mha_helpers.heatmap_kinds import kind_of
 from mha_helpers.layout import too_long
 from mha_helpers.picture import FONT, Picture, axes_at, can_draw, drawable, pixel_figure
 from mha_helpers.style import COLOURS, colour_of, head_label, ink_on, number, short

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from PIL import Image
 
-from mha_helpers.kinds import kind_of
+from mha_helpers.heatmap_kinds import kind_of
 from mha_helpers.layout import BOLD_LETTER, apart, lay_out, longest
 from mha_helpers.style import COLOURS, ink_on, short, tint
 from mha_helpers.svg_marks import answering, area, px, text_mark
@@ -28,7 +28,7 @@ class LiveHeatmap:
     rows: list
     columns: list
     chosen: tuple
-    kind: str = "weights"  # a key of ``kinds.KINDS``, which says what the numbers mean
+    kind: str = "weights"  # a key of ``heatmap_kinds.KINDS``, which says what the numbers mean
     colour: str = None  # that of the kind: weights have the colour of head ``index + 1``
     mask: object = None  # bool, True = may attend; what it forbids is hatched and holds no number
     title: str = ""

@@ -43,8 +43,8 @@ from tools.shipped import own_pages, shipped
 from tools.states import States, options_of
 
 TITLE = "Multi-head attention, step by step"
-# The roads through the course: title, what it is, and the names of its pages.
-ROADS = (
+# The routes through the course: title, what it is, and the names of its pages.
+ROUTES = (
     ("Twenty minutes", "One whole attention, computed by hand.", r"00"),
     ("One sitting", "From three words to the class, in 75 minutes.", r"(?!deeper)\D"),
     ("The course", "Every step, built so that you could have invented it.", r"0[1-9]"),
@@ -295,9 +295,9 @@ def question(path):
 
 
 def index_html(paths):
-    """Return what opens the course: a picture, an exercise, and all pages by the roads through them."""
+    """Return what opens the course: a picture, an exercise, and all pages by the routes through them."""
     body = f"{OPENING}{panel_html(attention_explorer)}{exercise_html(EXERCISE_OPENING)}"
-    for title, sentence, names in ROADS:
+    for title, sentence, names in ROUTES:
         body += f"<h2>{title}</h2><p>{sentence}</p><ul>"
         for path in paths:
             if re.match(names, name_of(path)):

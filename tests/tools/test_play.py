@@ -230,7 +230,7 @@ def test_words_fit_somebody_without_a_kernel():
     assert asked == []
 
 
-def test_every_page_stands_on_one_road():
+def test_every_page_stands_on_a_route():
     names = [name_of(path) for path in all_pages()]
-    on = [[title for title, _, pattern in play.ROADS if re.match(pattern, name)] for name in names]
+    on = [[title for title, _, pattern in play.ROUTES if re.match(pattern, name)] for name in names]
     assert all(on) and [titles[0] for titles in on[1:10]] == ["The course"] * 9
