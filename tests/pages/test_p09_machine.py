@@ -53,11 +53,11 @@ def go(panel, matrix, *cell):
 
 @every_machine
 def test_arithmetic_gives_the_number_of_the_trace_and_is_done_with_the_framed_ones(sentence, head, mask):
-    now, numbers = machine(sentence, head, mask), from_trace(sentence, head, mask)
+    it, numbers = machine(sentence, head, mask), from_trace(sentence, head, mask)
     written = {"=": 0, "≈": 0}
-    for cell in now.values:
-        line, expected = now.arithmetic(cell), numbers[cell]
-        framed = [now.shown(source) for source in now.sources(cell)]
+    for cell in it.values:
+        line, expected = it.arithmetic(cell), numbers[cell]
+        framed = [it.shown(source) for source in it.sources(cell)]
         sign = re.search("[=≈]", line)
         if sign is None:  # nothing is computed: given, copied, masked
             right = re.match("[−∞.\\d]+", line)[0]
@@ -73,7 +73,7 @@ def test_arithmetic_gives_the_number_of_the_trace_and_is_done_with_the_framed_on
             taken = re.sub(r"^e\S+ / | / √2$", "", left)
             assert sorted(re.findall(r"−?[∞\d]+(?:\.\d+)?", taken)) == sorted(framed), line
         assert evaluated(right) == pytest.approx(expected, abs=0.0005), line
-        assert right == now.shown(cell)
+        assert right == it.shown(cell)
     assert written["="] > 4 * written["≈"] > 0
 
 
@@ -136,10 +136,10 @@ def test_clicks_menus_and_tour_move_together_and_the_panel_shows_it(story):
 def test_every_step_of_the_trail_fits_its_room():
     letters = ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/DejaVuSans-Bold.ttf", 11)
     for setting in EVERY:
-        now = machine(*setting)
-        for cell in now.values:
+        it = machine(*setting)
+        for cell in it.values:
             arrow = "← " * (cell.matrix != "output")  # which nothing is made from
-            assert letters.getlength(f"{arrow}{now.short_name(cell)}") <= 182, now.short_name(cell)
+            assert letters.getlength(f"{arrow}{it.short_name(cell)}") <= 182, it.short_name(cell)
 
 
 @every_machine
@@ -177,11 +177,11 @@ def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentenc
         assert f"{changed} was set by you".replace("-", "−") in panel.description()
         column = cell[2] + 2 * head * (cell[0] in ("W_Q", "W_K", "W_V"))
         whole.append(((cell[0], cell[1], column), changed))
-    now = panel.state()["machine"]
+    it = panel.state()["machine"]
     numbers, before = from_trace(sentence, head, mask, whole), from_trace(sentence, head, mask)
-    assert now.values == pytest.approx(numbers, abs=1e-5)
+    assert it.values == pytest.approx(numbers, abs=1e-5)
     moved = {cell for cell in numbers if f"{numbers[cell]:.3f}" != f"{before[cell]:.3f}"}
-    assert now.moved == moved and f"{len(moved)} of {len(now.values)} numbers" in panel.description()
+    assert it.moved == moved and f"{len(moved)} of {len(it.values)} numbers" in panel.description()
     assert panel.svg().count("<polygon") == machine_explorer().svg().count("<polygon") + len(moved)
     panel.reset()
     assert panel.svg() == machine_explorer().svg() and panel.explorer.now == State()
@@ -189,5 +189,5 @@ def test_changed_numbers_are_those_of_the_class_and_what_moved_is_marked(sentenc
 
 def test_the_largest_numbers_can_be_written():
     cells = [cell for cell in machine(SENTENCES[0], 0, "none").values if cell.matrix in GIVEN]
-    now = machine(SENTENCES[0], 0, "none", tuple((cell, 4) for cell in cells))
-    assert all(now.arithmetic(cell) for cell in now.values) and now.shown(Cell("scores", 0, 0)) == "18432"
+    it = machine(SENTENCES[0], 0, "none", tuple((cell, 4) for cell in cells))
+    assert all(it.arithmetic(cell) for cell in it.values) and it.shown(Cell("scores", 0, 0)) == "18432"
