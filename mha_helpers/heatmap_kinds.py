@@ -39,8 +39,9 @@ class Scores(Weights):
         return None
 
     def hues(self, colour):
-        own = [COLOURS["below"], colour_of(colour)] if colour else []
-        return own or [COLOURS["negative"], COLOURS["positive"]]
+        if colour:
+            return [COLOURS["below"], colour_of(colour)]
+        return [COLOURS["negative"], COLOURS["positive"]]
 
     def scale(self, values):
         end = max(map(abs, values), default=0) or 1

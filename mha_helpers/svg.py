@@ -125,12 +125,11 @@ class Drawing:
         head, *cell = chosen
         first = head // MOST_SMALL * MOST_SMALL
         beside = range(len(weights))[first : first + MOST_SMALL] if len(weights) > 1 else ()
-        options = large or {}
+        options = {**(large or {}), "chosen": cell, "title": head_label(head, names), "index": head}
         share = 0.6 if "stretch" in options and len(beside) <= 12 else 0.52
-        large, small = lay_out_heads(box, len(beside), share)
+        box, small = lay_out_heads(box, len(beside), share)
         shared = {"rows": tokens, "columns": keys or tokens, "mask": mask, "limit": limit}
-        options |= {"chosen": cell, "title": head_label(head, names), "index": head}
-        self.heatmap(large, weights[head], **options, **shared)
+        self.heatmap(box, weights[head], **options, **shared)
         shared["chosen"] = (cell[0], None) if len(tokens) > 1 else None
         self._small_heatmaps(small, {i: weights[i] for i in beside}, names, head, shared)
 
