@@ -12,6 +12,7 @@ import torch
 from PIL import Image
 
 import __main__
+from mha_course.p10_can_your_class_learn import explorer as learning
 from mha_course.p10_can_your_class_learn import training
 from mha_helpers.panel import WIDTH
 from tests import kept
@@ -36,6 +37,7 @@ def page_and_name(name):
 def panel(request, monkeypatch):
     # What a cell above the explorer of page 10 makes.
     monkeypatch.setattr(__main__, "MyAttention", training.class_with(), raising=False)
+    monkeypatch.setattr(learning, "KEPT_EVERY", 5)  # steps of its training from one picture to the next
     return EXPLORERS[request.param]()
 
 
