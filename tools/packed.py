@@ -48,18 +48,18 @@ def packed(made):
         count: np.frombuffer(b"".join(rows), np.int32).reshape(-1, count) for count, rows in shapes.items()
     }
     letters, order = lettered(pictures.values(), len(made.parts))
-    every = list(made.parts)
+    every, numbered = list(made.parts), dict(enumerate(made.controls))
     content = {
         "start": made.start,
         "states": states,
         "drawn": list(drawn),
         "parts": [every[i] for i in order],
+        "columns": {count: columns(letters[rows]) for count, rows in pictures.items()},
+        "clicks": made.clicks,
+        "decides": made.decides,
+        "follows": [k for k, name in numbered.items() if name in made.follows],
+        "few": [k for k, name in numbered.items() if made.offers_few(name)],
     }
-    content["columns"] = {count: columns(letters[rows]) for count, rows in pictures.items()}
-    content |= {"clicks": made.clicks, "decides": made.decides}
-    numbered = dict(enumerate(made.controls))
-    content["follows"] = [k for k, name in numbered.items() if name in made.follows]
-    content["few"] = [k for k, name in numbered.items() if made.offers_few(name)]
     return deflated(content)
 
 

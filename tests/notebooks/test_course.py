@@ -81,6 +81,8 @@ def test_settings_stand_where_jupyter_reads_them(tmp_path):
     for name in (
         "ipython/ipython_kernel_config.py",
         "jupyter/jupyter_server_config.py",
+        "jupyter/jupyter_nbconvert_config.py",
+        "jupyter/labconfig/page_config.json",
         "jupyter/custom/custom.css",
     ):
         assert (tmp_path / "etc" / name).is_file()
