@@ -76,4 +76,5 @@ def test_every_passage_was_read_as_it_is_now():
     """Pages, papers, and what exercises say: python -m tests.kept prints what is new, read it aloud."""
     [file] = reading.files()
     said, text = kept.differences(reading, file)
-    assert not said and text == file.read_text(encoding="utf-8")
+    assert not said, "\n\n".join(f"{name}, new or changed: {words}" for name, words in said.items())
+    assert text == file.read_text(encoding="utf-8")

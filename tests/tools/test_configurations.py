@@ -63,6 +63,8 @@ def test_a_name_is_none_of_the_systems_and_kubernetes_and_one_server_agree(hub):
         assert not re.match(pattern, name), name
     values = (HUB / "values.yaml").read_text(encoding="utf-8")
     assert f"username_pattern: '{pattern}'" in values and f"limit: {hub.Spawner.mem_limit}" in values
+    in_gb = f"{int(hub.Spawner.mem_limit.removesuffix('M')) / 1000:g} GB"
+    assert f"A learner may use {in_gb}" in (ROOT / "TEACHING.md").read_text(encoding="utf-8")
 
 
 def test_an_installed_package_has_its_files_that_are_no_python():
