@@ -88,8 +88,8 @@ def test_a_cell_under_the_mouse_says_its_number_and_every_control_answers_a_key(
 def test_few_steps_of_a_random_walk_find_nothing_kept(opened):
     on_a_screen = opened.viewport_size["width"] == 1440  # what is kept is the same on each
     for panel in opened.locator(".play").all() if on_a_screen else []:
-        clicks, moves, *without = count = panel.evaluate(RANDOM_WALK)
-        assert clicks + moves == 300 and without[0] <= clicks / 10 and without[1] <= moves / 10, count
+        (clicks, moves, *without), of = panel.evaluate(RANDOM_WALK)
+        assert clicks + moves == 300 and without[0] <= clicks / 10 and without[1] <= moves / 10, of
 
 
 def test_a_click_answers_or_says_why_not_at_every_setting_of_a_control(opened):
@@ -112,10 +112,10 @@ SET = """(control, i) => {
   if (control.type === "checkbox") control.checked = i === 1; else control.value = i;
   control.dispatchEvent(new Event("input"));
 }"""
-# How many clicks, how many moves among what the controls offer, and how many of both are not shown as asked.
+# How many clicks, how many moves among what the controls offer, how many of both are not shown as asked, and of what.
 RANDOM_WALK = """panel => {
   let seed = 1;
-  const draw = n => Math.floor((seed = seed * 16807 % 2147483647) / 2147483647 * n), count = [0, 0, 0, 0];
+  const draw = n => Math.floor((seed = seed * 16807 % 2147483647) / 2147483647 * n), count = [0, 0, 0, 0], of = {};
   const says = panel.querySelector("[role=status]"), inputs = panel.querySelectorAll("[data-control]");
   for (let step = 0; step < 300; step++) {
     const cells = panel.querySelectorAll("[data-cell]"), input = inputs[draw(inputs.length)], isMove = draw(2) || !cells.length;
@@ -126,9 +126,12 @@ RANDOM_WALK = """panel => {
     else Object.assign(input, { value: to }).dispatchEvent(new Event("input"));
     const sprang = isMove && input.type !== "checkbox" && input.value !== to;
     count[+isMove]++;
-    count[2 + isMove] += sprang || / kept /.test(says.innerText);
+    if (!sprang && !/ kept /.test(says.innerText)) continue;
+    const asked = isMove ? input.closest("label").innerText.trim().split("\\n")[0] : "a cell";
+    count[2 + isMove]++;
+    of[asked] = (of[asked] ?? 0) + 1;
   }
-  return count;
+  return [count, of];
 }"""
 SEEN = """panel => {
   return panel.querySelector(".picture").innerHTML + panel.querySelector("[role=status]").innerText;
