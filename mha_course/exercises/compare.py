@@ -231,11 +231,14 @@ class Entries(RightAnswer):
 class Numbers(RightAnswer):
     """A number, or a table of them: first the kind of the answer, then its shape, then its numbers."""
 
+    def __init__(self, right, asked):
+        super().__init__(right, asked)
+        self.expected = as_float64(right)
+        self.single = getattr(self.expected, "shape", None) == ()
+
     def difference(self, got, subject):
-        self.expected = as_float64(self.right)
         if self.expected is None:  # what a learner's two calls returned is compared, too
             return None if type(got) is type(self.right) else f"{subject} is {called(got)}."
-        self.single = self.expected.dim() == 0
         values = self._normalised(got)
         rules = self._a_list_of_tensors, self._a_set, self._another_kind, self._another_shape, self._no_mask
         rules += self._other_numbers, self._another_type

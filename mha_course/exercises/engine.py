@@ -51,8 +51,7 @@ def run_code(name, code, changed, page_code="", of="exercise"):
     for old, new in changed.items():
         assert old in code, f"There is no {old} in\n{code}"
         code = code.replace(old, new)
-    named = code + page_code
-    names = {name: getattr(mha_helpers, name) for name in mha_helpers.__all__ if name in named}
+    names = {own: getattr(mha_helpers, own) for own in mha_helpers.__all__ if own in code + page_code}
     names |= {"torch": torch, "math": math, "nn": nn, "F": nn.functional, "__name__": "__main__"}
     exec(_compiled(page_code, "page"), names)
     exec(_compiled(code, of), names)

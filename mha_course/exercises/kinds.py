@@ -20,8 +20,8 @@ class ValueExercise(Exercise):
     ``right``: it, unless it is what the solution computes. ``decimals``: how many are asked for.
     A text is one choice, a set several: those in the task, `"like"` `"this"`, or else those of the mistakes.
     A mistake for a dict may hold some of its entries only, ``({"output": (2, 6)}, "…")``, and ``...`` for
-    anything that is wrong there; one for a set may
-    be a single choice, ``("b", "…")``, said where it is missing or does not belong: whole sets come first.
+    anything that is wrong there; one for a set may be a single choice, ``("b", "…")``, said where it is
+    missing or does not belong: whole sets come first.
     """
 
     def __init__(self, heading, *, right=None, decimals=None, **rest):

@@ -132,12 +132,11 @@ class Design(FunctionExercise):
         best = int(outcome.value[word])
         what = {-1: "no single highest score", -2: "no score but 0"}
         best_key = what.get(best, f"its highest score with word {best + 1}")
-        n = len(outcome.value)
+        n = len(outcome.value)  # words but the last; past the end counting begins again
         steps = ((outcome.value - torch.arange(n)) % (n + 1)).unique().tolist()
         if best >= 0 and len(steps) == 1:
-            return (
-                f"each word finds the one {steps[0]} places after it: which position does a query look for?"
-            )
+            found = f"each word finds the one {steps[0]} places after it"
+            return f"{found}: which position does a query look for?"
         if best >= 0 and (outcome.value == best).all():
             return f"all words find word {best + 1}: does your query say which position it stands on?"
         return f"word {word + 1} of the sentence has {best_key}, and it should find word {word + 2}."
