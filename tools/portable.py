@@ -44,8 +44,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
 FOLDER = re.compile(r"mha_course\.(models|[pd]\d\d_\w+)")
 # Modules that are loaded late, when somebody asks for this name.
-LATE = {"mha_helpers/probing.py": "probe", "mha_helpers/keyhole.py": "probe"}
-LATE |= {"mha_helpers/moving.py": "moves", "mha_helpers/weights_view.py": "attention_view"}
+LATE = {"mha_helpers/probing.py": "probe", "mha_helpers/moving.py": "moves"}
+LATE |= {"mha_helpers/weights_view.py": "attention_view"}
 
 
 def bare(source):

@@ -125,7 +125,8 @@ def folders(files):
 
 def test_a_copy_carries_what_is_no_python_and_folders_that_its_own_need_in_turn_and_no_more():
     files = portable.carried_files("from mha_course.d09_other_libraries import exercises")
-    assert "mha_course/d09_other_libraries/measured.json" in files
+    assert {"mha_course/d09_other_libraries/measured.json", "mha_helpers/keyhole.py"} <= files.keys()
+    assert "mha_helpers/moving.py" in portable.carried_files("moves(layer, x)").keys() - files.keys()
     files = portable.carried_files("from mha_course.d09_in_your_own_model import exercises")
     own, other = "d09_in_your_own_model", "p09_concat_and_output"
     assert folders(files) == {"__init__.py", "exercises", own, other} and ".pt" not in str(files.keys())
