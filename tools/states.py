@@ -94,7 +94,8 @@ class States:
                 alone.add(name)
             for other, control in self.panel.controls.items():
                 now = options_of(control)
-                follows |= {other} if now != first[other] else set()
+                if now != first[other]:
+                    follows.add(other)
                 renamed |= {other for label, value in now if every[other].setdefault(value, label) != label}
         self.panel = self.make()
         live = {name: [(label, value) for value, label in every[name].items()] for name in every}
