@@ -10,9 +10,8 @@ from mha_helpers.style import vector
 def _seeded(answer, w_q):
     torch.manual_seed(0)
     layer = answer(w_q)
-    for name in {"weight", "bias"} & vars(
-        torch.nn.Linear
-    ).keys():  # set on the class: all layers would have it
+    set_on_class = {"weight", "bias"} & vars(torch.nn.Linear).keys()  # all layers would have it
+    for name in set_on_class:
         delattr(torch.nn.Linear, name)
     return layer
 
@@ -26,9 +25,8 @@ class LayerExercise(FunctionExercise):
             if layer is torch.nn.Linear:
                 raise AnswerError("nn.Linear without brackets is the class: for which sizes do you need one?")
             if not isinstance(layer, torch.nn.Linear):
-                raise AnswerError(
-                    f"what your function returns is {called(layer)}; a torch.nn.Linear is needed."
-                )
+                found = f"what your function returns is {called(layer)}"
+                raise AnswerError(f"{found}; a torch.nn.Linear is needed.")
             if layer.bias is not None and layer.bias.any():
                 raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
             if torch.equal(layer.weight, _seeded(answer, 2 * w_q).weight):

@@ -146,9 +146,8 @@ class Design(FunctionExercise):
         if outcomes[first].error or "highest" not in words:
             return words
         w_q, w_k = answer()
-        if same_outcome(
-            self._run(lambda: (-w_q, w_k), cases[first]), self._run(self.reference, cases[first])
-        ):
+        turned, right = (self._run(each, cases[first]) for each in (lambda: (-w_q, w_k), self.reference))
+        if same_outcome(turned, right):
             return "Each next word scores lowest: what is a query times a key that points the other way?"
         read = [name for name, matrix in (("w_q", w_q), ("w_k", w_k)) if matrix[:5].any()]
         rows = f"Rows 0 to 4 of your {' and '.join(read)} are not 0, so the numbers of the words count"
