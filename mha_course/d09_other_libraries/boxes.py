@@ -18,16 +18,20 @@ BEHAVIOUR = {
 def boxes():
     """Return five functions ``attend(q, k, v, mask=None, causal=False)`` by name, "A" to "E". Used in D9.5.
 
-    Shapes: q ``(b, h, n_q, d)``, k and v ``(b, h_k, n_k, d)``, mask bool ``(n_q, n_k)`` -> as q.
+    Shapes: q ``(b, h, n_q, d)``, k and v ``(b, h_k, n_k, d)``, or all three without b; mask bool
+    ``(n_q, n_k)`` -> as q. Raises ValueError for a tensor without an axis of heads.
     """
     return {name: _box(*behaviour[1:]) for name, behaviour in BEHAVIOUR.items()}
 
 
 def _box(true_means, empty, corner, obeyed, heads):
     def attend(q, k, v, mask=None, causal=False):
-        head = torch.arange(q.shape[1])
-        head = head * k.shape[1] // q.shape[1] if heads == "each" else head % k.shape[1]
-        k, v = k[:, head], v[:, head]
+        if min(q.ndim, k.ndim, v.ndim) < 3:
+            raise ValueError("q, k and v need an axis of heads: (h, n, d), or (b, h, n, d).")
+        h, h_k = q.shape[-3], k.shape[-3]
+        head = torch.arange(h)
+        head = head * h_k // h if heads == "each" else head % h_k
+        k, v = k[..., head, :, :], v[..., head, :, :]
         n_q, n_k = q.shape[-2], k.shape[-2]
         allowed = torch.ones(n_q, n_k, dtype=torch.bool)
         if causal and (mask is None or obeyed != "mask"):

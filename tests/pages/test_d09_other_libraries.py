@@ -69,6 +69,15 @@ def test_a_black_box_answers_as_its_library_was_measured_to(box):
     assert {name: said[name]["answer"] for name in compared} == {name: stored[name][0] for name in compared}
 
 
+@pytest.mark.parametrize("box", BEHAVIOUR)
+def test_a_black_box_takes_one_text_without_a_batch_and_no_table_without_heads(box):
+    attend, (q, k, v) = boxes()[box], (torch.randn(heads, n, 8) for heads, n in ((4, 2), (2, 5), (2, 5)))
+    batch = attend(q[None], k[None], v[None], causal=True)
+    assert torch.allclose(attend(q, k, v, causal=True), batch[0])
+    with pytest.raises(ValueError, match="an axis of heads"):
+        attend(q, k, torch.eye(5))
+
+
 def test_the_table_names_what_it_does_not_have():
     assert len(libraries_table(["bool mask"]).text.splitlines()) == len(measured()) + 1
     assert "something else" in libraries_table(["more keys"], ["microsoft.MultiHead"]).text  # numbers
