@@ -67,7 +67,7 @@ tokens_to_x = FunctionExercise(
         table[token_ids] => table[:n]
         You take the first rows of `table`: which rows do the token numbers name?
         positions[:n] => positions
-        You add all rows: how many does a sentence need?
+        You take all rows of `positions`: how many does a sentence need?
         positions[:n] => positions[1 : n + 1]
         Every position is one too late: which one comes first?
         positions[:n] => positions[0]

@@ -138,12 +138,12 @@ class Design(FunctionExercise):
             found = f"each word finds the one {steps[0]} places after it"
             return f"{found}: which position does a query look for?"
         if best >= 0 and (outcome.value == best).all():
-            return f"all words find word {best + 1}: does your query say which position it stands on?"
+            return f"all words find word {best + 1}: which of w_q and w_k tells positions apart?"
         return f"word {word + 1} of the sentence has {best_key}, and it should find word {word + 2}."
 
     def _words(self, answer, cases, outcomes, first, difference):
         words = super()._words(answer, cases, outcomes, first, difference)
-        if outcomes[first].error or "highest" not in words:
+        if outcomes[first].error or "find" not in words:
             return words
         w_q, w_k = answer()
         turned, right = (self._run(each, cases[first]) for each in (lambda: (-w_q, w_k), self.reference))

@@ -101,8 +101,9 @@ def my_window_mask(n, window):
 )
 
 # Attentions that show the slip of a test that says True of them: one that says False of all others …
+# The first has whole outputs, which no rounding moves and every earlier word does; gradients pass through it.
 _STRICT = changes("""
-    weights @ x => x
+    weights @ x => (sums := 100 * x.cumsum(dim=-2)) + (sums.round() - sums).detach()
     Your test says False even of the right ones: it leaves no room for rounding. Which function does?
     weights @ x => torch.ones_like(x)
     Your test compares rows that may change: which words differ, and which rows come before them all?

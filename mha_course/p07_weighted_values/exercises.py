@@ -38,11 +38,18 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 class _AValueForEachKey(TorchFunctionMode):
     """Stops a call with more or fewer values than keys: whether PyTorch does depends on its version."""
 
+    def __init__(self, k):
+        super().__init__()
+        self.needed = k.shape[-2]
+
     def __torch_function__(self, func, types, args=(), kwargs=None):
         named = dict(zip(("query", "key", "value"), args, strict=False)) | (kwargs or {})
         if func is F.scaled_dot_product_attention and {"key", "value"} <= named.keys():
             keys, values = named["key"].shape[-2], named["value"].shape[-2]
             if keys != values:
+                if keys != self.needed:
+                    rows = f"the keys of your call have {keys} rows, and k has {self.needed}"
+                    raise AnswerError(f"{rows}: in what order does the call take its tensors?")
                 rows = f"your values have {values} in place of {keys} rows"
                 raise AnswerError(f"{rows}: which words are mixed, and how many of them are there?")
         return func(*args, **(kwargs or {}))
@@ -52,7 +59,7 @@ class ByItsCall(FunctionExercise):
     """A right result is not enough: it must come out of PyTorch's function."""
 
     def _run(self, answer, case):
-        with _AValueForEachKey():
+        with _AValueForEachKey(case.args[1]):
             return super()._run(answer, case)
 
     def _broken_rule(self, answer, cases, outcomes):

@@ -41,6 +41,9 @@ _MEANS = changes("""
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => said.softmax(2).gather(2, right[..., None]).mean()
     That is the mean share of the right words: which function of a share is its loss?
     right = ids[:, asked:] => shares = said.softmax(2).gather(2, ids[:, asked:, None])
+    F.cross_entropy(said.flatten(0, 1), right.flatten()) => 1 - shares.mean()
+    That is 1 less the mean share of the right words: which function of a share is its loss?
+    right = ids[:, asked:] => shares = said.softmax(2).gather(2, ids[:, asked:, None])
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => -shares.mean().log()
     You take the mean of the shares, then its logarithm: of what is a loss the mean?
     logits[:, asked - 1 : -1] => logits[:1, asked - 1 : -1]
@@ -67,7 +70,7 @@ _MEANS = changes("""
 the_loss = FunctionExercise(
     "10.1 ★★ · 6 min · The loss, on the right words",
     cases=lambda: [
-        case(numbers(2, 6, 5), _ids(2, 6, 5, 1), 4, mistakes=_MEANS),
+        case(numbers(2, 20, 5), _ids(2, 20, 5, 1), 4, mistakes=_MEANS),  # 18 leaves words, too
         case(numbers(3, 7, 4, seed=2), _ids(3, 7, 4, 3), 2),
         case(numbers(1, 24, 38, seed=4), _ids(1, 24, 38, 5), ASKED),
     ],
