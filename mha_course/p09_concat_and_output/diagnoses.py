@@ -50,6 +50,9 @@ def uncut(table, h):
 def merged_by_view(heads, h):
     return heads if h is None else heads.reshape(heads.shape[0], heads.shape[2], -1)
 
+def merged_by_transpose(heads, h):
+    return heads if h is None else heads.mT.reshape(heads.shape[0], heads.shape[2], -1)
+
 def merged_by_feature(heads, h):
     return heads if h is None else heads.movedim(-3, -1).flatten(-2)
 
@@ -133,6 +136,10 @@ MISTAKES = changes("""
     Without a mask your scores are not divided: which lines belong to the if?
     ** 0.5 => ** 1
     The scores are divided by d_k, not by its root: how does their spread grow with d_k?
+    ** 0.5 => ** 2
+    The scores are divided by the square of d_k: which power of d_k is its root?
+    q.shape[-1] ** 0.5 => 8
+    You divide by 8, whatever d_k is: which sizes do q and k have here?
     ** 0.5 => ** -0.5
     You multiply by √d_k: are the scores to grow, or to shrink?
     ** 0.5 => ** 1 / 2
@@ -195,6 +202,8 @@ MISTAKES = changes("""
     Without a mask your weights are scores: for which calls does your softmax run?
     torch.softmax(scores, dim=-1) => scores.exp()
     Your weights are powers of e, not yet divided: what must each row add up to?
+    torch.softmax => torch.log_softmax
+    Your weights are logarithms of shares: which function returns the shares themselves?
     torch.softmax(scores, dim=-1) => scores / scores.sum(dim=-1, keepdim=True)
     You divide scores by their sum: what does softmax make of a score first?
     torch.softmax(scores, dim=-1) => torch.sigmoid(scores)
@@ -216,6 +225,8 @@ MISTAKES = changes("""
     You return the weights: what do they mix?
     merge( => merged_by_view(
     The heads are right, but joined by a view: each row of your concat holds numbers from several words.
+    merge( => merged_by_transpose(
+    The heads are right, but a transpose swaps words and features: which two axes come side by side?
     merge( => averaged(
     You average the heads: how are they put side by side?
     merge(heads, h) => averaged(heads, h) * (h or 1)
