@@ -324,8 +324,7 @@ def _button_for(rows):
     rows.layout.display = "none"
 
     def show(change):
-        rows.layout.display = "flex" if button.value else "none"
-        button.description = "less" if button.value else "more"
+        rows.layout.display, button.description = ("flex", "less") if button.value else ("none", "more")
 
     button.observe(show, names="value")
     return button
