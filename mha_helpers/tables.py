@@ -82,11 +82,16 @@ def words_table(rows):
     heads, *others = map(tuple, rows)
     widths = [max(map(len, column)) for column in zip(heads, *others, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *others)]
-    style = 'style="text-align:left;white-space:nowrap"'
-    tagged = [("th", heads), *(("td", row) for row in others)]
-    written = ["".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in row) for tag, row in tagged]
+    written = ["".join(_worded("th", cell) for cell in heads)]
+    written += ["".join(_worded("td", cell) for cell in row) for row in others]
     table = f"<table><tr>{'</tr><tr>'.join(written)}</tr></table>"
     return Table(f'<div style="overflow:auto;max-height:430px">{table}</div>', "\n".join(lines))
+
+
+def _worded(tag, words):
+    """Return a cell of words in one line; what is as long as a sentence may take several."""
+    width = "min-width:280px" if len(words) > 40 else "white-space:nowrap"
+    return f'<{tag} style="text-align:left;{width}">{html.escape(words)}</{tag}>'
 
 
 def product_table(
