@@ -29,10 +29,9 @@ from mha_helpers.tables import matrix_table, product_table, side_by_side
 
 if TYPE_CHECKING:  # what an editor reads
     from mha_helpers.heatmaps import head_heatmaps, heatmap
-    from mha_helpers.moving import moves
     from mha_helpers.panel import Panel
     from mha_helpers.pipeline import pipeline_map
-    from mha_helpers.probing import probe
+    from mha_helpers.probing import moves, probe
     from mha_helpers.weights_view import attention_view
 
 __all__ = [
@@ -49,7 +48,7 @@ _LATER = {  # needs matplotlib or ipywidgets, or is asked for on few pages: name
     "attention_view": "weights_view",
     "head_heatmaps": "heatmaps",
     "heatmap": "heatmaps",
-    "moves": "moving",
+    "moves": "probing",
     "pipeline_map": "pipeline",
     "probe": "probing",
 }

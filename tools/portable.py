@@ -43,8 +43,8 @@ mha_helpers.unpacked = folder  # the folder stays as long as the kernel
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
 FOLDER = re.compile(r"mha_course\.(models|[pd]\d\d_\w+)")
-# Modules that are loaded late, when somebody asks for this name.
-LATE = {"mha_helpers/probing.py": "probe", "mha_helpers/moving.py": "moves"}
+# Modules that are loaded late, when somebody asks for one of these names.
+LATE = {"mha_helpers/probing.py": "probe|moves|d09_other_libraries"}
 LATE |= {"mha_helpers/weights_view.py": "attention_view"}
 
 
@@ -73,7 +73,7 @@ def carried_files(code):
     for path in sorted(ROOT.glob("mha_*/**/*")):
         name = path.relative_to(ROOT).as_posix()
         folder = FOLDER.match(name.replace("/", "."))
-        needed = folder[1] in folders if folder else LATE.get(name, "") in code
+        needed = folder[1] in folders if folder else re.search(LATE.get(name, ""), code)
         if path.suffix in (".py", ".css", ".js", ".json") and needed:
             text = path.read_text(encoding="utf-8")
             files[name] = bare(text) if path.suffix == ".py" else text

@@ -5,8 +5,8 @@ import textwrap
 import ipywidgets as widgets
 
 from mha_course.d09_other_libraries.measured import REFUSALS, answer_of, measured, weights_of
-from mha_helpers.keyhole import QUESTIONS
 from mha_helpers.panel import Explorer, Panel
+from mha_helpers.probing import QUESTIONS
 
 MET = {  # who meets a situation
     "bool mask": "whoever moves a mask from one library to another",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from mha_helpers.keyhole import QUESTIONS
+from mha_helpers.probing import QUESTIONS
 from mha_helpers.tables import words_table
 
 FILE = Path(__file__).with_name("measured.json")

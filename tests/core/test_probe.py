@@ -110,7 +110,7 @@ NAMED = {  # and more moves
         (q.float() @ k.float().mT / 4).to(q.dtype), dim=-1) @ v, {
         "softmax, bfloat16": "yes", "large scores, bfloat16": "no", "mask and flag": "ignored"}),
     "capped": (lambda q, k, v, mask=None, causal=False: torch.softmax(50 * torch.tanh(q @ k.mT / 200), dim=-1) @ v, {
-        "large scores, bfloat16": "no, nor in float32: are they capped?", "scale": "1 / √d_k"}),
+        "large scores, bfloat16": "no, nor 588 and 600: are they capped?", "scale": "1 / √d_k"}),
     "mask transposed": (variant(reads=lambda mask: mask.mT), {
         "bool mask": "True means may attend, transposed", "scale": "1 / √d_k",
         "integer mask": "as bool, True means may attend, transposed"}),
@@ -293,4 +293,4 @@ def test_moves_sees_what_a_layer_adds_in_tiny_amounts_and_hears_nothing_in_nan()
     shown = moves(lambda x: attention(x, x, x, attn_mask=before), x).heatmaps[0]
     # Word 2 has one key, which gets all, whatever word 2 asks; from word 3 on a word's query counts.
     numpy.testing.assert_array_equal(shown.matrix, [[0] * 4, [1, 0, 0, 0], [1, 1, 1, 0], [1] * 4])
-    assert shown.title == "moves (NaN: output 1)"
+    assert shown.title == "moves, output 1 is NaN"

@@ -8,7 +8,7 @@ from mha_course.d09_other_libraries.boxes import BEHAVIOUR
 from mha_course.d09_other_libraries.explorer import MET, title_of
 from mha_course.d09_other_libraries.measured import REFUSALS, measured
 from mha_helpers import probe
-from mha_helpers.keyhole import QUESTIONS
+from mha_helpers.probing import QUESTIONS
 
 
 @pytest.fixture(scope="module")
