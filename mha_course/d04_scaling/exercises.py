@@ -23,14 +23,6 @@ still_head = ValueExercise(
     response is below 0.01, without the scale and with it?
     """,
     describe=_response_there,
-    mistakes=[
-        (
-            {"no scale": 5, "÷ √d_k": 5},
-            "Both are the same: what does ÷ √d_k make of the score, which is d_k?",
-        ),
-        ({"÷ √d_k": 25}, "“÷ √d_k”: is the response 0.01 at a score of just 5? Try the numbers below 25."),
-        ({"÷ √d_k": 3}, "“÷ √d_k”: to be as large after a root, must d_k be smaller or larger?"),
-    ],
     praise="With the scale a confident head stops responding at d_k = 22, not at 5: later, but not never.",
     hints=[
         "Two keys, scores s and 0: torch.softmax(torch.tensor([s, 0.0]), dim=-1)[0] is α.",

@@ -28,7 +28,6 @@ whole_block = ValueExercise(
     describe=_counted,
     mistakes=[
         ({"FFN": FFN // 100}, "“FFN” counts one word: how many go through it?"),
-        ({"FFN": 2 * 100**2 * 512 * 2048}, "“FFN” has 100 twice: do words meet each other in an FFN?"),
         ({"equal at n": 307200}, "“equal at n” has the 100 words in it: is n given there, or asked for?"),
         ({"FFN": 209.7152}, "“FFN” is in millions: write the whole number."),
         ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),

@@ -3,7 +3,8 @@
 import torch
 from torch.overrides import TorchFunctionMode
 
-from mha_course.exercises import FunctionExercise, case, changes, numbers
+from mha_course.exercises import case, changes, numbers
+from mha_course.p09_concat_and_output.seen import AttentionExercise, steps_of
 
 
 def _case(h, kv_heads, d_k=4, **rest):
@@ -29,17 +30,13 @@ class _Copies(TorchFunctionMode):
         return result
 
 
-_WITH_GROUPS_OF_THREE = changes("""
-    0.5 => 1
-    You divide by d_k: how does the spread of a score grow with it?
-    (scores => (scores + torch.full_like(scores, -torch.inf).triu(1)
-    Your mask is causal: the task asks for none.
-    k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
-    Key or value heads line up with q's groups: where do they lack an axis?
-""")
+class WithoutCopies(AttentionExercise):
+    """An answer that is handed queries, and keys and values of fewer heads."""
 
+    def _parts(self, case):
+        q, *shared = case.args
+        return steps_of(q, *(each.repeat_interleave(len(q[0]) // len(each[0]), 1) for each in shared), None)
 
-class WithoutCopies(FunctionExercise):
     def _broken_rule(self, answer, cases, outcomes):
         q, k, v = cases[0].args
         with _Copies(q.numel()) as copies:  # of k, as large as q: a copy of v would be as large as the output
@@ -56,7 +53,7 @@ without_copies = WithoutCopies(
     "D9.2 ★★ · 12 min · Grouped heads by broadcasting",
     axes=("sentence", "head", "word", "number"),
     cases=lambda: [
-        _case(6, 2, label="with six query heads and two of keys", mistakes=_WITH_GROUPS_OF_THREE),
+        _case(6, 2, label="with six query heads and two of keys"),
         _case(6, 3, label="with six query heads and three of keys"),
         _case(4, 1, d_k=6, label="with one key head, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
@@ -72,26 +69,12 @@ without_copies = WithoutCopies(
         (kv_heads, -1) => (-1, kv_heads)
         k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
         Neighbouring query heads read different keys: which comes first, h_kv or the group?
-        (weights @ v).flatten(1, 2) => weights @ v
-        Your heads are still in groups: the output has one axis for all of them.
-        0.5 => -0.5
-        You multiply by √d_k: are the scores to grow, or to shrink?
-        0.5 => 0
-        The division by √d_k is missing.
-        dim=-1 => dim=-2
-        Your softmax runs over the queries: along which axis do the keys of one query lie?
-        dim=-1 => dim=1 => dim=2
-        Your softmax runs over heads: along which axis are the keys?
-        torch.softmax(scores, dim=-1) => scores
-        The softmax is missing.
-        q.shape[-1] => v.shape[-1]
-        You divide by √d_v: do the values take part in a score?
+        k[:, :, None], v[:, :, None] => k[:, None], v[:, None]
+        Key or value heads line up with q's groups: where do they lack an axis?
         weights @ v => (weights @ v).transpose(1, 2)
         Your heads come out in another order: which of the two axes of heads counts the groups?
         k[:, :, None], v[:, :, None] => k[:, :1, None], v[:, :1, None]
         All your query heads read the first key head: where do the other groups read?
-        weights @ v => weights @ k
-        Your output mixes keys: what does a word collect?
     """),
     praise="`matmul` itself copies keys to broadcast them; queries of a group as rows of one head need none.",
     hints=[

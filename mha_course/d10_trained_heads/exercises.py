@@ -80,20 +80,8 @@ circuit_by_hand = FunctionExercise(
     """,
     describe=_held,
     mistakes=changes("""
-        letter @ before.T => before @ letter.T
-        Your queries hold the letter before, your keys their own: for which side does head 0.2 write?
         letter @ before.T => before @ before.T => (letter + before) @ before.T
         Your queries also read head 0.2: does a query look for its own letter or another?
-        letter @ before.T => letter @ letter.T
-        Your keys hold the letters themselves: what did head 0.2 write for each position?
-        letter @ before.T => letter @ (letter + before).T
-        Your keys also hold the letters themselves: what alone does the task let a key read?
-        diag(-1) => diag(1)
-        Your keys hold the letter after: which one does head 0.2 bring?
-        before = weights @ letter => before = letter.roll(1, 0)
-        Your first key holds the last letter: does a letter come before position 0?
-        before = weights @ letter => before = torch.cat([letter[:1], letter[:-1]])
-        Your first key holds its own letter: what does head 0.2 bring to position 0?
         letter @ before.T => letter.T @ before
         Your table has a row for each of six letters: a score belongs to a pair of what?
         letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)

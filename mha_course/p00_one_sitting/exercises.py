@@ -126,8 +126,6 @@ def merge(heads):
         You cut into two or three heads, whatever num_heads is.
         self.w_v(x) => self.w_o(self.w_v(x))
         W_O is used twice.
-        v = split(self.w_v(x), self.num_heads) => q = k = v = split(x, self.num_heads)
-        You cut x itself: which layers make queries, keys and values from it?
         self.w_o(merge(heads)) => merge(self.w_o(heads))
         A layer gets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)

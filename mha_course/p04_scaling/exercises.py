@@ -32,7 +32,6 @@ stands_still = ValueExercise(
     decimals, if the scores are scaled, and if they are not? `torch.softmax` may help.
     """,
     mistakes=[
-        ({"scaled": 0.0002, "not scaled": 0.0192}, "The two may have changed places."),
         ({"scaled": 0.0263}, "“scaled” is the relative growth: what is new minus old?"),
         ({"scaled": 0.0197}, "“scaled” fits 0.1 · slope, but the slope falls: subtract the two weights."),
         (

@@ -31,7 +31,6 @@ scores_equal_to_zero = ValueExercise(
     """,
     stub="my_row = ...  # three numbers, as a list",
     mistakes=[
-        ([0.768, 0.0, 0.187], "The hidden word's share is lost: what do your weights add up to?"),
         ([0.7905, 0.0, 0.2095], "You share 0.045 out equally: does softmax keep differences, or ratios?"),
         ([0.813, 0.0, 0.187], "“cat” takes all that “eats” loses: does “fish” not get a part of it?"),
         ([1.0, 0.0, 0.0], "“cat” still sees “fish”: its score is 1.414, not 0."),
@@ -77,8 +76,6 @@ window_mask = FunctionExercise(
     mask, (n, n), True = may attend.
     """,
     mistakes=changes("""
-        back <= window => back < window
-        Your window is one word too narrow: you counted the word itself.
         back <= window => torch.stack([torch.isin(position, position[i - window : i + 1]) for i in position])
         In the first rows your window is lost: a slice that starts below 0 counts from the end.
         near | first => near & first

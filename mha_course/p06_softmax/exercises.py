@@ -137,8 +137,6 @@ softmax_for_every_row = FunctionExercise(
         scores - largest => scores - scores.max()
         ).nan_to_num() => )
         You subtract one maximum from all rows, and a row far below it is lost.
-        ).nan_to_num() => )
-        A row without any key becomes NaN: where is −∞ − (−∞), or 0/0, computed?
         ).nan_to_num() => ).log().nan_to_num()
         These are logarithms of weights: what does each row of weights add up to?
         .nan_to_num() => .nan_to_num(1 / scores.shape[-1])

@@ -93,12 +93,8 @@ hidden_weights = ByItsCall(
         One number per word gives one sum per query: how many numbers keep all the weights apart?
         one_for_each_word) => one_for_each_word, is_causal=True)
         A causal mask hides words that these queries may see.
-        one_for_each_word) => one_for_each_word, scale=1)
-        You switch the scale off: leave the call as it is.
         my_weights(q, k) => my_weights(k, q)
         Your keys ask and your queries answer: whose rows should the result have?
-        (q, k, => (q / k.shape[-1] ** 0.5, k,
-        You divide by √d_k, and the call does so once more: the weights come out too even.
     """),
     praise="Values that tell words apart turn outputs into weights, of any kernel that takes values so wide.",
     hints=[
@@ -149,12 +145,6 @@ one_more_word = FunctionExercise(
         You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
         You weight by the score itself: what does softmax make of a score first?
-        (total * output + => (output +
-        The old output is a mean: what makes it the sum of powers times values again?
-        ) / new_total, new_total => ), new_total
-        The output is a sum: what is it divided by?
-        (total * output + power * value) => (power * output + total * value)
-        The two shares are exchanged: who has all powers so far, and who the new one?
         , new_total => , total
         The output is right; does the total still include all words?
         , new_total => , total + score

@@ -1,4 +1,4 @@
-"""What goes wrong with attention: one list for 0.2, 0.3, 9.2, 9.3 and D9.3.
+"""What goes wrong with attention: one list for 0.2, 0.3, 9.2, 9.3, D9.2 and D9.3.
 
 What a learner's code returns is compared with what ``STEPS`` return if one or two of them are done in a known
 wrong way, on the inputs of the exercise: a sentence is said only of code that does just that. NaN or ∞ alone
@@ -187,7 +187,7 @@ MISTAKES = changes("""
     weights @ v => weights @ (v * mask.mT if mask is not None and mask.shape[-2] == 1 else v)
     Softmax shares out before anything is hidden: what do the weights of the words that are seen add up to?
     scores / q.shape[-1] ** 0.5 => scores.masked_fill(later(scores, mask), -torch.inf) / q.shape[-1] ** 0.5
-    Without a mask no word looks at a later one: what does mask=None mean?
+    Without a mask no word looks at a later one: which words may each see then?
     torch.softmax(scores, dim=-1) => scores
     Your weights are scores: which step turns each row into shares that add up to 1?
     dim=-1 => dim=-2

@@ -274,7 +274,6 @@ five_curves = ValueExercise(
             "A sixth of one half is 0.08: what is the surprise at one of two?",
         ),
         ({"guess": 1.39}, "That is what A has: here one word of six is guessed, among two colours."),
-        ({"guess": 0.69}, "That is the surprise at the guessed word: the loss is the mean of how many?"),
     ],
     praise="A loss that stands still says how much is guessed: ln 2 / 6 is one toss of a coin in each story.",
     hints=[

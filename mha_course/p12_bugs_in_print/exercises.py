@@ -105,9 +105,6 @@ def attend(q, k, v):
         Your keys are ones, too: are values mixed, or keys?
         (5, 4) => (1, 4)
         A test with a single token goes wrong like this: how many does yours have?
-        torch.ones(5, 4) => torch.randn(5, 4)
-        v, atol => scaled_dot_product_attention(q, k, v)[0], atol
-        It demands PyTorch's scores: must a head score like that to mix correctly?
     """),
     praise="The average of ones is 1, whatever the scores: ten bugs fail, and no reference is needed.",
     hints=[
