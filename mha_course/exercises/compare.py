@@ -47,10 +47,19 @@ def same(got, right):
         kinds_differ = (got.dtype == torch.bool) != (right.dtype == torch.bool)
         if got.shape != right.shape or kinds_differ or got.is_complex():
             return False
-        return bool(close(as_float64(got), as_float64(right)).all())
+        values, expected = as_float64(got), as_float64(right)
+        return not _ends_far_off(values, expected) and bool(close(values, expected).all())
     if isinstance(got, tuple | list) and isinstance(right, tuple | list) and any(map(torch.is_tensor, right)):
         return len(got) == len(right) and all(map(same, got, right))
     return difference(got, right, Asked(of_function=True)) is None
+
+
+def _ends_far_off(values, expected):
+    """Tell whether the last number is wrong by more than any rounding, as it is of most wrong results."""
+    if not expected.numel():
+        return False
+    apart = abs(float(values.flatten()[-1] - expected.flatten()[-1]))
+    return apart > 1e-4 * float(expected.abs().max()) + 1e-5  # far above what `close` lets pass
 
 
 def as_float64(value):
