@@ -23,8 +23,10 @@ def as_stored(picture):
 
 def bare_png(stored):
     """The same pixels without what names versions; picture and result are PNG in base 64."""
-    with Image.open(io.BytesIO(base64.b64decode(stored))) as picture:
-        return as_stored(picture)
+    png = base64.b64decode(stored)
+    with Image.open(io.BytesIO(png)) as picture:
+        is_bare = picture.info.keys() <= {"transparency"}  # as one that was stored before
+        return base64.b64encode(png).decode() if is_bare else as_stored(picture)
 
 
 def live_picture(model_id, widgets):
