@@ -60,25 +60,23 @@ class Kept {
   }
 }
 
-// The kinds of picture, by the figure's data-picture; each is made by its `in`.
+// The kinds of picture, by the figure's data-picture.
 const PICTURES = {};
 
 class Picture {
-  static async in(panel, number) {
-    return new Picture(panel, number, new Kept(await unpacked(panel)));
-  }
-
-  constructor(panel, number, states) {
-    Object.assign(this, { panel, states, name: `#picture-${number + 1}`, steps: [] });
+  constructor(panel, number, content) {
+    Object.assign(this, { panel, states: this.unpack(content), name: `#picture-${number + 1}`, steps: [] });
     this.inputs = [...panel.querySelectorAll("[data-control]")];
     this.reset = panel.querySelector(".reset");
     this.box = panel.querySelector(".picture");
     this.status = panel.querySelector("[role=status]");
     this.way = panel.querySelector(".way"); // the numbers clicked one after the other, where clicks add up
-    this.show(states.start, "");
+    this.show(content.start, "");
     this.listen();
     this.open();
   }
+
+  unpack(content) { return new Kept(content); }
 
   // The one place where a picture is shown.
   show(settings, click, said = "") {
@@ -132,10 +130,12 @@ class Picture {
       this.move(i, input.stops?.[to] ?? to);
     }));
     this.reset.addEventListener("click", () => this.choose(this.states.start, ""));
-    this.box.addEventListener("click", event => this.comesNearer(cellOf(event)) || this.clicked(cellOf(event)));
-    this.box.addEventListener("pointerover", event => {
-      this.box.classList.toggle("answers", !!this.answer(cellOf(event)));
+    const onCell = (kind, answer) => this.box.addEventListener(kind, event => {
+      const cell = event.target.closest("[data-cell]");
+      if (cell) answer(cell);
     });
+    onCell("click", cell => this.comesNearer(cell) || this.clicked(cell));
+    onCell("pointerover", cell => this.box.classList.toggle("answers", !!this.answer(cell)));
     [...this.inputs, this.reset].forEach(input => { input.disabled = false; });
     addEventListener("hashchange", () => this.open());
   }
@@ -167,11 +167,10 @@ class Picture {
   }
 
   answer(cell) {
-    return cell && this.states.asked(this.at, cell.dataset.cell);
+    return this.states.asked(this.at, cell.dataset.cell);
   }
 
   clicked(cell) {
-    if (!cell) return;
     const [settings, click] = this.answer(cell) ?? [], state = settings && this.states.at(settings, click);
     if (settings && !state) return this.goNear(settings, k => settings[k] !== this.now[k]);
     if (state && `${state.picture} ${state.words}` !== `${this.shown.picture} ${this.shown.words}`) return this.choose(settings, click);
@@ -181,7 +180,7 @@ class Picture {
 
   // Tells whether a finger met too small a cell: the picture then comes so near that the next tap can choose one.
   comesNearer(cell) {
-    const svg = this.box.firstElementChild, { width, height } = cell?.firstElementChild.getBoundingClientRect() ?? {};
+    const svg = this.box.firstElementChild, { width, height } = cell.firstElementChild.getBoundingClientRect();
     const small = Math.min(width, height);
     if (!(small < FINGER) || svg.style.width || !matchMedia("(pointer: coarse)").matches) return false;
     svg.style.width = `${Math.ceil(svg.clientWidth * FINGER / small)}px`;
@@ -214,14 +213,13 @@ class Picture {
   }
 
   link(settings, clicked) {
-    const linked = [settings, decodeURIComponent(clicked).replace("+", " ")];
+    const linked = [settings, decodeURIComponent(clicked.replace("+", " "))];
     if (this.states.at(...linked)) this.show(...linked);
     else this.say("What this link names is not kept here.");
   }
 }
 PICTURES.kept = Picture;
 
-const cellOf = event => event.target.closest("[data-cell]");
 const option = (input, i) => input.dataset.control.split("|")[i];
 function set(input, i, stops) {
   if (input.type === "checkbox") Object.assign(input, { checked: i === 1, disabled: stops?.length < 2 });
@@ -235,7 +233,7 @@ function set(input, i, stops) {
 
 // A file of its own that stands behind this one can put its kind of picture among PICTURES before it is asked for.
 addEventListener("DOMContentLoaded", () => document.querySelectorAll(".play").forEach(async (panel, number) => {
-  panel.picture = await PICTURES[panel.dataset.picture].in(panel, number);
+  panel.picture = new PICTURES[panel.dataset.picture](panel, number, await unpacked(panel));
 }));
 
 const reach = () => document.querySelectorAll(".scroll, .highlight").forEach(box => {

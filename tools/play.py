@@ -31,8 +31,10 @@ import mha_helpers
 from mha_course.p00_start_here.exercises import fish_gets
 from mha_course.p00_start_here.explorer import AttentionExplorer, attention_explorer
 from mha_course.p05_causal_mask.explorer import MaskExplorer
-from mha_helpers.sentence import HAND_MADE_NAMES, LARGEST_D_K, TURNS, hand_made_heads, sinusoidal_positions
-from mha_helpers.style import COLOURS, HEAD_COLOURS
+from mha_helpers.layout import lay_out_heads
+from mha_helpers.panel import WIDTH
+from mha_helpers.sentence import LARGEST_D_K, TURNS, hand_made_heads, sinusoidal_positions
+from mha_helpers.style import COLOURS, HEAD_COLOURS, ink_on, tint
 from mha_helpers.svg_marks import STYLE
 from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
 from tools.packed import deflated, packed
@@ -59,9 +61,13 @@ CLICKED = "Click or tap a cell to choose it. In JupyterLab several clicks also a
 ANSWERED = "Click or tap a cell: where that shows something else, the pointer is a hand."
 NOT_HERE = "In JupyterLab you can also change {}."
 APART = "Not every combination is kept here, so a control may offer less while others are changed."
-COMPUTED = 'data-picture="(sentence|mask)"'  # the explorers of pages 00 and 05, which the browser computes
+# What the browser computes: a kind of picture, and how many heads and words it holds.
+COMPUTED = {AttentionExplorer: ("sentence", 16, 64), MaskExplorer: ("mask", 4, 24)}
 # The scripts of a page that has this.
-SCRIPTS = {"play.js": ""} | dict.fromkeys(("sentence.js", "heatmaps.js", "sentence_explorer.js"), COMPUTED)
+SCRIPTS = {"play.js": ""}
+SCRIPTS |= dict.fromkeys(
+    ("sentence.js", "heatmaps.js", "sentence_explorer.js"), 'data-picture="(sentence|mask)"'
+)
 SCRIPTS |= {"mask_explorer.js": 'data-picture="mask"', "played_exercise.js": 'class="judged"'}
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
@@ -146,7 +152,7 @@ def panel_html(make):
     """Return the Panel that ``make()`` returns as one that plays."""
     make = functools.partial(rehearsed, make)
     panel = make()
-    computed = {AttentionExplorer: ("sentence", 16), MaskExplorer: ("mask", 4)}.get(type(panel.explorer))
+    computed = COMPUTED.get(type(panel.explorer))
     return computed_html(panel, *computed) if computed else kept_html(panel, States(make))
 
 
@@ -182,7 +188,7 @@ def figure_html(panel, controls, start, notes, carried, kind):
     )
 
 
-def computed_html(panel, kind, num_heads):
+def computed_html(panel, kind, num_heads, num_words):
     """Return an explorer of a sentence as one that the browser computes, with the numbers that it needs."""
     options, start = {name: options_of(control) for name, control in panel.controls.items()}, []
     for name, control in panel.controls.items():
@@ -193,9 +199,18 @@ def computed_html(panel, kind, num_heads):
     steps = [step if name == "random" else 1e-9 for name in names]
     by_head = torch.tensor(steps, dtype=torch.float64)[:, None, None]
     columns = [(w.mT / by_head).round().long().tolist() for w in (w_q, w_k)]
-    positions = sinusoidal_positions(64).double().round(decimals=9).tolist()
-    given = {"start": start, "names": HAND_MADE_NAMES, "colours": COLOURS, "heads": HEAD_COLOURS}
-    given |= {"steps": steps, "columns": columns, "positions": positions, "steady": 2 * len(TURNS) - 4}
+    steady = [0 if name in ("same word", "random") else 2 * len(TURNS) - 4 for name in names]
+    positions = sinusoidal_positions(num_words).double().round(decimals=9).tolist()
+    given = {"start": start[1:], "names": names, "steps": steps, "columns": columns, "steady": steady}
+    box, counts = (0, 0, WIDTH, panel.explorer.height), range(1, num_heads + 1)
+    places = [lay_out_heads(box, count * (count > 1)) for count in counts]
+    # From which opacity on numbers on a colour are white.
+    white = {
+        colour: sum(ink_on(tint(colour, i / 100)) == "black" for i in range(101)) / 100
+        for colour in (*COLOURS.values(), *HEAD_COLOURS)
+    }
+    given |= {"positions": positions, "places": places, "white": white}
+    given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
     return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
 
 

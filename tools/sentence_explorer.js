@@ -1,95 +1,68 @@
 // The explorer of page 00 in any browser, for every setting, every click and every sentence that is typed.
-const MOST_WORDS = 64, GAP = 14; // of a sentence; pixels between small heatmaps
-const MOST_SMALL_CELLS = 640; // of all small heatmaps: with more they are images
 
-function wordsOf({ tokens, names, scores, scaled, weights, mask, d_k, chosen: [head, row, column] }) {
+function wordsOf({ tokens, scores, scaled, weights, mask, d_k, chosen: [head, row, column] }) {
   const most = alike(weights[head][row]), largest = number(Math.max(...weights[head][row]));
   const [score, divided, weight] = [scores, scaled, weights].map(each => number(each[head][row][column]));
-  const where = most.length > 1 ? `equally at ${most.length} words (${largest} each)` : `most at “${tokens[most[0]]}” (${largest})`;
-  const steps = mask && !mask[row][column] ? "the mask forbids this cell → weight 0"
-    : `score ${score} → ÷ √${d_k} = ${divided} → softmax over the row → weight ${weight}`;
-  const name = headLabel(head, names).replace("h", "H");
-  return [`${name}. “${tokens[row]}” looks ${where}.`, `“${tokens[row]}” asks, “${tokens[column]}” answers: ${steps}.`].join("\n");
+  const where = most.length > 1 ? `equally at ${most.length} words (${largest} each)` : `most at “${tokens[most]}” (${largest})`;
+  const steps = mask[row][column] ? `score ${score} → ÷ √${d_k} = ${divided} → softmax over the row → weight ${weight}`
+    : "the mask forbids this cell → weight 0";
+  const name = headLabel(head).replace("h", "H");
+  return `${name}. “${tokens[row]}” looks ${where}.\n“${tokens[row]}” asks, “${tokens[column]}” answers: ${steps}.`;
 }
 
-function heatmapsOf({ tokens, names, show, scores, scaled, weights, mask, chosen: [head, ...cell] }) {
-  if (show === 0) return headHeatmaps(tokens, names, weights, mask, head, cell);
-  const limit = Math.max(...scores[head].flat().map(Math.abs)) || 1, width = WIDTH / 3;
+// One head, step by step.
+function stepHeatmaps(state) {
+  const { scores, scaled, weights, masked, mask, chosen: [head] } = state, kind = KINDS.scores, width = WIDTH / 3;
+  const limit = Math.max(...scores[head].flat().map(Math.abs)) || 1, free = mask.map(row => row.map(() => true));
   const columns = [
-    [scores, { title: "score", kind: "scores", limit, decimals: 1 }],
-    [scaled, { title: mask ? "scaled, masked" : "scaled", kind: "scores", limit, decimals: 1, mask }],
-    [weights, { title: "weight", mask }],
+    [scores, { title: "score", kind, limit, mask: free }],
+    [scaled, { title: masked ? "scaled, masked" : "scaled", kind, limit }],
+    [weights, { title: "weight" }],
   ];
-  return columns.map(([values, options], i) =>
-    new Heatmap([i * width, 0, width - 10, HEIGHT], values[head], tokens, cell, { ...options, index: head }));
+  return columns.map(([values, options], i) => new Heatmap([i * width, 0, width - 10, HEIGHT], values[head], state, options));
 }
 
-// The chosen head large, and beside it all heads small, as large as fits.
-function headHeatmaps(tokens, names, weights, mask, head, cell) {
-  const count = weights.length, large = Math.min(HEIGHT + 60, WIDTH * 0.52), left = large + 20, free = WIDTH - large - 25;
-  const one = (box, h, chosen, options) => new Heatmap(box, weights[h], tokens, chosen, { ...options, mask, index: h });
-  const first = one([count > 1 ? 0 : (WIDTH - large) / 2, 0, large, HEIGHT], head, cell, { title: headLabel(head, names) });
-  if (count === 1) return [first];
-  const side = across => Math.min((free - GAP * (across - 1)) / across, HEIGHT / Math.ceil(count / across) - 40);
-  const across = least(weights.map((_, i) => i + 1), across => -side(across)), size = side(across);
-  const places = weights.map((_, i) => [left + i % across * (size + GAP), Math.floor(i / across) * (size + 40), size, size + 40]);
-  const named = weights.map((_, i) => headLabel(i, names)), isTooLong = tooLong(named, 10 * LETTER, size + GAP);
-  const titles = isTooLong ? weights.map((_, i) => headLabel(i)) : named, row = tokens.length > 1 ? [cell[0], null] : null;
-  const style = { small: true, mostCells: Math.floor(MOST_SMALL_CELLS / count), titleLetters: longest(titles) };
-  return [first, ...places.map((box, h) => Object.assign(one(box, h, row, { ...style, title: titles[h] }), { box, isLit: h === head }))];
-}
-
-function drawn(heatmaps, last) {
-  const frame = ({ box: [x, y, width] }, [, bottom, , side]) => litFrame([x - 3, y + 1, width + 6, bottom + side - y + 1]);
-  const marks = heatmaps.map(each => each.svg(heatmaps) + (each.isLit ? frame(each, each.at(last, 0)) : ""));
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="mha" role="img" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`
-    + ` style="max-width:100%;height:auto">${marks.join("")}</svg>`;
-}
-
-// A menu of words or heads that follows the sentence: the choice stays with the name that was chosen.
-class Choice {
-  constructor(value) {
-    Object.assign(this, { value, chosen: value, name: undefined, names: [], before: value < 0 ? ["the strongest"] : [] });
-  }
-
-  get option() { return this.value + this.before.length; }
-
-  choose(option) {
-    const value = option - this.before.length;
-    const isThere = value < this.names.length; // where a sentence is refused, the picture still shows other cells
-    if (value !== this.value && isThere) Object.assign(this, { value, chosen: value, name: this.names[value] });
-  }
-
-  offer(names) {
-    if (JSON.stringify(names) === JSON.stringify(this.names)) return;
-    this.name ??= names[this.chosen];
-    const same = names.map((_, i) => i).filter(i => names[i] === this.name);
-    this.value = least(same, i => Math.abs(i - this.chosen)) ?? Math.min(this.chosen, names.length - 1);
-    this.names = names;
-  }
+// The chosen head large, and beside it all heads small.
+function headHeatmaps(state) {
+  const { weights, chosen: [head] } = state, [large, places] = GIVEN.places[weights.length - 1];
+  const named = weights.map((_, i) => headLabel(i)), isTooLong = tooLong(named, 10 * LETTER, places[0]?.[2] + GAP);
+  const titles = isTooLong ? named.map(name => name.split(":")[0]) : named;
+  const style = { small: true, mostCells: MOST_SMALL_CELLS / weights.length, titleLetters: longest(titles) };
+  const small = (box, i) => new Heatmap(box, weights[i], state, { ...style, title: titles[i], index: i, isLit: i === head });
+  return [new Heatmap(large, weights[head], state, { title: named[head] }), ...places.map(small)];
 }
 
 class SentencePicture extends Picture {
-  get menus() { return 5; } // so many controls stand before the menus that follow the sentence
-
-  get starts() { return [0, 3, -1]; } // what these menus begin with
-
-  static async in(panel, number) {
-    GIVEN = await unpacked(panel);
-    return new this(panel, number, { start: GIVEN.start });
-  }
+  unpack(content) { return GIVEN = { at: () => true, ...content }; } // at all settings there is a picture
 
   // Settings are, in the order of the controls, the sentence and then which option each control shows.
-  show(settings) {
-    this.begin(settings);
-    this.compute();
-    this.choices.forEach((choice, i) => { if (settings[this.menus + i] !== GIVEN.start[this.menus + i]) choice.choose(settings[this.menus + i]); });
+  show(options, sentence) {
+    this.settings = [sentence || this.inputs[0].defaultValue, ...options];
+    this.wanted = this.settings.map(index => ({ index })); // what the visitor chose last; in a menu of names it has a name
     this.compute();
   }
 
-  begin(settings) {
-    this.settings = settings.slice(0, this.menus);
-    this.choices = this.starts.map(start => new Choice(start));
+  offer(tokens) {
+    this.fill(5, GIVEN.names.slice(0, this.settings[3] + 1));
+    this.fill(6, tokens);
+    this.fill(7, ["the strongest", ...tokens], 0);
+  }
+
+  // Fills a menu; the choice stays with the name that was chosen, where this is gone with its place.
+  fill(i, names, first = 1) {
+    const wanted = Object.assign(this.wanted[i], { names });
+    wanted.name ??= names[wanted.index];
+    const same = [...names.keys()].filter(k => names[k] === wanted.name);
+    this.settings[i] = least(same, k => Math.abs(k - wanted.index)) ?? Math.min(wanted.index, names.length - 1);
+    const label = (name, k) => k + first ? `${k + first} ${short(name, 20)}` : name;
+    this.inputs[i].replaceChildren(...names.map((name, k) => new Option(label(name, k), k)));
+  }
+
+  set(i, to) {
+    const { names } = this.wanted[i];
+    if (to === this.settings[i] || to >= names?.length) return; // where a sentence is refused, the picture shows other cells
+    this.settings[i] = to;
+    Object.assign(this.wanted[i], { index: to, name: names?.[to] });
   }
 
   move(i, to) {
@@ -98,82 +71,43 @@ class SentencePicture extends Picture {
     this.remember();
   }
 
-  set(i, to) {
-    if (i < this.menus) this.settings[i] = to;
-    else this.choices[i - this.menus].choose(to);
-  }
-
   // Computes and draws; what cannot be shown leaves the picture as it was, and says why.
-  compute() {
-    this.isRefused = true;
-    try {
-      const tokens = tokenize(this.settings[0]);
-      this.choices.slice(-2).forEach(choice => choice.offer(tokens));
+  compute(said) {
+    const tokens = tokenize(this.settings[0]);
+    this.start ??= this.box.innerHTML.split(" aria-label")[0]; // of the picture that Python drew
+    this.refusal = refusal(tokens);
+    if (tokens.length) this.offer(tokens);
+    if (this.refusal) this.status.innerText = `${this.refusal} Until then the picture stays as it was.`;
+    else {
       this.state = this.computed(tokens);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      this.status.innerText = `${error.message} Until then the picture stays as it was.`;
-      return this.setControls();
+      this.draw(`${this.start}>${this.heatmaps.map((each, _, all) => each.svg(all)).join("")}</svg>`);
+      this.say(said);
     }
-    this.isRefused = false;
-    this.draw(drawn(this.heatmaps, this.state.tokens.length - 1));
-    this.say("");
-    this.setControls();
+    this.inputs.forEach((input, i) => set(input, this.settings[i]));
   }
 
-  computed(tokens) {
-    const [, show, mask, heads, d_k] = this.settings;
-    this.choices[0].offer(nameHeads(heads + 1));
-    refuseMany(tokens, MOST_WORDS);
-    const [head, query, key] = this.choices.map(choice => choice.value);
-    return attention(tokens, { show, mask, heads: heads + 1, d_k: d_k + 1, head, query, key });
-  }
+  computed(tokens) { return attention(tokens, this.settings); }
 
-  get heatmaps() { return heatmapsOf(this.state); }
+  get heatmaps() { return this.state.show ? stepHeatmaps(this.state) : headHeatmaps(this.state); }
 
   get shown() { return { words: wordsOf(this.state) }; }
 
-  get address() {
-    const [sentence, ...numbers] = this.options;
-    return numbers + (sentence === GIVEN.start[0] ? "" : `/${encodeURIComponent(sentence)}`);
-  }
+  get at() { return this.settings.slice(1); }
 
-  get options() {
-    return [...this.settings, ...this.choices.map(choice => choice.option)];
-  }
+  get click() { return this.settings[0] === this.inputs[0].defaultValue ? "" : encodeURIComponent(this.settings[0]); }
 
-  setControls() {
-    this.choices.forEach(({ names, before }, i) => {
-      const labels = names.map((name, k) => `${k + 1} ${short(name, 20)}`);
-      this.inputs[this.menus + i].replaceChildren(...[...before, ...labels].map((label, k) => new Option(label, k)));
-    });
-    this.inputs.forEach((input, i) => set(input, this.options[i]));
-  }
-
-  answer(cell) {
-    return cell && cell.dataset.cell !== String(this.state.chosen);
-  }
+  answer(cell) { return cell.dataset.cell !== String(this.state.chosen); }
 
   clicked(cell) {
-    if (!cell) return;
-    const isNew = this.answer(cell), place = cell.dataset.cell.split(",").map(Number);
-    this.chooseCell(...place);
-    this.compute();
+    const said = this.answer(cell) ? "" : "It is chosen already.";
+    this.chooseCell(...cell.dataset.cell.split(",").map(Number));
+    this.compute(said);
     this.remember();
-    if (!isNew && !this.isRefused) this.say("It is chosen already.");
   }
 
-  chooseCell(...cell) {
-    cell.forEach((index, i) => this.choices[i].choose(index + this.choices[i].before.length));
+  chooseCell(head, query, key) {
+    [head, query, key + 1].forEach((option, i) => this.set(5 + i, option));
   }
-
-  link(numbers, sentence) {
-    this.show([sentence ? decodeURIComponent(sentence) : GIVEN.start[0], ...numbers]);
-  }
-}
-
-function refuseMany(tokens, most) {
-  if (tokens.length > most) throw new Refused(`The sentence has ${tokens.length} words, and this picture holds ${most}: shorten it.`);
 }
 
 PICTURES.sentence = SentencePicture;

@@ -7,6 +7,7 @@ import os
 import random
 import re
 
+import ipywidgets as widgets
 import numpy as np
 import pytest
 from PIL import Image
@@ -24,7 +25,7 @@ WORDS += ["猫吃鱼", "カ", "<b>", "it's", "&amp;", "🐟", "\ufeffx\x1cy\u300
 # A step is [i, what control i is set to], [a cell that is clicked], or [] for reset.
 WALK = """([steps, drawings]) => steps.map(([first, value], i) => {
   const panel = document.querySelector(".play"), { picture } = panel, box = panel.querySelector(".picture");
-  const menus = picture.inputs.slice(picture.menus, picture.menus + picture.choices.length);
+  const menus = picture.inputs.filter(input => input.options);
   if (typeof value === "boolean") picture.inputs[first].click();
   else if (value !== undefined) {
     picture.inputs[first].value = value;
@@ -90,9 +91,8 @@ def step(panel, draw):
 
 
 def seen(panel):
-    menus = [
-        [label for label, _ in options_of(panel.controls[name])] for name in panel.more if name != "allowed"
-    ]
+    menus = [menu for menu in panel.controls.values() if isinstance(menu, widgets.Dropdown)]
+    menus = [[label for label, _ in options_of(menu)] for menu in menus]
     until = " Until then the picture stays as it was."
     words = panel.message() + until if panel.message() else panel.description()
     return panel.svg(), words, panel.state()["weights"].numpy().ravel(), menus, chosen(panel)
