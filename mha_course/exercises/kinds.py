@@ -258,7 +258,7 @@ class TestExercise(Exercise):
         if sentence := self._slip(test, verdicts, wrong[0]):
             return sentence
         if all(verdicts) and self._passes_zeros(test):
-            return "Your test passes even what returns 0 in every place: which numbers does it look at?"
+            return "Your test passes even what returns 0 in every place: what does it look at, how closely?"
         name, _, fact, is_right = wrong[0]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} are judged rightly."
         count = f"Your test says {verdicts[0]} of all {len(verdicts)}." if len(set(verdicts)) == 1 else count

@@ -56,13 +56,14 @@ def other_shape(values, expected, decimals):
     """Say how a shape differs from the right one, and whether only the shape does."""
     got, right = tuple(values.shape), tuple(expected.shape)
     if values.dim() == expected.dim() == 1:
-        a_comma = got[0] == 2 * right[0] and bool((values == values.round()).all())
+        two_of_each = got[0] == 2 * right[0] and torch.equal(values, values.round())
+        a_comma = two_of_each and torch.equal(values[::2], expected.trunc()) and (expected % 1).any()
         comma = ": is there a comma in them, where Python wants a point?" if a_comma else ""
         return f"has {counted(got[0], 'number')}, and {right[0]} are needed{comma}"
     for larger, smaller, what in ((got, right, "has one axis more"), (right, got, "lacks one axis")):
-        for axis, size in enumerate(larger):
-            if larger[:axis] + larger[axis + 1 :] == smaller:
-                return f"{what}, axis {axis} of size {size}: its shape is {got} instead of {right}"
+        if ways := [axis for axis in range(len(larger)) if larger[:axis] + larger[axis + 1 :] == smaller]:
+            axis = f"axis {ways[0]} " * (len(ways) == 1)  # of several as long any may be the one
+            return f"{what}, {axis}of size {larger[ways[0]]}: its shape is {got} instead of {right}"
     return f"{_shape_words(values, expected, decimals)}: its shape is {got} instead of {right}"
 
 
@@ -102,9 +103,9 @@ def other_numbers(values, expected, asked, dtype=None):
 
 def _factor(number):
     """Write a factor as it may have come about, "4 times" or "1/√6 of", else with three digits."""
-    for power, root in ((1, ""), (2, "√")) if number > 0 else ():
+    for power, root, near in ((1, "", 1e-3), (2, "√", 1e-5)) if number > 0 else ():  # large roots lie close
         for of, text in ((number**power, "{}{} times"), (number**-power, "1/{}{} of")):
-            if of >= 2 and abs(of - round(of)) < 1e-3 * of:
+            if of >= 2 and abs(of - round(of)) < near * of:
                 return text.format(root, round(of))
     return f"{number:.3g} times".replace("-", "−")
 
@@ -147,7 +148,7 @@ class WrongNumbers:
     def no_numbers(self):
         values, finite = self.values, ", where a finite number is needed"
         infinite = values.isinf() & (values != self.expected)
-        computed = ": 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or √−2 was computed" if self.asked.of_function else finite
+        computed = ": 0/0, ∞/∞, ∞ − ∞, 0 · ∞ and √−2 make NaN" if self.asked.of_function else finite
         for bad, name, why in ((values.isnan(), "NaN", computed), (infinite, "∞ or −∞", finite)):
             if bad.any():
                 where = f" {self._where(bad.nonzero()[0].tolist())}" if bad.dim() else ""
@@ -170,7 +171,8 @@ class WrongNumbers:
         size = 10.0 ** (self.decimals or 0)
         cut = close(self.values, (self.expected * size).trunc() / size, 4)
         if self.decimals and (cut | close(self.values, self.expected, self.decimals)).all():
-            return f" has {counted(self.decimals, 'decimal')}, but cut, not rounded: what comes behind them?"
+            decimals = counted(self.decimals, "decimal")
+            return f" looks right, but cut, not rounded, after {decimals}: what comes behind them?"
 
     def rounded_on_the_way(self):
         counts = self.decimals is None and torch.equal(self.expected, self.expected.round())
@@ -195,7 +197,7 @@ class WrongNumbers:
 
     def same_along_an_axis(self):
         v, w = self.values, self.expected
-        for axis, size in enumerate(v.shape) if len(v.unique()) > 1 else ():
+        for axis, size in enumerate(v.shape) if len(v.unique()) > 2 - self.yes_or_no else ():  # one-hot rows
             first = v.narrow(axis, 0, 1).expand_as(v)
             if size > 1 and close(v, first).all() and not close(w, first).all(axis).any():
                 what = self.asked.axes[axis - v.dim() :][0]
@@ -209,7 +211,8 @@ class WrongNumbers:
         wrong = ~close(self.values, self.expected, self.decimals)
         count, of_all = int(wrong.sum()), wrong.numel()
         if 1 < count < of_all and not (self.yes_or_no or self.values[wrong].any()):
-            numbers = "negative" if (self.expected[wrong] < 0).all() else "other"
+            clamped = (self.expected[wrong] < 0).all() and not self.values[self.expected < 0].any()
+            numbers = "negative" if clamped else "other"
             return f" has 0 in {count} of {of_all} places where {numbers} numbers belong; the rest is right"
 
     def softmax_too_many(self):
@@ -231,7 +234,7 @@ class WrongNumbers:
         right, got = (each.log().nan_to_num(0.0, 0.0, 0.0) for each in (self.expected, self.values))
         right, got = (each - each.mean(-1, keepdim=True) for each in (right, got))
         factor = float((got * right).sum() / (right * right).sum())
-        if self._are((factor * self.expected.log()).softmax(-1)):
+        if abs(factor) > 1e-3 and self._are((factor * self.expected.log()).softmax(-1)):
             return f" has the weights of scores {factor:.3g} times as large: what multiplies or divides them?"
 
     def other_sums(self):
@@ -242,7 +245,8 @@ class WrongNumbers:
         if close(values / values.sum(-1, keepdim=True), self.expected, decimals or 4).all():
             rows = "has rows that are right but for their sum: each"
             return f" {rows if values.dim() > 1 else 'is right but for its sum: weights'} should add up to 1"
-        for axis in range(values.dim() - 2, -1, -1):
+        rows_do = close(values.sum(-1), one, 3).all()  # of equal weights rows do so as well as columns
+        for axis in range(values.dim() - 2, -1, -1) if not rows_do else ():
             if close(values.sum(axis), one, 3).all():
                 name = "each column" if axis == values.dim() - 2 else f"axis {axis}, counted from 0"
                 return f" adds up to 1 along {name}: which axis holds the keys of one query?"
@@ -262,7 +266,7 @@ class WrongNumbers:
         count, right = wrong.numel(), int((~wrong).sum())
         rest = f"{right or 'none'} of {count} numbers {'are' if right > 1 else 'is'} right"
         rest = "all that stands before it is right" if any(index) else rest
-        if self.whole and not right and torch.isin(self.values, self.expected).any():
+        if self.whole and not right and torch.isin(self.values, self.expected).double().mean() > 0.5:
             rest = "some numbers of the answer stand in other places"
         what = f", and {there} is expected there" if self.asked.of_function else f", which is {size}"
         return f" has {here} {self._where(index)}{what}; {rest}"

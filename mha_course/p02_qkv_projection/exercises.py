@@ -30,7 +30,7 @@ class LayerExercise(FunctionExercise):
             if layer.bias is not None and layer.bias.any():
                 raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
             if torch.equal(layer.weight, _seeded(answer, 2 * w_q).weight):
-                raise AnswerError("your layer has one weight whatever w_q is: which line puts w_q into it?")
+                raise AnswerError("your layer's weight does not follow w_q: which line puts w_q into it?")
             return layer(x)
 
         return super()._run(applied, case)

@@ -134,9 +134,9 @@ class Design(FunctionExercise):
         if found.sum() >= n - 1 and len(steps.unique()) == 1 != steps[0]:
             names = {0: "itself", n: "the word before it"}
             name = names.get(int(steps[0]), f"the one {steps[0]} places after it")
-            return f"each word finds {name}: should a query hold its own position, or another?"
+            return f"each word finds {name}: which position should a query hold, and which a key?"
         if best >= 0 and (outcome.value == best).all():
-            return f"all words find word {best + 1}: which of w_q and w_k tells positions apart?"
+            return f"all words find word {best + 1}: what makes its score so high, whoever asks?"
         return f"word {word + 1} of the sentence has {best_key}, and it should find word {word + 2}."
 
     def _words(self, answer, cases, outcomes, first, difference):
@@ -149,7 +149,15 @@ class Design(FunctionExercise):
             return "Each next word scores lowest: what is a query times a key that points the other way?"
         read = [name for name, matrix in (("w_q", w_q), ("w_k", w_k)) if matrix[:5].any()]
         rows = f"Rows 0 to 4 of your {' and '.join(read)} are not 0, so the numbers of the words count"
-        return f"{rows}: which rows hold the positions?" if read else words
+        without = [matrix.index_fill(0, torch.arange(5), 0) for matrix in (w_q, w_k)]
+        they_count = not same_outcome(self._run(lambda: without, cases[first]), outcomes[first])
+        if read and they_count:
+            return f"{rows}: which rows hold the positions?"
+        second = [matrix[6] for matrix in (w_q, w_k)]
+        if "each word finds" in words and all(row.count_nonzero() == 1 and row.max() > 0 for row in second):
+            of_q, of_k = (f"gives word 2 position {row.argmax() + 1}" for row in second)
+            words += f" Your w_q, the first matrix, {of_q}; your w_k, the second, {of_k}."
+        return words
 
 
 def _winners(words, matrices):
@@ -157,8 +165,12 @@ def _winners(words, matrices):
     if not isinstance(matrices, tuple | list) or len(matrices) != 2:
         raise AnswerError(f"your function returns {called(matrices)}; two matrices are needed, w_q and w_k.")
     for name, matrix in zip(("w_q", "w_k"), matrices, strict=True):
-        if not torch.is_tensor(matrix) or matrix.shape != (11, 6) or not matrix.is_floating_point():
+        if not torch.is_tensor(matrix) or matrix.shape != (11, 6):
             raise AnswerError(f"your {name} is {called(matrix)}; a float tensor (11, 6) is needed.")
+        if matrix.isnan().any():
+            raise AnswerError(f"your {name} has NaN in its row {int(matrix.isnan().nonzero()[0, 0])}.")
+        if not matrix.is_floating_point():
+            raise AnswerError(f"your {name} holds {matrix.dtype}; it has to hold floats, as x does.")
     positions = torch.eye(6)[: len(words)]  # a 1 in the column of the position of each word
     x = torch.cat([words, positions], dim=-1)
     queries, keys = (x @ matrix.float() for matrix in matrices)

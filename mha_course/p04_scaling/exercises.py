@@ -134,16 +134,19 @@ NOT_SCALING = {
 }
 
 
+def _to_a_spread_of_1(scores, d_k):
+    return scores / scores.std()
+
+
 class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
 
     def verdict(self, answer=...):
-        """A test that has the right result in itself is correct, and is told that it could do without."""
+        """A test that refuses another result of the right spread is correct, and is told what would do."""
         verdict = super().verdict(answer)
         turned = (lambda scores, d_k: -scores / d_k**0.5,)  # the right spread, other numbers
         if verdict and as_python(run(answer, turned).value) is False:
-            words = "It compares with the right result, which it computes itself"
-            return Verdict(CORRECT, f"{self.praise} {words}: would the spread alone do?")
+            return Verdict(CORRECT, f"{self.praise} It asks for more than the spread: would that alone do?")
         return verdict
 
     def _slip(self, test, verdicts, candidate):
@@ -151,7 +154,7 @@ class ScaleTest(TestExercise):
         if not any(verdicts):
             d_k, spread = max(tried.items(), key=lambda each: max(each[1], 1 / (each[1] + 1e-9)))
             end = "your test says False: what does it measure, and how much room does it leave?"
-            if not 0.6 < spread < 1.6:
+            if not 0.6 < spread < 1.6 and as_python(run(test, (_to_a_spread_of_1,)).value) is True:
                 end = "random queries and keys give 1: how were yours made?"
             return f"With d_k = {d_k:g}, rightly scaled, your scores have a spread of {spread:.3g}, and {end}"
         if not any(verdicts[: len(SCALING)]):

@@ -97,36 +97,48 @@ def my_window_mask(n, window):
 """,
 )
 
-# Attentions that show the slip of a test that says True of them: one that says False of all others …
-# The first has whole outputs, which no rounding moves and every earlier word does; gradients pass through it.
+# Attentions that show the slip of a test that says False of the right ones. The outputs of the first are
+# rounded to what float32 holds exactly, so that no rounding moves them; gradients pass through it.
 _STRICT = changes("""
-    weights @ x => (sums := 100 * x.cumsum(dim=-2)) + (sums.round() - sums).detach()
+    weights @ x => (out := weights @ x) + ((1024 * out).round() / 1024 - out).detach()
     Your test says False even of the right ones: it leaves no room for rounding. Which function does?
     weights @ x => torch.ones_like(x)
     Your test compares rows that may change: which words differ, and which rows come before them all?
 """)
-# … and one that passes what leaks, and has changed every word.
-_LOOSE = changes("""
-    weights @ x => x + 1e-3 * x.cumsum(dim=-2).cumsum(dim=-1).sum(dim=-2, keepdim=True)
-    Outputs that move by thousandths of the change pass your test: how loose is its limit?
-    weights @ x => x + torch.cat([x[..., 1:-1, :].cumsum(dim=-1), 0 * x[..., :2, :]], dim=-2)
-    An attention that shows each next word but the last passes your test: is one equal pair enough?
-""")
 _ALWAYS_FALSE = "Your test says False even where no output changes: what lets it say True?"
+# A test that passes the first, not the second, asks for one equal pair.
+_ONE_PAIR = {"weights @ x": "x + torch.cat([x[..., 1:-1, :].cumsum(dim=-1), 0 * x[..., :2, :]], dim=-2)"}
+_NO_PAIR = {"weights @ x": "x + x.cumsum(dim=-2).cumsum(dim=-1).sum(dim=-2, keepdim=True)"}
+
+
+def _leak(attend, calls):
+    """Return how far outputs move above the first word in which a call differs from the first call."""
+    outputs, same_so_far = attend(calls), (calls == calls[0]).all(dim=-1).cumprod(dim=-1)
+    return float(((outputs - outputs[0]).abs().amax(dim=-1) * same_so_far).max())
+
+
+def _changed(calls):
+    """Tell for each word whether any call changes it."""
+    return (calls != calls[0]).any(dim=-1).flatten(0, -2).any(dim=0)
 
 
 class Tried:
-    """What a test that misjudges hands to a right attention: ``inputs``, and which of the words it changes.
+    """What a test that misjudges hands to a right attention: ``groups`` of inputs of one shape, in float64.
 
-    ``passes``: it lets a wrong attention pass. ``of_all``: what it returns, if that is the same for all.
+    ``moved``: how far its words change. ``candidate``: what it misjudges. ``of_all``: what it says of all,
+    None if that differs.
     """
 
-    def __init__(self, test, inputs, passes, of_all):
-        self.test, self.inputs, self.passes, self.of_all = test, inputs, passes, of_all
-        self.alike = [now for _, now in inputs if now.shape == inputs[0][1].shape]
-        self.one_shape = len(self.alike) == len(inputs)
-        changes = torch.stack([(now != self.alike[0]).any(dim=-1) for now in self.alike])
-        self.changed = changes.flatten(0, -2).any(dim=0)
+    def __init__(self, test, inputs, candidate, of_all):
+        self.test, self.inputs, self.candidate, self.of_all = test, inputs, candidate, of_all
+        shapes = dict.fromkeys(now.shape for _, now in inputs)
+        self.groups = [torch.stack([now for _, now in inputs if now.shape == shape]) for shape in shapes]
+        self.groups = [calls.double() for calls in self.groups]
+        self.moved = max(float((calls - calls[0]).abs().max()) for calls in self.groups)
+        self.passes = not candidate.is_right
+
+    def says(self, attend):
+        return as_python(run(self.test, (attend,)).value)
 
 
 class LeakTest(TestExercise):
@@ -148,16 +160,20 @@ class LeakTest(TestExercise):
 
     def _slip(self, test, verdicts, candidate):
         of_right = [passed for each, passed in zip(self.candidates, verdicts, strict=False) if each.is_right]
-        passes = not candidate.is_right
-        inputs = self._inputs(test) if passes or not any(of_right) else []
-        if not inputs or inputs[0][0].dim() < 2:
+        inputs = self._inputs(test) if not (candidate.is_right and any(of_right)) else []
+        if not inputs or min(x.dim() for x, _ in inputs) < 2:
             return None
-        tried = Tried(test, inputs, passes, of_all=verdicts[0] if len(set(verdicts)) == 1 else None)
+        tried = Tried(test, inputs, candidate, of_all=verdicts[0] if len(set(verdicts)) == 1 else None)
         return next((sentence for slip in self._slips if (sentence := slip(self, tried))), None)
+
+    def _passes_zeros(self, test):
+        return False  # which is right: no output of 0 follows a later word
 
     def _one_tensor(self, tried):
         one_place = len(tried.inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in tried.inputs}) == 1
-        if tried.of_all is not None and one_place and (tried.changed.any() or tried.of_all):
+        calls = [now for _, now in tried.inputs]
+        alike = all(map(torch.equal, calls[::2], calls[1::2]))
+        if one_place and (alike if tried.of_all else tried.moved and tried.of_all is False):
             return "All calls get the very same tensor: if y is x, both change at once. What makes a copy?"
 
     def _nan(self, tried):
@@ -165,28 +181,50 @@ class LeakTest(TestExercise):
             return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
 
     def _unchanged_words(self, tried):
-        kept = ", ".join(f"{word + 1}" for word in range(1, len(tried.changed)) if not tried.changed[word])
-        if kept and tried.changed.any() and tried.one_shape and tried.passes:
-            words = f"some of its {len(tried.changed)} words unchanged: {kept}."
-            return f"Handed a right attend, your test leaves {words}"
+        """Say which words never change, if what passes leaks from these, and from no other."""
+        attend, words = tried.candidate.function, None
+        if not (tried.passes and tried.moved) or any(_leak(attend, calls) > 1e-5 for calls in tried.groups):
+            return None
+        for calls in tried.groups:
+            changed, n = _changed(calls), calls.shape[-2]
+            kept = [word for word in range(1, n) if not changed[word]] if changed.any() else []
+            others = [calls[0].index_fill(-2, torch.tensor(word), 3.0) for word in kept]
+            if kept and _leak(attend, torch.stack([calls[0], *others])) > 1e-3:
+                words = f"some of its {n} words unchanged: {', '.join(f'{word + 1}' for word in kept)}."
+        return words and f"Handed a right attend, your test leaves {words}"
 
-    def _small_changes(self, tried):
-        moved = max(torch.dist(now.float(), tried.alike[0].float(), 1) for now in tried.alike)
-        learns = tried.inputs[0][0].requires_grad
-        if tried.passes and tried.one_shape and len(tried.alike) > 1 and moved < 1e-3 and not learns:
-            return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
+    def _small_or_loose(self, tried):
+        """Say so if what passes does so no more once its leak, which moves as the words do, is larger."""
+        wrong, right = tried.candidate.function, self.candidates[0].function
 
-    def _strict_or_loose(self, tried):
-        loose = _LOOSE if tried.changed[1:].all() and len(tried.changed) > 2 else ()
-        verdict = None
-        for change, sentence in loose if tried.passes else _STRICT:
-            attend = run_code("attend", self.code, change, of="candidate")
-            verdict = as_python(run(tried.test, (attend,)).value)
-            if verdict is True:
+        def larger(x):
+            return right(x.double()) + 1e4 * (wrong(x.double()) - right(x.double()))
+
+        if not tried.passes or tried.inputs[0][0].requires_grad:
+            return None
+        never = not tried.moved and all(len(calls) > 1 for calls in tried.groups)
+        leak = max(_leak(wrong, calls) for calls in tried.groups)
+        seen_if_larger = leak > 1e-2 * tried.moved and tried.says(larger) is False
+        if never or (seen_if_larger and tried.moved < 1e-3):
+            return f"Your test changes its words by {tried.moved:.1g} at most: what can it see move?"
+        if seen_if_larger:
+            return f"Outputs that should stay move by {leak:.1g} and pass your test: how loose is its limit?"
+
+    def _strict(self, tried):
+        says = None
+        for change, sentence in _STRICT if not tried.passes else ():
+            says = tried.says(run_code("attend", self.code, change, of="candidate"))
+            if says is True:
                 return sentence
-        return _ALWAYS_FALSE if not tried.passes and verdict is False else None
+        return _ALWAYS_FALSE if says is False else None
 
-    _slips = _one_tensor, _nan, _unchanged_words, _small_changes, _strict_or_loose
+    def _one_equal_pair(self, tried):
+        all_change = any(changed[1:].all() and len(changed) > 2 for changed in map(_changed, tried.groups))
+        probes = [run_code("attend", self.code, change, of="candidate") for change in (_ONE_PAIR, _NO_PAIR)]
+        if tried.passes and all_change and [tried.says(probe) for probe in probes] == [True, False]:
+            return "An attention passes that shows all next words but the last: is one equal pair enough?"
+
+    _slips = _one_tensor, _nan, _unchanged_words, _small_or_loose, _strict, _one_equal_pair
 
     def _inputs(self, test):
         """Return what a test hands to a right attention: each tensor, and a copy of it as it was then."""

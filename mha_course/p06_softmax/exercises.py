@@ -130,7 +130,7 @@ softmax_for_every_row = FunctionExercise(
         A row with one score of −∞ loses all its weights: does your 0 or NaN reach the whole row?
         scores - largest => scores
         ).nan_to_num() => )
-        e to the power of a score of 300 is ∞: what may you subtract from a whole row first?
+        There e to a power is ∞, or 0 all along a row: what may you subtract from each row first?
         scores - largest => scores.clamp(max=80)
         ).nan_to_num() => )
         You clip large scores, so that 300 and 299 get equal weights.

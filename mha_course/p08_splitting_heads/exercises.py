@@ -3,6 +3,8 @@
 import torch
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.relations import counted
+from mha_course.exercises.running import run, same_outcome
 from mha_helpers import golden_example, split_heads
 
 
@@ -130,10 +132,12 @@ class ScrambleTest(TestExercise):
         words = "A split passes your test that returns two axes, not three: do you look at the shape?"
         yield lambda q, num_heads: split_heads(q, num_heads).flatten(1), words
         handed = self._handed(test)
-        met = torch.stack([q.flatten() for q, _ in handed if q.shape == handed[0][0].shape])  # by each place
-        different = met.unique(dim=1).shape[1]
-        if 2 * different < met.shape[1]:
-            numbers = f"{met.shape[1]} numbers of your q only {different} are different"
+        shapes = {q.shape for q, _ in handed}
+        met = [torch.stack([q.flatten() for q, _ in handed if q.shape == shape]) for shape in shapes]
+        counts = [(each.unique(dim=1).shape[1], each.shape[1]) for each in met]  # by each place
+        if all(2 * different < count for different, count in counts):
+            different, count = counts[0]
+            numbers = f"{count} numbers of your q only {different} are different"
             yield split_heads, f"Of the {numbers}: could you see two equal ones change places?"
         shape = split_heads(*handed[0]).shape
         for number in range(min(shape.numel(), 200)):
@@ -151,8 +155,14 @@ class ScrambleTest(TestExercise):
             yield split, f"A split passes your test in which {one}: do you compare all of them?"
 
     def _slip(self, test, verdicts, candidate):
-        if all(verdicts) and all(len(q.unique()) == 1 for q, _ in self._handed(test)):
+        handed = self._handed(test)
+        if all(verdicts) and all(len(q.unique()) == 1 for q, _ in handed):
             return "All numbers of your q are the same: could you see two of them change places?"
+        pairs = ([run(split, args) for split in (candidate.function, split_heads)] for args in handed)
+        if not candidate.is_right and all(same_outcome(*pair) for pair in pairs):
+            (q, heads), *_ = handed
+            tried = f"{counted(len(q), 'word')} and {counted(heads, 'head')}"
+            return f"“{candidate.name}” is right on all you try, such as {tried}: {candidate.fact}"
 
 
 scramble_test = ScrambleTest(
@@ -195,10 +205,6 @@ def split(q, num_heads):
     many such functions, two of which are right.
     """,
     mistakes=changes("""
-        4, 3, 2 => 4, 1, 6
-        A test with a single head goes wrong like this: how many does your input have?
-        4, 3, 2 => 1, 3, 8
-        A test with a single word goes wrong like this: how many does your input have?
         (heads[head], own_columns) => (heads[head].sum(), own_columns.sum())
         Wrong splits pass if they give each head its own numbers: do you check where each number stands?
         q[:, head * d_k : (head + 1) * d_k] => q.view(num_heads, n, d_k)[head]

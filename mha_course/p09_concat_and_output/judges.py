@@ -141,6 +141,7 @@ class ModuleExercise(AttentionExercise):
         module = answer(*sizes)
         torch.set_rng_state(state)
         mine = dict(module.named_parameters(remove_duplicate=False))
+        makers = {}
         for name, weight in random_weights(self.reference, sizes).items():
             layer, _, part = name.partition(".")
             if name not in mine and part == "bias" and f"{layer}.weight" in mine:
@@ -153,6 +154,8 @@ class ModuleExercise(AttentionExercise):
             if got != shape:
                 shapes = f"has shape {got} instead of {shape}"
                 raise AnswerError(f"your self.{name} {shapes}: how many go in and out?")
+            if (first := makers.setdefault(id(mine[name]), layer)) != layer:
+                raise AnswerError(f"your self.{layer} and self.{first} are one layer, and two are needed.")
             with torch.no_grad():
                 mine[name].copy_(weight)
         return module

@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.relations import counted
 from mha_course.p10_can_your_class_learn.stories import ASKED, COLOURS, LENGTH, WORDS
 
 
@@ -185,18 +186,27 @@ for number, fact in enumerate(("own colour", "own thing", "given colour", "given
 FALSE["red for blue"] = _says(blue="red"), "three of four stories are true, and most words."
 
 
+def _written(model, text):
+    for _ in range(LENGTH - ASKED):
+        text = torch.cat([text, model(text)[:, -1:].argmax(dim=-1)], dim=1)
+    return text
+
+
 class TruthTest(TestExercise):
     """Says what a test hands to the model, and which wrong words pass."""
 
     def _slip(self, test, verdicts, candidate):
         texts = [ids for ids, *_ in self._handed(test)]
-        stories, words = texts[0].shape
+        words = min(ids.shape[1] for ids in texts)
         if words != ASKED:
             return f"You hand over {words} words at first, and {ASKED} are told: which must the model write?"
         if len(texts) < LENGTH - ASKED and candidate.is_right:
-            return "You ask the model only once: what must it have read before it can say the word after?"
-        if stories < 5 and not candidate.is_right:
-            return f"“{candidate.name}” passes by chance: how many stories do you try, {stories}?"
+            calls = f"Your test makes {counted(len(texts), 'call')} of a model that tells the truth"
+            return f"{calls}, and needs {LENGTH - ASKED} words, one of each: why no more?"
+        told = torch.cat([ids[:, :ASKED] for ids in texts]).unique(dim=0)
+        ends = (_written(each.function, told) for each in (candidate, self.candidates[0]))
+        if not candidate.is_right and torch.equal(*ends):
+            return f"“{candidate.name}” is right on all you try, by chance: how many stories, {len(told)}?"
         wrong = zip(self.candidates, verdicts, strict=False)
         passing = [
             each.name.removeprefix("a wrong ") for each, said in wrong if said and "a wrong" in each.name

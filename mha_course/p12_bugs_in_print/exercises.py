@@ -35,14 +35,25 @@ class OnesTest(TestExercise):
     def _judge(self, answer):
         return super()._judge(answer) or self._not_ones(answer)
 
-    def _slip(self, test, *_):
-        if as_python(run(test, (_head_with({}),)).value) is False and not self._not_ones(test):
+    def _slip(self, test, verdicts, candidate):
+        says = as_python(run(test, (_head_with({}),)).value)
+        if says is False and candidate.is_right and verdicts[0]:
+            return "It demands PyTorch's scores: must a head score like that to mix correctly?"
+        if says is False and all(self._ones(test, part=2)):
             return "Your test says False where all outputs are 1: what should a mix of ones be?"
+        if not candidate.is_right and all(self._ones(test, part=1)):
+            return "Your keys are ones, too: are values mixed, or keys?"
+        if not candidate.is_right and all(q.shape[-2] * k.shape[-2] == 1 for q, k, _ in self._handed(test)):
+            return "Your test hands over a single token: what can its weights be?"
         return self._not_ones(test) or self._accepts(test)
+
+    def _ones(self, test, part):
+        """Tell for each call whether a test hands over ones only as its q, k or v."""
+        return [torch.is_tensor(each[part]) and bool((each[part] == 1).all()) for each in self._handed(test)]
 
     def _not_ones(self, test):
         """Say so if a test never hands over values of 1 only."""
-        ones = [torch.is_tensor(v) and bool((v == 1).all()) for _, _, v in self._handed(test)]
+        ones = self._ones(test, part=2)
         return None if any(ones) or not ones else "Your values are not 1: what should every token give?"
 
     def _small_faults(self, test):
@@ -101,10 +112,6 @@ def attend(q, k, v):
     mistakes=changes("""
         torch.randn(5, 4) => torch.zeros(5, 4)
         A wrong axis passes: are your weights uneven, your tolerance tight, each output looked at by itself?
-        torch.randn(5, 4), torch.randn => torch.ones(5, 4), torch.ones => torch.randn(5, 4), torch.ones
-        Your keys are ones, too: are values mixed, or keys?
-        (5, 4) => (1, 4)
-        A test with a single token goes wrong like this: how many does yours have?
     """),
     praise="The average of ones is 1, whatever the scores: ten bugs fail, and no reference is needed.",
     hints=[
