@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -23,6 +22,7 @@ from mha_course.models.language import (
 from mha_course.p11_can_your_class_write import broken_attention
 from tests.core import judged
 from tests.entries import alike, entries
+from tools.forked_kernels import FORKS
 from tools.notebook import ROOT
 
 gguf = pytest.importorskip("gguf")
@@ -287,15 +287,12 @@ def test_two_processes_that_begin_at_once_get_the_model_and_leave_one_whole_file
     code += "from mha_course.models import load_language_model, weights\n"
     for name in ("PACKAGE", "FILE", "SHA256", "FOLDERS"):
         code += f"weights.{name} = {getattr(weights, name)!r}\n"
-    code += "input(print('ready', flush=True) or ''); print(load_language_model().write('a cat', 4))"
-    start = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT}
-    processes = [subprocess.Popen([sys.executable, "-c", code], **start) for _ in range(2)]
-    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
-    for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    said = [process.communicate()[0] for process in processes]
-    assert said == [load_language_model.__wrapped__(carried).write("a cat", 4) + "\n"] * 2
+    code += "start.wait(); said.put(load_language_model().write('a cat', 4))"
+    start, said = FORKS.Barrier(2), FORKS.Queue()
+    for _ in range(2):
+        FORKS.Process(target=exec, args=(code, {"start": start, "said": said})).start()
+    expected = load_language_model.__wrapped__(carried).write("a cat", 4)
+    assert [said.get(timeout=60) for _ in range(2)] == [expected] * 2
     assert [file.name for file in (tmp_path / "first").iterdir()] == [weights.KEPT]
     assert weights._mapped(tmp_path / "first" / weights.KEPT)
 
