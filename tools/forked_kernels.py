@@ -11,6 +11,7 @@ import sys
 from jupyter_client.provisioning import local_provisioner
 
 LARGE = ["torch", "seaborn", "matplotlib.backends.backend_agg", "ipykernel.kernelapp", "ipywidgets"]
+LARGE += ["torch._dynamo"]  # which the first optimiser imports, and the first vmap
 BACKEND = "module://matplotlib_inline.backend_inline"  # which a kernel tells matplotlib before it is imported
 FORKS = multiprocessing.get_context("forkserver" if sys.platform == "linux" else None)
 

@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import copy
 import functools
 import inspect
 from pathlib import Path
@@ -167,19 +168,18 @@ class LanguageModel(nn.Module):
         except TypeError:
             words = f"`use` calls {name}(d_model, num_heads, key_heads), and it takes"
             raise TypeError(f"{words} {inspect.signature(attention)}.") from None
-        layers = [attention(*self.attention_sizes) for _ in self.blocks]
-        for layer, block in zip(layers, self.blocks, strict=True):
-            weights = block.attention.state_dict()
-            if wrong := _misfits(layer.state_dict(), weights):
-                raise ValueError(f"{name} cannot hold the weights of this model: {wrong}.")
-            layer.load_state_dict(weights, assign=True)
-            layer.eval().requires_grad_(False)
-        output = layers[0](self.norm.weight.new_zeros(1, 2, d_model), causal_mask(2))
+        layer = attention(*self.attention_sizes)
+        if wrong := _misfits(layer.state_dict(), self.blocks[0].attention.state_dict()):
+            raise ValueError(f"{name} cannot hold the weights of this model: {wrong}.")
+        layer.eval().requires_grad_(False)
+        output = layer(self.norm.weight.new_zeros(1, 2, d_model), causal_mask(2))
         if getattr(output, "shape", None) != (1, 2, d_model):
             got = tuple(getattr(output, "shape", [])) or f"a {type(output).__name__}"
             raise ValueError(f"{name} must return its output alone, (b, n, d_model), but returns {got}.")
-        for block, layer in zip(self.blocks, layers, strict=True):
-            block.attention = layer
+        uncopied = {id(weight): weight for weight in layer.parameters()}  # since each gets its own below
+        for block in self.blocks:
+            weights, block.attention = block.attention.state_dict(), copy.deepcopy(layer, {**uncopied})
+            block.attention.load_state_dict(weights, assign=True)
         return self
 
 
