@@ -33,7 +33,6 @@ whole_block = ValueExercise(
         ({"equal at n": 1024}, "“equal at n”: the FFN is missing or counted for one word: how many need it?"),
         ({"equal at n": 2048}, "“equal at n” leaves something out: the projections, or a matrix of the FFN?"),
         ({"equal at n": 2816}, "“equal at n” counts three projections: which one comes after the heads?"),
-        ({"equal at n": 1536}, "“equal at n” counts scores and values twice: 2 · n² · d_model is both."),
         ({"equal at n": 6144}, "“equal at n” gives scores and values n² · d_model together: is that enough?"),
     ],
     praise="In a whole block the table catches up at 6 · d_model: 3,072 words, not 1,024.",

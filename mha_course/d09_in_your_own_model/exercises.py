@@ -15,8 +15,6 @@ _WITHOUT_PADDING = """
     Your mask covers words that ask, not answer.
     is_pad[:, None, :] => is_pad
     Your mask puts sentences where queries belong: an axis is missing.
-    w_q, w_k, => w_k, w_q,
-    W_Q and W_K are swapped.
     source @ w_v => target @ w_v
     Your values come from the target: whoever answers gives keys and values.
 """

@@ -131,8 +131,6 @@ carry = FunctionExercise(
         The features of your heads take turns: is head 1 to come first, whole?
         stored.chunk(3, dim=-1)[0] => stored.chunk(3, dim=-1)[1] => stored.chunk(3, dim=-1)[2]
         You take another third of the columns: in what order are q, k and v stored?
-        stored.chunk(3, dim=-1)[0] => stored.unflatten(1, (num_heads, 3, -1))[:, :, 0].flatten(1)
-        You cut “conv1d” head by head: which of q, k, v do its first columns hold?
         (num_heads, 3, -1))[:, 0] => (3, num_heads, -1))[0]
         You cut “per head” into thirds, as “in_proj”: which rows belong to head 2?
     """),

@@ -73,8 +73,6 @@ without_copies = WithoutCopies(
         Key or value heads line up with q's groups: where do they lack an axis?
         weights @ v => (weights @ v).transpose(1, 2)
         Your heads come out in another order: which of the two axes of heads counts the groups?
-        k[:, :, None], v[:, :, None] => k[:, :1, None], v[:, :1, None]
-        All your query heads read the first key head: where do the other groups read?
     """),
     praise="`matmul` itself copies keys to broadcast them; queries of a group as rows of one head need none.",
     hints=[

@@ -84,9 +84,6 @@ circuit_by_hand = FunctionExercise(
         Your queries also read head 0.2: does a query look for its own letter or another?
         letter @ before.T => letter.T @ before
         Your table has a row for each of six letters: a score belongs to a pair of what?
-        letter @ before.T => (letter @ before.T).index_fill(0, torch.tensor([0]), 0.0)
-        before = weights @ letter => before = letter.roll(1, 0)
-        You empty row 0, where position 0 asks: where does position 0 answer?
         letter @ before.T => (letter @ before.T).tril()
         The right scores behind a causal mask: the task asks for them without one.
         letter @ before.T => mask_scores(letter @ before.T, causal_mask(len(letter)))

@@ -26,7 +26,6 @@ query_of_eats = ValueExercise(
         (sqrt(2) * log(4), "You compare “cat” with all the rest: how many words share the 0.2?"),
         (2 * log(8), "You undo a division by d_k: what does page 04 divide by?"),
         (log(4), "Two words share the 0.2, and √d_k is missing: write down the softmax of “eats”."),
-        (4.0, "4 is the ratio of “cat” to all the rest: how many words share the 0.2?"),
         (-sqrt(2) * log(8), "The size is right: does “cat” get more weight than the others, or less?"),
         (sqrt(2) * log10(8), "Softmax raises e to the power of a score: what is your logarithm's base?"),
         (8.0, "That is the ratio of two weights: which difference of scores makes it?"),

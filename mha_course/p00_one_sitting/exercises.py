@@ -49,8 +49,6 @@ write_attention = AttentionFunction(
     mistakes=changes("""
         q.shape[-1] ** 0.5 => 2 ** 0.5
         You divide by √2, which is √d_k only in the example: where does q say how many numbers a query has?
-        k.transpose(-2, -1) => k.reshape(q.shape[-1], -1)
-        reshape re-cuts the rows but swaps no axes: what does?
         q.shape[-1] ** 0.5 => 2
         You divide by 2, which is √d_k only where d_k is 4: which power of d_k is its root?
         k.transpose(-2, -1) => k.T => k.transpose(0, 1)
@@ -124,8 +122,6 @@ def merge(heads):
     mistakes=changes("""
         self.num_heads) => 3) => 2)
         You cut into two or three heads, whatever num_heads is.
-        self.w_v(x) => self.w_o(self.w_v(x))
-        W_O is used twice.
         self.w_o(merge(heads)) => merge(self.w_o(heads))
         A layer gets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)

@@ -7,7 +7,6 @@ import torch
 from mha_course.exercises import ValueExercise
 
 V = torch.tensor([[2.0, 2.0], [0.0, -1.0], [-1.0, 1.0]])  # the values
-K = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 2.0]])  # the keys
 FISH, EATS = torch.tensor([0.576, 0.140, 0.284]), torch.tensor([0.919, 0.027, 0.054])
 WORDS, SHARES = ("cat", "eats", "fish"), FISH[:, None] * V
 WAYS = torch.tensor([*itertools.product((1.0, 0.0), repeat=3), *itertools.product((1.0, -1.0), repeat=3)])
@@ -42,7 +41,6 @@ fish_gets = ValueExercise(
         (EATS @ V, "That is what “eats” collects: which row of weights is “fish”?"),
         (V.sum(0), "That adds up whole values: how much of each does “fish” take?"),
         (V.mean(0), "That takes a third of each value: the shares of “fish” differ."),
-        (FISH @ K, "That mixes the keys, which only find words: what do the words collect?"),
         (FISH.flip(0) @ V, "That takes the weights from last to first: whose share is 0.576?"),
         (V[0], "That is the whole value of “cat”, but its share here is 0.576."),
         (FISH, "Those are the weights alone: of which numbers does “fish” take these shares?"),

@@ -155,8 +155,6 @@ three_in_one = FunctionExercise(
         You return x for the values: which third of the columns belongs to them?
         return q, k, v => return q, k, together[..., q.shape[-1] :]
         Your values begin after the queries: which columns come between?
-        return q, k, v => return q, k, k
-        You return the keys twice: which third of the columns belongs to the values?
         together.chunk(3, dim=-1) => together.reshape(3, *x.shape[:-1], -1)
         A reshape reads row by row, so it mixes the three matrices: which axis is to be cut?
         together.chunk(3, => together[..., :6].chunk(3,

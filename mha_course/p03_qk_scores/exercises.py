@@ -39,7 +39,6 @@ dog = {
             {"new column": [[2, 0], [2, 3], [1, 0]]},
             "“new column” holds products: what is the sum of each two?",
         ),
-        ({"new column": [2, 1, 1]}, "“new column” holds query times query: what does “dog” answer with?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
         ({**_COLUMN, "finds it": {"fish"}}, "“finds it”: “dog” finds “fish”, by its row. Who finds “dog”?"),
         ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, and with “dog”?"),
@@ -90,12 +89,8 @@ products = FunctionExercise(
         You loop over the first axis: with heads in front, which axis holds the queries?
         asks * answers => torch.stack([a * k for a in q])
         You loop over the first axis: with heads in front, which axis holds the queries?
-        asks * answers => asks * k
-        Your k has no new axis, which fits only without heads in front.
         asks * answers => q * k
         You pair each query with one key: what makes every query meet every key?
-        asks * answers => q.unsqueeze(2) * k.unsqueeze(1)
-        You count the axes from the front, so it works with only one axis of heads.
         asks * answers => asks + answers
         Every pair is there, but its numbers are added: what does a score do with two numbers first?
     """),

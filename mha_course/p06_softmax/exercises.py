@@ -25,9 +25,7 @@ row_by_hand = ValueExercise(
         (_weights(1, 0, 1), "The three shares are right: what does the hidden word get, and where?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
-        ([10 / 21, 1 / 21, 0, 10 / 21], "You took 10 to the power of the scores; softmax takes e."),
         ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, but the scores 1, 0 and 1 are not."),
-        ([0.155, 0.422, 0, 0.155], "The shares of the larger and the smaller score are swapped."),
     ],
     praise="A score of −∞ becomes a weight of exactly 0, and the others share what it does not take.",
     hints=[

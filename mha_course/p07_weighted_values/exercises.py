@@ -135,14 +135,8 @@ one_more_word = FunctionExercise(
     tensors that you are handed as they are.
     """,
     mistakes=changes("""
-        power = score.exp() => power = 1
-        The new word weighs 1, whatever its score: what does softmax make of a score?
-        power = score.exp() => power = (-score).exp()
-        The sign of the score is flipped: should a higher score count more, or less?
         power = score.exp() => power = (score / len(value) ** 0.5).exp()
         You divide the score by √d_v: do values take part in a score?
-        power = score.exp() => power = 2**score => power = 10**score
-        You raise 2 or 10 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
         You weight by the score itself: what does softmax make of a score first?
         , new_total => , total

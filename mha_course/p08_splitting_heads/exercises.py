@@ -36,7 +36,6 @@ indices = {
 """,
     describe=_held_there,
     mistakes=[
-        ({"columns": [8, 9, 10, 11]}, "“columns” are those of the last head: Python counts from 0."),
         ({"columns": [0, 1, 2, 3]}, "“columns” are those of the first head: `q_heads[1]` is the next one."),
         ({"columns": [5, 6, 7, 8]}, "“columns” are off by one: Python counts columns from 0."),
         ({"columns": [4, 5, 6, 7, 8]}, "“columns” has one too many: is the stop of a slice inside it?"),

@@ -43,8 +43,6 @@ take_out = Pruning(
         [concat[:, :start], concat[:, end:]] => [concat[:, :start]]
         [w_o[:start], w_o[end:]] => [w_o[:start]]
         All heads after the one asked for are gone, too: where do they begin?
-        concat.shape[-1] // num_heads => 2
-        Your heads are two numbers wide, whatever concat is: how wide is each head?
         concat.shape[-1] // num_heads => 1
         You take out a single number: how many does one head have?
     """),

@@ -91,9 +91,6 @@ the_loss = FunctionExercise(
         asked - 1 : -1 => asked:-1
         ids[:, asked:] => ids[:, asked + 1 :]
         The first word that is asked is missing: what says it?
-        asked - 1 : -1 => asked - 1 : -2
-        ids[:, asked:] => ids[:, asked:-1]
-        The last word of the story is missing: which row says it?
         right.flatten()) => right.flatten(), reduction="sum")
         You add the losses up: with more stories in a batch the steps would grow.
         said.flatten(0, 1), => said.flatten(0, 1).softmax(dim=-1),
@@ -222,10 +219,6 @@ tells_the_truth = TruthTest(
     right=TRUE,
     wrong=FALSE,
     page_code="from mha_course.p10_can_your_class_learn import ASKED, new_stories",
-    mistakes=changes("""
-        .all(dim=1).float().mean() > 0.9 => .float().mean() > 0.9
-        Liars pass: how many words of a story are given, and does a single wrong one count?
-    """),
     task="""
     Write a test that is handed `model`, a function from words (b, n) to logits (b, n, words). Return True
     if it tells stories truly when it writes them by itself from “now see mia's” on. Use

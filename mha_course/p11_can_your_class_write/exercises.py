@@ -64,8 +64,6 @@ load_a_layer = Loading(
         Each row is repeated by itself: how many rows belong to one head?
         num_heads // len(heads) => 3
         Each key head is written out three times, whatever the model: how many heads share one here?
-        (-1, d_k) => (d_k, -1)
-        The rows are cut into d_k parts: how many rows make a head?
     """),
     praise="The class of page 09 holds the matrices of a language model, with keys written out three times.",
     hints=[
