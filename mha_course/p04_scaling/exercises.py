@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import CORRECT, TestExercise, ValueExercise, Verdict, as_python, run
+from mha_course.exercises import TestExercise, ValueExercise
 
 
 def _nudge_for(growth, wanted):
@@ -137,14 +137,6 @@ def _to_a_spread_of_1(scores, d_k):
 
 class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
-
-    def verdict(self, answer=...):
-        """A test that refuses another result of the right spread is correct, and is told what would do."""
-        verdict = super().verdict(answer)
-        turned = (lambda scores, d_k: -scores / d_k**0.5,)  # the right spread, other numbers
-        if verdict and as_python(run(answer, turned).value) is False:
-            return Verdict(CORRECT, f"{self.praise} It asks for more than the spread: would that alone do?")
-        return verdict
 
     def _slip(self, test, verdicts, candidate):
         tried = self._spreads(test)

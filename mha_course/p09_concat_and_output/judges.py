@@ -1,7 +1,6 @@
 """How answers of page 09 are judged: a head taken out, a class, bugs in a class."""
 
 import functools
-import itertools
 import re
 from collections import namedtuple
 
@@ -193,8 +192,7 @@ class BugHunt(ModuleExercise):
 
     def _failure(self, answer, cases, outcomes, sentences):
         """Count the planted bugs: found where the input that isolates one comes out right, left where it does
-        as planted; else something else hides it. One known mistake that explains the rest leaves none of it,
-        and is a bug found, but not mended, if it is in the cut or in what the scores are divided by.
+        as planted; else something else hides it. One known mistake that explains the rest leaves none of it.
         """
         words = super()._failure(answer, cases, outcomes, sentences)
         pairs = list(zip(cases, outcomes, strict=True))
@@ -203,11 +201,9 @@ class BugHunt(ModuleExercise):
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
         left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
         hidden = set() if same else {index for index in isolated - left if sentences[index]}
-        unmended = not left and any(re.match(r"cut\(|\*\* |q\.shape", old) for old in itertools.chain(*same))
-        count = f"{len(isolated - left - hidden) - unmended} of {len(isolated)} bugs"
-        count += " mended" if unmended else " found"
+        count = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
         if hidden and left | hidden == isolated:
             return f"Something else is wrong, so that the bugs cannot be counted yet. {words}"
         if hidden:
             return f"At least {count}, and something else is wrong. {words}"
-        return f"{count}{'' if left or unmended else ', but something else is wrong'}. {words}"
+        return f"{count}{'' if left else ', but not all is right yet'}. {words}"
