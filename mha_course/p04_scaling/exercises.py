@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise, ValueExercise
+from mha_course.exercises import TestExercise, ValueExercise, as_python, run
 
 
 def _nudge_for(growth, wanted):
