@@ -20,16 +20,17 @@ _WITHOUT_PADDING = """
 """
 
 
-def _case(n_target, n_source, lengths, label, d_k=4, mistakes=""):
-    is_pad = torch.arange(n_source) >= torch.tensor(lengths)[:, None]
-    tokens = numbers(len(lengths), n_target, 6), numbers(len(lengths), n_source, 6, seed=1)
+def _case(n_target, source, label, d_k=4, mistakes=""):
+    """Return an input; ``source`` shows its sentences, a point for each padding."""
+    is_pad = torch.tensor([[word == "." for word in sentence] for sentence in source.split()])
+    tokens = numbers(len(is_pad), n_target, 6), numbers(*is_pad.shape, 6, seed=1)
     matrices = numbers(6, d_k, seed=2), numbers(6, d_k, seed=3), numbers(6, 8, seed=4)
     return case(*tokens, is_pad, *matrices, label=label, mistakes=changes(mistakes))
 
 
 def _of_some_scores():
     """Word 2 of the target scores words near −60 and padding near 80; one word of the source scores 0."""
-    some = _case(3, 5, [2, 4], "with padding, and scores of 0, of −60 and, hidden, of 80")
+    some = _case(3, "ab... abcd.", "with padding, and scores of 0, of −60 and, hidden, of 80")
     target, source, is_pad, w_q, w_k, _ = some.args
     for w in (w_q, w_k):  # the last features alone meet there
         w[-1], w[:, -1], w[-1, -1] = 0, 0, 1
@@ -52,10 +53,11 @@ cross_attention = CrossAttention(
     "D9.3 ★★ · 10 min · Who asks, who answers?",
     axes=("sentence", "word", "number"),
     cases=lambda: [
-        _case(3, 5, [5, 5], "without padding", mistakes=_WITHOUT_PADDING),
-        _case(3, 5, [2, 4], "with padding in the source"),
+        _case(3, "abcde abcde", "without padding", mistakes=_WITHOUT_PADDING),
+        _case(3, "ab... abcd.", "with padding in the source"),
         _of_some_scores(),
-        _case(7, 3, [1, 3, 2], "with a target longer than the source, and d_k = 5", d_k=5),
+        _case(7, "a.. abc ab.", "with a target longer than the source, and d_k = 5", d_k=5),
+        _case(2, "..ab .a.b a.b.", "with padding in front and in the middle"),
     ],
     task="""
     One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`
@@ -71,6 +73,8 @@ cross_attention = CrossAttention(
         scores.masked_fill(is_pad[:, None, :], -math.inf) => scores
         source @ => (source * ~is_pad[..., None]) @
         A zeroed word scores 0, and softmax still gives it weight: hide scores.
+        is_pad[:, None, :] => is_pad.sort(dim=-1)[0][:, None, :]
+        You hide as many words as are padding, but the last ones: where does is_pad have its True?
     """),
     praise="The target asks, the source answers, and only the padding of the source is hidden.",
     hints=[

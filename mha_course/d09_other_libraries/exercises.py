@@ -2,12 +2,23 @@
 
 from functools import partial
 
-from torch.nn.functional import scaled_dot_product_attention
+import torch
+from torch.nn.functional import pad, scaled_dot_product_attention
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
 
 _causal = partial(scaled_dot_product_attention, is_causal=True)
 _unscaled = partial(scaled_dot_product_attention, scale=1.0)
+
+
+def _with_a_sink(q, k, v):
+    """A key of zeros without a value takes part of each weight, and the first query sees no other."""
+    allowed = torch.ones(q.shape[-2], k.shape[-2] + 1).bool()
+    allowed[0, :-1] = False
+    k, v = (pad(each, (0, 0, 0, 1)) for each in (k, v))
+    return scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+
+
 _ASK, _ANSWER = numbers(1, 2, 3, 4), numbers(1, 2, 5, 4, seed=1)
 
 keyhole = FunctionExercise(
@@ -17,6 +28,7 @@ keyhole = FunctionExercise(
         case(scaled_dot_product_attention, _ASK, _ANSWER, label="three words ask five"),
         case(_causal, numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=2), label="with a causal mask inside"),
         case(_unscaled, numbers(1, 1, 2, 3), numbers(1, 1, 2, 3, seed=3), label="with another scale inside"),
+        case(_with_a_sink, _ASK, _ANSWER, label="with rows that do not add up to 1"),
     ],
     task="""
     You cannot open `attend(q, k, v)`, which returns an output (b, h, n_q, d_v) for values of any width d_v.
@@ -35,6 +47,8 @@ keyhole = FunctionExercise(
         Your unit vectors are as many as a key has features: who needs one of their own?
         torch.eye(n_k).expand => torch.ones(n_k, n_k).tril().expand
         Your numbers are sums of several weights: in how many features is each of your values 1?
+        return attend(q, k, values) => w = attend(q, k, values); return w / w.sum(dim=-1, keepdim=True)
+        You divide each row by its sum: must the weights of this attention add up to 1?
         return attend(q, k, values) => return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
         These are the weights by the formula: does this attention keep to it?
     """),

@@ -81,7 +81,7 @@ circuit_by_hand = FunctionExercise(
     describe=_held,
     mistakes=changes("""
         letter @ before.T => before @ before.T => (letter + before) @ before.T
-        Your queries also read head 0.2: does a query look for its own letter or another?
+        Your queries read head 0.2, as your keys do: does a query look for its own letter or another?
         letter @ before.T => letter.T @ before
         Your table has a row for each of six letters: a score belongs to a pair of what?
         letter @ before.T => (letter @ before.T).tril()
@@ -133,8 +133,11 @@ COMPARING = {
         "it compares letters, though not each of its guesses is right.",
     ),
 }
+BY_CHANCE = "it is right by chance alone, about once in 26 guesses."
 NOT_COMPARING = {
     "the model of distance 12": (_guesses_of("fixed"), "it guesses the letter 12 before the next one."),
+    "the same letter throughout": (lambda letters: torch.full_like(letters, 3), BY_CHANCE),
+    "letters drawn at random": (lambda letters: torch.randint_like(letters, 26), BY_CHANCE),
 }
 NOT_COMPARING |= {f"always the letter {back} back": _by_position([back]) for back in range(1, LENGTH)}
 for back in range(1, LENGTH // 2):
@@ -142,16 +145,23 @@ for back in range(1, LENGTH // 2):
     NOT_COMPARING[name] = _by_position([back * 2**times for times in range(5)])
 
 
+def _repeat_of(line):
+    return next((back for back in range(1, len(line)) if torch.equal(line[back:], line[:-back])), None)
+
+
 class ShortcutTest(TestExercise):
-    """Says which rules pass if several do."""
+    """Says which rules pass, and at which distances the lines repeat that the test hands over."""
 
     def _slip(self, test, verdicts, candidate):
         passing = itertools.compress(self.candidates, verdicts)  # at most the first if the test wavers
-        rules = [each.name for each in passing if each.name.startswith("always")]
-        if len(rules) == 1 and not candidate.is_right:
-            return f"“{rules[0]}” passes by its distance: at how many distances do your lines repeat?"
-        if len(rules) > 1:
-            return f"“{rules[0]}” and “{rules[-1]}” pass: how much must be right, and at how many distances?"
+        rules = [f"“{each.name}”" for each in passing if each.name.startswith("always")]
+        if not rules or (candidate.is_right and len(rules) == 1):
+            return None
+        named = " and ".join(dict.fromkeys((rules[0], rules[-1])))
+        lines = [line for (letters,) in self._handed(test) for line in letters]
+        repeats = sorted({back for line in lines if (back := _repeat_of(line))})
+        seen = f"Your test hands over lines that repeat every {', '.join(map(str, repeats))} letters"
+        return f"{seen}, and lets {named} pass: how many guesses are right there, and how many must be?"
 
 
 catch_the_shortcut = ShortcutTest(

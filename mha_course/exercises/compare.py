@@ -274,7 +274,7 @@ class Numbers(RightAnswer):
     def _another_kind(self, got, values):
         shape_is_named = self.asked.of_function and not self.single and isinstance(got, torch.Tensor)
         another = values is None or (not shape_is_named and self.single != (values.dim() == 0))
-        if not another and not (self.single and isinstance(got, bool) != isinstance(self.right, bool)):
+        if not another and not (self.single and isinstance(as_python(got), bool) != _is_bool(self.right)):
             return None
         count = self.expected.numel()
         odd = [part for part in _entries(got) if as_float64(part) is None]
@@ -305,10 +305,19 @@ class Numbers(RightAnswer):
     def _another_type(self, got, _):
         if self.single or not self.asked.of_function or not isinstance(self.right, torch.Tensor):
             return None
-        if not isinstance(got, torch.Tensor):
-            return f" has the right values, but it is {called(got)}; a torch tensor is needed."
-        if (got.dtype == torch.bool) != self._is_mask():
-            return f" has the right values, but as {got.dtype}; {self.right.dtype} is needed."
+        if self.asked.tensor and not isinstance(got, torch.Tensor):
+            why = "a tensor is asked for: torch's next steps and gradients need one"
+            return f" has the right values, but it is {called(got)}; {why}."
+        if _is_bool(got) != self._is_mask():
+            kind = getattr(got, "dtype", "numbers" if self._is_mask() else "True and False")
+            return f" has the right values, but as {kind}; {self.right.dtype} is needed."
+
+
+def _is_bool(value):
+    """Tell whether a tensor, array, nested list or single value holds True and False."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_bool, value))
+    return str(getattr(value, "dtype", type(value).__name__)).endswith("bool")
 
 
 def _entries(value):

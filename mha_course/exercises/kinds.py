@@ -65,7 +65,8 @@ class FunctionExercise(Exercise):
     The solution computes the right results. ``cases``: a function without arguments that returns a list of
     ``case(…)``, the plainest first. ``returns``: the names of the values if several are returned; ``axes``:
     what each axis of a result counts, ("head", "word", "number"), or in place of ``returns`` a dict of such.
-    ``without``: functions that may not be called, also not by a helper.
+    ``without``: functions that may not be called, also not by a helper. What torch can read counts as the
+    tensor it means, except where task or stub say tensor, or a layer is written: gradients flow back there.
     """
 
     kind = "function"
@@ -75,7 +76,9 @@ class FunctionExercise(Exercise):
         self.reference = self.made_by(self.solution_code)
         self.cases, self.without = cases, set(without)
         returns = tuple(axes) if isinstance(axes, dict) else tuple(returns)
-        self.asked = Asked(None, returns, axes=axes or Asked.axes, of_function=True, describe=self.describe)
+        tensor = self.kind == "forward" or "tensor" in self.task + self.stub
+        axes = axes or Asked.axes
+        self.asked = Asked(None, returns, axes, of_function=True, tensor=tensor, describe=self.describe)
 
     def _run(self, answer, case):
         return run(answer, case.args)

@@ -20,15 +20,16 @@ class Asked:
     """What the right answer is besides its value, and how a sentence names its places.
 
     ``decimals``: numbers rounded to so many are right. ``returns``: the names of a tuple's parts. ``axes``:
-    what is counted along each axis, from the last, or a dict by name. ``of_function``: a tensor is needed
-    where one is right, and the number expected may be named; else it would give the answer away. ``choices``:
-    the texts offered. ``describe``: what an exercise says of wrong numbers or choices.
+    what is counted along each axis, from the last, or a dict by name. ``of_function``: the
+    number expected may be named; else it would give the answer away. ``tensor``: no array and no list does.
+    ``choices``: the texts offered. ``describe``: what an exercise says of wrong numbers or choices.
     """
 
     decimals: int | None = None
     returns: tuple = ()
     axes: tuple | dict = ("batch entry", "table", "row", "column")
     of_function: bool = False
+    tensor: bool = False
     choices: tuple = ()
     describe: Callable | None = None
 

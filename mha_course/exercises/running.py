@@ -46,7 +46,8 @@ _CAUSES = (
     ("must be Tensor, not (int|float)", "A size is a plain number, whose root is ** 0.5."),
     ("unary ~", "Without a mask, mask is None: ask `if mask is not None`."),
     ("is invalid for input|view size is", "A view keeps all numbers, in order: print .shape before it."),
-    ("values to unpack", "Both sides of = must have as many: .shape has a size for each axis."),
+    (r"values to unpack.*\.shape", "Both sides of = must have as many: .shape has a size for each axis."),
+    ("values to unpack", "Both sides of = must have as many: what does the right side hold?"),
     ("(local|free) variable", "It is used before a line gives it a value: is that one in an if?"),
     ("as parameter", "A weight is an nn.Parameter: make one of the tensor, or copy_ the numbers into it."),
     ("leaf Variable", "A weight is written into below `with torch.no_grad():`."),
@@ -158,7 +159,7 @@ def is_stub(code):
 
 
 class Calls(TorchFunctionMode):
-    """Notes the names of torch's functions and of this package's that are called, also by a helper.
+    """Notes the names of functions of torch, NumPy and this package that are called, also by a helper.
 
     What is called is noted, not what is written: a variable may be named softmax. ``q @ k`` is a matmul.
     """
@@ -177,11 +178,15 @@ class Calls(TorchFunctionMode):
         self.names.add(func_or_property.__name__.removeprefix("special_").strip("_"))
         return func(*args, **(kwargs or {}))
 
-    def _note_own(self, frame, event, _):
+    def _note_own(self, frame, event, called):
         module = frame.f_globals.get("__name__", "")
         ours = module.startswith(("mha_helpers.", "mha_course.")) and ".exercises" not in module
-        if event == "call" and ours:
+        in_numpy, back = module.startswith("numpy."), frame.f_back
+        entered = in_numpy and not back.f_globals.get("__name__", "").startswith("numpy.")
+        if event == "call" and (ours or entered):
             self.names.add(frame.f_code.co_name)
+        if event == "c_call" and not in_numpy and type(called.__self__).__module__ == "numpy":
+            self.names.add(called.__name__)  # a method of an array
 
 
 def copied(value):

@@ -78,6 +78,7 @@ hidden_weights = ByItsCall(
     cases=lambda: [
         case(numbers(1, 3, 4), numbers(1, 5, 4, seed=1), label="with one head"),
         case(numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=1), label="with a batch and heads in front"),
+        case(numbers(3, 4), numbers(2, 4, seed=1), label="without any axis in front"),
     ],
     task="""
     PyTorch’s `F.scaled_dot_product_attention(q, k, v)` returns its output and keeps its weights to
@@ -115,8 +116,9 @@ def _parts_of(output, _):
     """Say what a wrong output takes of each for the first input, (2, 0, 1) and (0, 4, 1)."""
     if output.shape == (3,) and abs(output[0] / 2 + output[1] / 4 - output[2]) < 1e-4:
         old, new = output[:2] / torch.tensor([2.0, 4.0])
-        mix = f"is {old:.3g} · the old output + {new:.3g} · the value, where the powers are 3 and 1"
-        return f"{mix}: to what do the two shares add up, and which belongs to whom?"
+        mix = f"is {old:.3g} · the old output + {new:.3g} · the value".replace("+ -", "− ").replace("-", "−")
+        shares = "where the powers are 3 and 1: to what do the two shares add up, and which belongs to whom?"
+        return f"{mix}, {shares}"
 
 
 one_more_word = FunctionExercise(
@@ -131,8 +133,8 @@ one_more_word = FunctionExercise(
     task="""
     A model has mixed the values of every word so far. It has kept only two things: the `output`, and `total`,
     the sum of e to the power of their scores. Now one more word arrives, with its `score` and its `value`
-    (d_v). Return the new output and the new total, as if softmax had seen all words at once. Leave the
-    tensors that you are handed as they are.
+    (d_v). Return the new output and the new total, as if softmax had seen all words at once. Leave what you
+    are handed as it is.
     """,
     mistakes=changes("""
         power = score.exp() => power = (score / len(value) ** 0.5).exp()

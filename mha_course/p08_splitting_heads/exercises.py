@@ -72,7 +72,7 @@ cut_from_slices = FunctionExercise(
     ],
     without=(  # the relatives of view
         *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim"),
-        *("moveaxis", "as_strided", "view_as", "reshape_as", "unfold", "numpy", "einsum", "split_heads"),
+        *("moveaxis", "as_strided", "view_as", "reshape_as", "unfold", "einsum", "split_heads"),
         *("mT", "mH", "T", "H", "t", "adjoint"),
     ),
     axes=("sentence", "head", "word", "number"),

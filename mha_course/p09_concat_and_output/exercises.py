@@ -88,7 +88,7 @@ class MyAttention(nn.Module):
         ...
 
     def forward(self, x, mask=None):
-        # -> output (b, n, d_model), weights (b, h, n, n)
+        # -> tensors: output (b, n, d_model), weights (b, h, n, n)
         ...
 """,
     praise="You have written multi-head attention, and PyTorch's gives these numbers, too.",

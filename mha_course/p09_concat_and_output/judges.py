@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from mha_course.exercises import AnswerError, FunctionExercise, Outcome, another_kind, case, numbers
+from mha_course.exercises.compare import as_float64
 from mha_course.exercises.running import run, same_outcome
 from mha_course.p09_concat_and_output import diagnoses
 from mha_course.p09_concat_and_output.seen import AttentionExercise
@@ -19,12 +20,12 @@ class Pruning(FunctionExercise):
 
     def _difference(self, outcome, right):
         sentence = super()._difference(outcome, right)
-        parts = outcome.value if isinstance(outcome.value, tuple | list) else ()
-        shapes = [part.shape for part in parts if isinstance(part, torch.Tensor)]
-        if not sentence or shapes != [part.shape for part in right.value]:
+        got = outcome.value if isinstance(outcome.value, tuple | list) else ()
+        parts, rights = (list(map(as_float64, pair)) for pair in (got, right.value))
+        if not sentence or [getattr(part, "shape", 0) for part in parts] != [part.shape for part in rights]:
             return sentence
-        products = [concat @ w_o for concat, w_o in (parts, right.value)]
-        kept = (parts[0][:, :, None] == right.value[0][:, None]).all(0).any(1)  # columns that concat had
+        products = [concat @ w_o for concat, w_o in (parts, rights)]
+        kept = (parts[0][:, :, None] == rights[0][:, None]).all(0).any(1)  # columns that concat had
         return None if kept.all() and torch.allclose(*products, atol=1e-5) else sentence
 
 

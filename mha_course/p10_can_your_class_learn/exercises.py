@@ -161,7 +161,17 @@ def _leak_of_one(ids):
     return torch.cat([_next(ids)[:, :-1], _says(always=FIRST)(ids)[:, -1:]], dim=1)
 
 
-TRUE = {"finds by name": (_says(), "the likeliest words end each story truly.")}
+def _reads_its_own_words(ids):
+    """Say the true next word as long as all own words before it are true, else the word 0."""
+    told = _ends(ids)[:, : ids.shape[1]]
+    untrue = (ids != told).cumsum(1).bool()
+    return _says()(ids) * ~untrue[..., None]
+
+
+TRUE = {
+    "finds by name": (_says(), "the likeliest words end each story truly."),
+    "reads what it said": (_reads_its_own_words, "its stories are true if it can read its own words."),
+}
 FALSE = {
     "sees the next word": (_next, "it is right where the text is given, and writes nothing true."),
     "sees the next word, knows the grammar": (
@@ -272,10 +282,7 @@ five_curves = ValueExercise(
             {"guess": -math.log(2) / 6},
             "The size is right: which sign has a loss, and which the logarithm of a half?",
         ),
-        (
-            {"guess": 1 / 12},
-            "A sixth of one half is 0.08: what is the surprise at one of two?",
-        ),
+        ({"guess": 1 / 12}, "A sixth of one half is 0.08: what is the surprise at one of two?"),
         ({"guess": 1.39}, "That is what A has: here one word of six is guessed, among two colours."),
     ],
     praise="A loss that stands still says how much is guessed: ln 2 / 6 is one toss of a coin in each story.",

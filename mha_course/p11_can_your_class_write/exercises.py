@@ -35,11 +35,10 @@ class Loading(FunctionExercise):
         (state, *rest), got = cases[first].args, outcomes[first].value
         rights = self.reference(state, *rest).items() if isinstance(got, dict) else ()
         wrong = [ours for ours, right in rights if ours in got and compare.difference(got[ours], right)]
-        rows = len(state[f"blk.{rest[0]}.attn_k.weight"])
-        if wrong and getattr(got[wrong[0]], "shape", (0,))[0] == rows < len(state["blk.0.attn_q.weight"]):
-            return f"“{wrong[0]}” has the rows of the key heads alone: how many heads share each of them?"
         for name, tensor in state.items() if wrong else ():
             if not compare.difference(got[wrong[0]], tensor):
+                if name == f"blk.{rest[0]}.attn_{wrong[0][2]}.weight":
+                    return f"“{wrong[0]}” has the rows of the key heads alone: how many heads share each?"
                 return f"For layer {rest[0]}, “{wrong[0]}” holds {name}: is that the tensor it needs?"
         return super()._words(answer, cases, outcomes, first, difference)
 
@@ -48,7 +47,7 @@ load_a_layer = Loading(
     "11.1 ★★ · 8 min · Load a layer",
     cases=lambda: [
         case(_random_state(3, 3, 4), 5, 3, label="with as many heads of keys as of queries"),
-        case(_random_state(6, 2, 2), 1, 6, label="with three heads that share their keys"),
+        case(_random_state(6, 2, 3), 1, 6, label="with three heads that share their keys"),
     ],
     task="""
     Your class from page 09, made without biases, can hold the matrices of this model if each key head is

@@ -67,6 +67,22 @@ def test_any_way_to_write_what_is_asked_for_is_right_and_what_is_right_is_never_
         assert "7.125" not in value(7.125).verdict(wrong).sentence
 
 
+def test_what_torch_can_read_counts_as_the_tensor_it_means_unless_the_task_asks_for_a_tensor():
+    forms = [torch.Tensor.numpy, torch.Tensor.tolist, list, lambda x: [list(row) for row in x]]
+    for form in forms:
+        assert reply(function(), lambda x, form=form: form(torch.softmax(x, dim=-1))) == CORRECT
+        assert "1.5 times the right one" in reply(function(), lambda x, form=form: form(1.5 * x.softmax(-1)))
+        words = reply(function(task="Return a tensor."), lambda x, form=form: form(x.softmax(-1)))
+        assert words.endswith("a tensor is asked for: torch's next steps and gradients need one.")
+        is_seen = function(solution="def mine(x):\n    # x -> a mask\n    return x > 0")
+        assert reply(is_seen, lambda x, form=form: form(x > 0)) == CORRECT
+        assert "but as" in reply(is_seen, lambda x, form=form: form((x > 0).int()))
+    assert [reply(value(right), answer) for right, answer in ((True, np.True_), (2, np.array(2)))] == [
+        CORRECT
+    ] * 2
+    assert reply(value(1), np.True_) != CORRECT
+
+
 def test_a_number_is_right_that_rounds_to_the_decimals_asked_for_and_a_hair_of_float32_beside_them():
     two_decimals = value(0.5, decimals=2)
     assert [reply(two_decimals, 0.5 + off) for off in (-0.0052, 0.0052)] == [CORRECT] * 2
@@ -101,6 +117,18 @@ def test_a_function_writes_into_no_input_not_even_where_that_changes_nothing():
 def test_a_result_that_grows_with_each_call_is_told_also_where_it_is_one_tensor_all_the_time():
     kept = torch.zeros(2, 3)
     assert "Two calls with the same input differ" in reply(function(), lambda x: kept.add_(1))
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda x: x.numpy().reshape(3, 2), lambda x: np.reshape(x, (3, 2)), lambda x: x.reshape(3, 2)]
+)
+def test_a_call_is_seen_also_where_numpy_makes_it(cut):
+    solution = (
+        "def mine(x):\n    # x -> cut anew\n    return torch.stack([*x.flatten()]).unflatten(0, (3, 2))"
+    )
+    exercise = function(cases=lambda: [case(numbers(2, 3))], solution=solution, without=["reshape"])
+    assert "calls reshape" in reply(exercise, cut)
+    assert reply(exercise, lambda x: np.stack(np.split(x.numpy().flatten(), 3))) == CORRECT
 
 
 @pytest.mark.parametrize("matmul", [torch.matmul, torch.Tensor.__matmul__, lambda a, b: a @ b])
