@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import sys
 from importlib import metadata
 from pathlib import Path
 
