@@ -236,7 +236,7 @@ class TestExercise(Exercise):
         """Say so of a test that is right on all candidates and accepts one of the small faults."""
         start = time.thread_time()
         for function, sentence in self._small_faults(test):
-            if as_python(run(test, (function,)).value) is True:
+            if self._says(test, function) is True:
                 return sentence
             if time.thread_time() - start > self.seconds / 2:
                 break
@@ -253,7 +253,7 @@ class TestExercise(Exercise):
             return None
         for mistake, sentence in self.mistakes if len(set(verdicts)) > 1 else ():
             mistake = mistake if callable(mistake) else self.made_by(mistake)
-            said = [as_python(run(mistake, (candidate.function,)).value) for candidate in self.candidates]
+            said = [self._says(mistake, candidate.function) for candidate in self.candidates]
             if said == verdicts:
                 return sentence
         if len(wrong) == len(verdicts):
@@ -270,7 +270,10 @@ class TestExercise(Exercise):
 
     def _passes_zeros(self, test):
         right = self.candidates[0].function
-        return as_python(run(test, (lambda *args: 0 * right(*args),)).value) is True
+        return self._says(test, lambda *args: 0 * right(*args)) is True
+
+    def _says(self, test, function):
+        return as_python(run(test, (function,)).value)
 
     def _slip(self, test, verdicts, candidate):
         """Say why a test misjudges, this candidate first, if the exercise can tell it; else return None."""

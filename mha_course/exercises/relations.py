@@ -106,7 +106,7 @@ def _factor(number):
     """Write a factor as it may have come about, "4 times" or "1/√6 of", else with three digits."""
     for power, root, near in ((1, "", 1e-3), (2, "√", 1e-5)) if number > 0 else ():  # large roots lie close
         for of, text in ((number**power, "{}{} times"), (number**-power, "1/{}{} of")):
-            if of >= 2 and abs(of - round(of)) < near * of:
+            if round(of) >= 2 and abs(of - round(of)) < near * of:
                 return text.format(root, round(of))
     return f"{number:.3g} times".replace("-", "−")
 
@@ -172,8 +172,7 @@ class WrongNumbers:
         size = 10.0 ** (self.decimals or 0)
         cut = close(self.values, (self.expected * size).trunc() / size, 4)
         if self.decimals and (cut | close(self.values, self.expected, self.decimals)).all():
-            decimals = counted(self.decimals, "decimal")
-            return f" looks right, but cut, not rounded, after {decimals}: what comes behind them?"
+            return f" looks right, but cut, not rounded, after {self.decimals} decimals: what comes next?"
 
     def rounded_on_the_way(self):
         counts = self.decimals is None and torch.equal(self.expected, self.expected.round())
@@ -276,7 +275,7 @@ class WrongNumbers:
         if self.dtype == torch.bool:
             return tuple(map(bool, pair))
         digits = ".7g" if len({f"{number:.4g}" for number in pair}) == 1 else ".4g"
-        texts = (f"{number:{'.0f' if number.is_integer() else digits}}" for number in pair)
+        texts = (f"{number + 0.0:{'.0f' if number.is_integer() else digits}}" for number in pair)  # not −0
         return tuple(text.replace("-", "−").replace("inf", "∞") for text in texts)
 
     def _where(self, index):

@@ -29,7 +29,7 @@ class LayerExercise(FunctionExercise):
                 raise AnswerError(f"{found}; a torch.nn.Linear is needed.")
             if layer.bias is not None and layer.bias.any():
                 raise AnswerError("your layer has a bias, and adds it: does x @ w_q add anything?")
-            if torch.equal(layer.weight, _seeded(answer, 2 * w_q).weight):
+            if torch.equal(layer.weight, _seeded(answer, w_q.flip(0, 1)).weight):
                 raise AnswerError("your layer's weight does not follow w_q: which line puts w_q into it?")
             return layer(x)
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from mha_course.exercises import TestExercise, ValueExercise, as_python, run
+from mha_course.exercises import TestExercise, ValueExercise
 
 
 def _nudge_for(growth, wanted):
@@ -131,19 +131,15 @@ NOT_SCALING = {
 }
 
 
-def _to_a_spread_of_1(scores, d_k):
-    return scores / scores.std()
-
-
 class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
 
     def _slip(self, test, verdicts, candidate):
-        tried = self._spreads(test)
+        tried, to_spread_1 = self._spreads(test), lambda scores, _: scores / scores.std()
         if not any(verdicts):
             d_k, spread = max(tried.items(), key=lambda each: max(each[1], 1 / (each[1] + 1e-9)))
             end = "your test says False: what does it measure, and how much room does it leave?"
-            if not 0.6 < spread < 1.6 and as_python(run(test, (_to_a_spread_of_1,)).value) is True:
+            if not 0.6 < spread < 1.6 and self._says(test, to_spread_1) is True:
                 end = "random queries and keys give 1: how were yours made?"
             return f"With d_k = {d_k:g}, rightly scaled, your scores have a spread of {spread:.3g}, and {end}"
         if not any(verdicts[: len(SCALING)]):

@@ -163,7 +163,7 @@ MISTAKES = changes("""
     q.shape[-1] ** 0.5 => q.shape[0] ** 0.5 => q.shape[1] ** 0.5
     You divide by the root of .shape[0] or .shape[1]: how many products does one score add up?
     scores.masked_fill(~mask, -torch.inf) => scores
-    The mask changes nothing: words look where they may not. Which step uses the result of hiding?
+    The mask changes nothing: words look where they may not. What does it hide, and which step uses that?
     masked_fill(~mask, -torch.inf) => masked_fill(mask, -torch.inf) => masked_fill(mask, -1e9)
     The mask is upside down: you hide what may be seen. Which of the two does True mean here?
     ~mask => ~swap(mask)

@@ -91,7 +91,7 @@ class AttentionExercise(FunctionExercise):
         It does so on the first that fails, on all without a mask and all that come out right, on half of
         the others that return something, and finite numbers of one prove it.
         """
-        first, best = failing[0], (0, (), True)
+        first, best = failing[0], (0, ())
         valued = [i for i in failing if not outcomes[i].error]
         proofs = [i for i in failing if self._proves(cases[i], outcomes[i])]
         for change, *named in mistakes if proofs and not outcomes[first].error else ():
@@ -102,12 +102,9 @@ class AttentionExercise(FunctionExercise):
             plain = [same[i] for i, case in enumerate(cases) if self._parts(case)["mask"] is None]
             enough = all(right) and all(plain) and 2 * (sum(same) - len(right)) >= len(valued)
             if enough and any(same[i] for i in proofs) and sum(same) > best[0]:
-                best = sum(same), named, all(same[i] for i in failing)
+                best = sum(same), named
         alone = [each for each in best[1] if self._does_the_same(each[0], cases[first], outcomes[first])]
-        words = next((words for _, words in alone or best[1]), None)
-        of_all = best[2] or self._parts(cases[first])["mask"] is None
-        label = "" if of_all else cases[first].label  # what a mask does is said of this one alone
-        return f"{label.capitalize()}: {words}" if label else words
+        return next((words for _, words in alone or best[1]), None)
 
     def _does_the_same(self, change, case, outcome):
         return same_outcome(outcome, self._done(change, case))

@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from mha_course.exercises import TestExercise, ValueExercise, as_python, changes, run
+from mha_course.exercises import TestExercise, ValueExercise, changes
 from mha_course.p12_bugs_in_print.explorer import EXPERIMENTS, SUSPECTS, tells_apart
 
 
@@ -36,7 +36,7 @@ class OnesTest(TestExercise):
         return super()._judge(answer) or self._not_ones(answer)
 
     def _slip(self, test, verdicts, candidate):
-        says = as_python(run(test, (_head_with({}),)).value)
+        says = self._says(test, _head_with({}))
         if says is False and candidate.is_right and verdicts[0]:
             return "It demands PyTorch's scores: must a head score like that to mix correctly?"
         if says is False and all(self._ones(test, part=2)):
