@@ -63,11 +63,9 @@ NOT_HERE = "In JupyterLab you can also change {}."
 APART = "Not every combination is kept here, so a control may offer less while others are changed."
 # What the browser computes: a kind of picture, and how many heads and words it holds.
 COMPUTED = {AttentionExplorer: ("sentence", 16, 64), MaskExplorer: ("mask", 4, 24)}
+SENTENCE = 'data-picture="(sentence|mask)"'
 # The scripts of a page that has this.
-SCRIPTS = {"play.js": ""}
-SCRIPTS |= dict.fromkeys(
-    ("sentence.js", "heatmaps.js", "sentence_explorer.js"), 'data-picture="(sentence|mask)"'
-)
+SCRIPTS = {"play.js": ""} | dict.fromkeys(("sentence.js", "heatmaps.js", "sentence_explorer.js"), SENTENCE)
 SCRIPTS |= {"mask_explorer.js": 'data-picture="mask"', "played_exercise.js": 'class="judged"'}
 WAY = '<div class="way" role="group" aria-label="the way here"></div>'
 # Each process begins anew, because torch does not like to be copied while it runs.
@@ -202,15 +200,13 @@ def computed_html(panel, kind, num_heads, num_words):
     steady = [0 if name in ("same word", "random") else 2 * len(TURNS) - 4 for name in names]
     positions = sinusoidal_positions(num_words).double().round(decimals=9).tolist()
     given = {"start": start[1:], "names": names, "steps": steps, "columns": columns, "steady": steady}
+    given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
     box, counts = (0, 0, WIDTH, panel.explorer.height), range(1, num_heads + 1)
     places = [lay_out_heads(box, count * (count > 1)) for count in counts]
+    hues = (*COLOURS.values(), *HEAD_COLOURS)
     # From which opacity on numbers on a colour are white.
-    white = {
-        colour: sum(ink_on(tint(colour, i / 100)) == "black" for i in range(101)) / 100
-        for colour in (*COLOURS.values(), *HEAD_COLOURS)
-    }
+    white = {hue: sum(ink_on(tint(hue, i / 100)) == "black" for i in range(101)) / 100 for hue in hues}
     given |= {"positions": positions, "places": places, "white": white}
-    given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
     return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
 
 
