@@ -12,6 +12,7 @@ import argparse
 import ast
 import base64
 import bz2
+import functools
 import json
 import re
 from pathlib import Path
@@ -48,6 +49,7 @@ LATE = {"mha_helpers/probing.py": "probe|moves|d09_other_libraries"}
 LATE |= {"mha_helpers/weights_view.py": "attention_view"}
 
 
+@functools.cache
 def bare(source):
     """Return a module without comments and docstrings: half the size, the same behaviour."""
     tree = ast.parse(source)
