@@ -6,7 +6,7 @@ from itertools import pairwise
 import ipywidgets as widgets
 import torch
 
-from mha_course.models import tiny
+from mha_course.models import heads_off, tiny
 from mha_helpers.masks import causal_mask
 from mha_helpers.panel import Explorer, Panel
 
@@ -45,7 +45,8 @@ class TrainedExplorer(Explorer):
     def compute(self, step, head, off, line):
         letters = tiny.as_numbers(line)
         off_head = head if off else -1
-        logits, weights = tiny.trained_model(step=step)(letters[None], heads_on(off_head))
+        with model_at(step, off_head) as model:
+            logits, weights = model(letters[None])
         after_copies = tiny.positions_after_copies(letters)
         same = letters[None, :] == letters[1:, None]  # (1, n), (n - 1, 1) -> (n - 1, n)
         return {
@@ -86,17 +87,18 @@ class TrainedExplorer(Explorer):
         ]
 
 
-def heads_on(off):
-    return (torch.arange(len(HEADS)) != off).view(2, 4)
+def model_at(step, off):
+    """Return the model of a step for a ``with``, in which a head is off; −1 is none."""
+    return heads_off(tiny.trained_model(step=step), *[divmod(head, 4) for head in [off] if head >= 0])
 
 
 @functools.cache
 def measured(step, off=-1):
     """Measure the model of this step on the lines of the page: accuracy, and both jobs of every head."""
     lines = tiny.repeated_sequences(192, tiny.HELD_OUT_DISTANCES, seed=99)
-    model, on = tiny.trained_model(step=step), heads_on(off)
-    jobs = {job: score.flatten() for job, score in tiny.head_scores(model, *lines, on).items()}
-    return {"accuracy": tiny.accuracy(model, *lines, on), **jobs}
+    with model_at(step, off) as model:
+        jobs = {job: score.flatten() for job, score in tiny.head_scores(model, *lines).items()}
+        return {"accuracy": tiny.accuracy(model, *lines), **jobs}
 
 
 def _draw_curve(drawing, state, left, top, width, height):

@@ -203,12 +203,12 @@ def attention_inputs(model, ids):
 
 @contextlib.contextmanager
 def heads_off(model, *heads):
-    """Let heads write zeros inside a ``with``; each is a pair (layer, head), counted from 0. Page 11.
+    """Let heads write zeros inside a ``with``; each is a pair (layer, head), from 0. Pages 11, deeper/10.
 
     Raises ``ValueError`` for a head that is not there.
     """
     layers, d_model, num_heads = model.sizes[:3]
-    d_v = d_model // num_heads
+    d_v, attentions = d_model // num_heads, [each for each in model.modules() if hasattr(each, "w_o")]
     with contextlib.ExitStack() as hooks:
         for layer, head in heads:
             if layer not in range(layers) or head not in range(num_heads):
@@ -219,7 +219,7 @@ def heads_off(model, *heads):
                 concat[..., own] = 0
                 return (concat,)
 
-            hooks.enter_context(model.blocks[layer].attention.w_o.register_forward_pre_hook(write_zeros))
+            hooks.enter_context(attentions[layer].w_o.register_forward_pre_hook(write_zeros))
         yield model
 
 

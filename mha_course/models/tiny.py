@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from mha_helpers.attention import MultiHeadAttention, merge_heads
+from mha_helpers.attention import MultiHeadAttention
 from mha_helpers.masks import causal_mask
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -87,28 +87,21 @@ class TinyModel(nn.Module):
 
     def __init__(self, num_layers=NUM_LAYERS):
         super().__init__()
+        self.sizes = num_layers, D_MODEL, NUM_HEADS
         self.embedding = nn.Embedding(len(LETTERS), D_MODEL)
         self.positions = nn.Parameter(torch.randn(LENGTH, D_MODEL))
         layers = [MultiHeadAttention(D_MODEL, NUM_HEADS, bias=False) for _ in range(num_layers)]
         self.layers = nn.ModuleList(layers)
         self.guess = nn.Linear(D_MODEL, len(LETTERS), bias=False)
 
-    def forward(self, letters, heads_on=None):
-        """Return ``(logits, weights of each layer)``.
-
-        ``heads_on``: bool ``(layers, h)``; a head that is off writes zeros in place of its output.
-        """
+    def forward(self, letters):
         n = letters.shape[-1]
-        mask = causal_mask(n)
         x = self.embedding(letters) + self.positions[:n]  # (b, n) -> (b, n, d_model)
         weights = []
-        for number, layer in enumerate(self.layers):
-            steps = layer.trace(x, mask)
-            heads = steps.heads  # (b, h, n, d_v)
-            if heads_on is not None:
-                heads = heads * heads_on[number][:, None, None]  # (b, h, n, d_v) · (h, 1, 1)
-            x = x + layer.w_o(merge_heads(heads))  # the residual connection
-            weights.append(steps.weights)
+        for layer in self.layers:
+            output, of_layer = layer(x, causal_mask(n))
+            x = x + output  # the residual connection
+            weights.append(of_layer)
         return self.guess(x), weights
 
 
@@ -148,20 +141,20 @@ def share_right(logits, letters, distance):
     return right[predictable(letters, distance)].float().mean().item()
 
 
-def accuracy(model, letters, distance, heads_on=None):
+def accuracy(model, letters, distance):
     """Return the share of predictable letters that the model's first guess gets right. Used in deeper/10."""
     with torch.no_grad():
-        return share_right(model(letters, heads_on)[0], letters, distance)
+        return share_right(model(letters)[0], letters, distance)
 
 
-def head_scores(model, letters, distance, heads_on=None):
+def head_scores(model, letters, distance):
     """Measure what each head does, as a weight from 0 to 1 averaged over queries and sequences.
 
     Returns a dict of ``(layers, h)``: "previous letter", and "after a copy": the weight on the letters that
     followed earlier copies, for the letters from the second block on. Used in deeper/10.
     """
     with torch.no_grad():
-        _, weights = model(letters, heads_on)
+        _, weights = model(letters)
     weights = torch.stack(weights, dim=1)  # of (b, h, n, n) -> (b, layers, h, n, n)
     previous = weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 3))
     right = positions_after_copies(letters)[:, None, None]  # (b, n, n) -> (b, 1, 1, n, n)

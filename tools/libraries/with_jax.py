@@ -3,18 +3,9 @@
 import equinox
 import haiku
 import jax
-import numpy
-from child import Adapter, function
+from child import Adapter, back, convert, function  # noqa: F401
 from flax import linen, nnx
 from jax import numpy as jnp
-
-
-def convert(array, dtype):
-    return jnp.asarray(array, dtype=dtype)
-
-
-def back(output):
-    return numpy.asarray(output.astype(jnp.float32))
 
 
 def flax_linen(q, k, v, mask, causal):
