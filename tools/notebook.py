@@ -208,8 +208,7 @@ def cell_ids(cells, prefix):
     for heading, part in sections(cells):
         section = re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")[:40] or "part"
         ids += [f"{prefix}{section}-{position:02d}" for position, _ in enumerate(part, start=1)]
-    # There may be two sections of one name.
-    return [f"{cell_id}-{i}" if ids.count(cell_id) > 1 else cell_id for i, cell_id in enumerate(ids)]
+    return ids
 
 
 def normalise(notebook, path):

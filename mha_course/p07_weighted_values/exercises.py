@@ -1,10 +1,8 @@
 """The exercises of page 07: what no mix can reach, weights made visible, one more word for a mix."""
 
 import torch
-from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
-from mha_course.exercises import AnswerError, Calls, FunctionExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises import Calls, FunctionExercise, ValueExercise, case, changes, numbers
 
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can collect",
@@ -35,32 +33,8 @@ my_points = {"b", "c", "e"}  # outside; on the edge, which needs two weights of 
 )
 
 
-class _AValueForEachKey(TorchFunctionMode):
-    """Stops a call with more or fewer values than keys: whether PyTorch does depends on its version."""
-
-    def __init__(self, k):
-        super().__init__()
-        self.needed = k.shape[-2]
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        named = dict(zip(("query", "key", "value"), args, strict=False)) | (kwargs or {})
-        if func is F.scaled_dot_product_attention and {"key", "value"} <= named.keys():
-            keys, values = named["key"].shape[-2], named["value"].shape[-2]
-            if keys != values:
-                if keys != self.needed:
-                    rows = f"the keys of your call have {keys} rows, and k has {self.needed}"
-                    raise AnswerError(f"{rows}: in what order does the call take its tensors?")
-                rows = f"your values have {values} in place of {keys} rows"
-                raise AnswerError(f"{rows}: which words are mixed, and how many of them are there?")
-        return func(*args, **(kwargs or {}))
-
-
 class ByItsCall(FunctionExercise):
     """A right result is not enough: it must come out of PyTorch's function."""
-
-    def _run(self, answer, case):
-        with _AValueForEachKey(case.args[1]):
-            return super()._run(answer, case)
 
     def _broken_rule(self, answer, cases, outcomes):
         with Calls() as calls:
