@@ -1,5 +1,6 @@
 """Settings of every run, and the marks that follow from where a test lies."""
 
+import gc
 import importlib.util
 import os
 import re
@@ -11,6 +12,8 @@ import pytest
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or every kernel of Colab's age greets with a warning
 os.environ.pop("MPLBACKEND", None)  # a person's own: notebooks choose theirs
+
+gc.set_threshold(20_000)  # or a tenth of the time goes in looking at what is imported, and stays
 
 # jsonschema, with which nbval reads notebooks, would make a grammar of addresses: a second in each process.
 sys.modules["rfc3987_syntax"] = None
