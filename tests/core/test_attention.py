@@ -160,6 +160,7 @@ def mha(x, mask=None, **options):
         (lambda: mha((2, 3, 8), SQUARE.expand(2, 3, 3)), ValueError, "mask (2, 3, 3) does not fit the scores (2, 2, 3, 3). Give it the 2 axes (n_q, n_k) or all 4, each 1 or as long as theirs. If its first axis is the sentence, take mask[:, None]."),
         (lambda: mha((5, 3, 8), SQUARE[:1].expand(5, 3)), ValueError, "If its first axis is the sentence, take mask[:, None, None]."),
         (lambda: mha((2, 3, 8), torch.ones(4, 4).bool(), need_weights=False), ValueError, "mask (4, 4) does not fit"),
+        (lambda: mha((1, 3, 8), SQUARE.expand(2, 1, 3, 3)), ValueError, "mask (2, 1, 3, 3) does not fit the scores (1, 2, 3, 3)"),
         (lambda: mha((3, 8), torch.ones(4, 8).bool()), ValueError, "mask (4, 8) does not fit the scores (2, 3, 3)"),
         (lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "module must be a torch.nn.MultiheadAttention: torch.nn.modules.linear.Linear has a forward of its own."),
         (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, kdim=4)), ValueError, "module uses kdim, vdim, add_bias_kv or add_zero_attn"),

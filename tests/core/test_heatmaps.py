@@ -3,6 +3,7 @@
 import base64
 import io
 import itertools
+import re
 import warnings
 
 import pytest
@@ -13,6 +14,7 @@ from PIL import Image
 from mha_helpers.heatmaps import head_heatmaps, heatmap
 from mha_helpers.masks import causal_mask
 from mha_helpers.picture import drawable
+from mha_helpers.pipeline import pipeline_map
 from mha_helpers.style import COLOURS
 from mha_helpers.svg import Drawing
 from mha_helpers.tables import matrix_table, side_by_side
@@ -103,6 +105,20 @@ def test_the_longest_sentence_and_all_heads_stay_within_the_column_and_apart():
     eight = head_heatmaps(torch.rand(8, 3, 3), TOKENS, ["previous word, or itself"] * 8)
     boxes = [ax.get_tightbbox() for ax in eight.figure.axes]
     assert not any(box.overlaps(other) for box, other in itertools.combinations(boxes, 2))
+
+
+def test_names_stand_at_each_heatmap_of_other_rows_and_below_the_last_of_the_same_columns():
+    names = [(TOKENS, TOKENS), (TOKENS, "abc"), ("def", "abc"), (TOKENS, TOKENS), (TOKENS, TOKENS)]
+    picture = side_by_side(*(heatmap(SCORES, *of_both, kind="scores") for of_both in names))
+    said = [[len(ax.get_yticks()), len(ax.get_xticks())] for ax in picture.figure.axes]
+    assert said == [[3, 0], [0, 3], [3, 3], [3, 3], [0, 3]]
+
+
+def test_the_map_writes_each_step_in_symbols_as_the_formula_has_them():
+    written = " ".join(text.get_text() for text in pipeline_map(4).figure.axes[0].texts)
+    formula = ["tokens x", "project Q K V", "scores Q Kᵀ", r"scaled $÷\,\sqrt{d_k}$", "masked −∞"]
+    formula += ["weights softmax", "one head · V", "all heads × h", "output $W_O$"]
+    assert re.findall(r"\d\d (.*?) \((?:n|h),", written) == formula
 
 
 @pytest.mark.parametrize("draw", [heatmap, matrix_table])

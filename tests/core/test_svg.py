@@ -66,11 +66,12 @@ def test_scores_that_are_all_zero_or_all_forbidden_are_drawn_and_no_cell_is_fill
 
 
 def test_the_words_of_a_cell_stay_within_the_drawing_where_the_heatmap_is_at_its_edge():
-    drawing, names = Drawing(350, 300), ["internationalisation"] * 40
-    drawing.heatmap((0, 0, 120, 300), torch.eye(40), names, names)
-    letters = max(map(len, re.findall('class="tip">(.*?)<', drawing.svg())))
-    size, middle = map(float, re.search("--tip:(.*?)px;--x:(.*?)px", drawing.svg()).groups())
-    assert BOLD_LETTER * size * letters / 2 <= middle + 0.1
+    for left in (0, 230):
+        drawing, names = Drawing(350, 300), ["internationalisation"] * 40
+        drawing.heatmap((left, 0, 120, 300), torch.eye(40), names, names)
+        letters = max(map(len, re.findall('class="tip">(.*?)<', drawing.svg())))
+        size, middle = map(float, re.search("--tip:(.*?)px;--x:(.*?)px", drawing.svg()).groups())
+        assert BOLD_LETTER * size * letters / 2 <= min(middle, 350 - middle) + 0.1
 
 
 def test_every_class_of_a_drawing_has_a_rule():
@@ -80,7 +81,10 @@ def test_every_class_of_a_drawing_has_a_rule():
 
 def test_bars_stay_in_their_box_and_end_at_their_numbers_where_the_limits_leave_zero_out():
     for values in ([0.9, 1.0], [-0.9, -1.0]):
-        picture = drawn("bars", values, WORDS[:2], "ink", sorted(values))
+        picture = drawn("bars", values, ["cat", "a long name…"], "ink", sorted(values))
+        for name in (text for text in picture.texts if text.get("text-anchor") == "end"):
+            right, size = px(name, "x", "font-size")
+            assert right - LETTER * size * len(name.text) >= 0, f"{name.text} begins outside"
         for bar, value in zip(picture.tree.iter("rect"), values, strict=True):
             left, top, width, height = px(bar, "x", "y", "width", "height")
             assert 0 <= left < left + width <= 400
