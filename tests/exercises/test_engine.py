@@ -16,6 +16,7 @@ from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, 
 from mha_course.exercises.compare import difference, same
 from mha_course.exercises.relations import Asked
 from mha_course.exercises.showing import CORRECT, NOT_YET
+from mha_course.p03_qk_scores.exercises import next_word
 
 BATCH = numbers(2, 3, 3)
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]])
@@ -263,3 +264,10 @@ def test_only_the_interrupt_gets_through():
     assert "could not be read" in reply(value(4), Odd())
     with pytest.raises(KeyboardInterrupt):
         function().verdict(interrupted)
+
+
+@pytest.mark.parametrize(("steps", "found"), [(2, "the one 2 places after it"), (5, "the word before it")])
+def test_a_head_that_finds_another_word_than_the_next_is_told_which(steps, found):
+    stands = torch.cat([torch.zeros(5, 6), torch.eye(6)])  # past the last word counting begins again
+    said = next_word.verdict(lambda: (stands, stands.roll(-steps, 1))).sentence
+    assert f"each word finds {found}:" in said

@@ -9,7 +9,7 @@ import torch
 from mha_course.d09_todays_models import rotary_explorer
 from mha_course.models import load_language_model
 from mha_helpers.style import number
-from tests.pages.svg_reader import SeenDrawing, drawn
+from tests.pages.svg_reader import SeenDrawing, drawn, px
 from tools.notebook import ROOT
 from tools.page import Page
 
@@ -45,6 +45,22 @@ def test_a_pair_is_turned_by_its_position_and_scores_are_products(setting):
         panel.set(query=i, key=j)
         assert panel.state()["scores"][i, j].item() == pytest.approx(added, abs=1e-4)
         assert f"together give {number(added)}, and 32 if none turns." in repr(panel)
+
+
+@every_setting
+@pytest.mark.parametrize("shown", ["this pair", "all 8 pairs, added"])
+def test_arrows_end_where_the_pair_was_turned_and_the_dot_lies_at_their_score(setting, shown):
+    pairs = range(1, 9) if shown.startswith("all") else [setting["pair"]]
+    mean = sum(score(**setting | {"pair": pair}) for pair in pairs) / len(pairs)
+    picture, _ = drawn("rotary_explorer", shown=shown, **setting)
+    pair, *at, base = setting.values()
+    arrows = [turned(each, pair, position, base) for each, position in zip((QUERY, KEY), at, strict=True)]
+    ends = [px(line, "x2", "y2") for line in picture.shapes("line", **{"stroke-width": "4"})]
+    assert ends == [pytest.approx([132 + 46 * end.real, 176 - 46 * end.imag], abs=0.1) for end in arrows]
+    [(dot, _)] = picture.hits("circle", "apart")
+    assert px(dot, "cx", "cy") == pytest.approx(
+        [410 + 10 * (setting["query"] - setting["key"]), 176 - 96 * mean / abs(QUERY * KEY)], abs=0.1
+    )
 
 
 def test_the_heatmap_is_that_of_the_scores_and_a_click_moves_both_words():

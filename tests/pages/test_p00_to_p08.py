@@ -63,10 +63,13 @@ def test_p02_result_is_x_times_the_columns_of_the_head(matrix, head):
 @pytest.mark.parametrize(("head", "d_k"), [*itertools.product(range(4), (1, 5, 16))])
 def test_p03_scores_are_queries_times_keys_and_the_products_add_up_to_one_of_them(head, d_k):
     sentence = "a dog saw a bird"
-    state = explorer("scores", sentence=sentence, head=head, d_k=d_k, query=3, key=1).state()
+    panel = explorer("scores", sentence=sentence, head=head, d_k=d_k, query=3, key=2)
+    state, shown = panel.state(), panel.state()["products"].mul(100).round()
     q, k = hand_made(sentence, d_k)
     torch.testing.assert_close(state["scores"], q[head] @ k[head].T)
-    torch.testing.assert_close(state["products"].sum(), state["scores"][3, 1])
+    torch.testing.assert_close(state["products"].sum(), state["scores"][3, 2])
+    counts = f"Above zero are {(shown > 0).sum()} of the {d_k} products, below zero {(shown < 0).sum()};"
+    assert counts in panel.description(), "what is shown as 0.00 is neither"
 
 
 def test_p03_page_says_how_far_the_best_score_leads():

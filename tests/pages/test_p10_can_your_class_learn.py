@@ -176,6 +176,9 @@ def test_a_break_goes_on_with_the_numbers_learned_so_far(panel):
     panel.set(**{"break": "no positions"})
     panel.controls["train"].value = True
     assert not panel.explorer.run.model.positions.weight.any()  # and none are learned again
+    panel.set(**{"break": "nothing"})
+    panel.controls["train"].value = True
+    assert panel.explorer.run.model.positions.weight.any(), "until that is mended"
 
 
 def test_the_learners_class_is_taken_where_it_is_right_and_a_slip_is_told(panel, monkeypatch):
