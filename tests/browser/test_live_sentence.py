@@ -178,6 +178,12 @@ def test_a_link_brings_a_sentence_and_its_settings_back(page):
     assert page.locator(".play").inner_html() == before
 
 
+def test_a_head_that_only_the_old_picture_shows_is_not_chosen_while_a_sentence_is_refused(page):
+    steps = [[3, 11], [0, "a " * 65], [3, 1], ["9,3,1"], [0, "now there are five words"]]
+    *_, taken = page.evaluate(WALK, [steps, [""] * 5])
+    assert taken["chosen"] == ["now there are five words", "0", "0", "1", "15", "0", "3", "2"]
+
+
 def test_the_list_of_pages_opens_with_it_and_an_exercise_that_is_judged_as_the_check_does(browser, tmp_path):
     (tmp_path / "index.html").write_text(play.index_html(own_pages()), encoding="utf-8")
     page, draw = browser.new_page(viewport={"width": 390, "height": 844}), random.Random(3)
