@@ -250,13 +250,13 @@ class IndexMenu(widgets.Dropdown):
     another control, ``adjust`` hands them to ``offer``.
     """
 
-    def __init__(self, description, start=0, names=()):
+    def __init__(self, description, start=0, names=(), numbered=True):
         super().__init__(options=[("", start)], description=description)
         self.start = start
         self.names, self.choice = [], (start, None)  # the index and the name that the learner chose last
         self.observe(self.remember, names="value")
         if names:
-            self.offer(names)
+            self.offer(names, numbered)
 
     def offer(self, names, numbered=True):
         """Fill the menu with names, numbered from 1 unless they say themselves where they stand.

@@ -66,12 +66,11 @@ class AttentionView(Explorer):
         layers, heads, *_ = self.weights.shape
         controls = {}
         if layers > 1:
-            controls["layer"] = IndexMenu("layer")
-            controls["layer"].offer(["overview", *self.layers], numbered=False)
+            controls["layer"] = IndexMenu("layer", names=["overview", *self.layers], numbered=False)
         if heads > 1:
             labels = [head_label(head, self.names).removeprefix("head ") for head in range(heads)]
-            controls["head"] = IndexMenu("head")
-            controls["head"].offer([short(label, 24) for label in labels], numbered=False)
+            labels = [short(label, 24) for label in labels]
+            controls["head"] = IndexMenu("head", names=labels, numbered=False)
         return controls | {
             "query": IndexMenu("query", len(self.queries) - 1, self.queries),
             "key": IndexMenu("key", -1, self.keys),
