@@ -59,11 +59,9 @@ class Library:
     def __init__(self, python, module):
         name, *settings = module.split()
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "DEV": "PYTHON", "JAX_PLATFORMS": "cpu"}
-        environment = os.environ | quiet | dict(setting.split("=") for setting in settings)
+        env = os.environ | quiet | dict(setting.split("=") for setting in settings)
         command = [python, "-E", str(CHILD), name]  # -E: a child has its own folder, and that alone
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-        )
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
         self.callables = pickle.load(self.process.stdout)  # name -> package, version, order of the axes
 
     def attend(self, name):

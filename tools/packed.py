@@ -44,9 +44,7 @@ def packed(made):
         picture = len(ids), rows.setdefault(ids.tobytes(), len(rows))
         own = None if name == ",".join(map(str, settings)) else settings
         states[name] = drawn.setdefault((*picture, words, own), len(drawn))
-    pictures = {
-        count: np.frombuffer(b"".join(rows), np.int32).reshape(-1, count) for count, rows in shapes.items()
-    }
+    pictures = {n: np.frombuffer(b"".join(rows), np.int32).reshape(-1, n) for n, rows in shapes.items()}
     letters, order = lettered(pictures.values(), len(made.parts))
     every, numbered = list(made.parts), dict(enumerate(made.controls))
     content = {

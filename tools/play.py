@@ -156,12 +156,9 @@ def panel_html(make):
 
 def kept_html(panel, states):
     """Return a Panel with its controls and all its states."""
-    missing = [
-        f"“{panel.controls[name].description}”" for name in panel.controls if name not in states.controls
-    ]
-    is_few = states.plays or any(
-        len(states.stops[name]) < len(states.controls[name]) for name in states.stops
-    )
+    controls = panel.controls.items()
+    missing = [f"“{control.description}”" for name, control in controls if name not in states.controls]
+    is_few = states.plays or any(map(states.is_thinned, states.controls))
     notes = [NOT_HERE.format(", ".join(missing))] * bool(missing) + [APART] * bool(is_few)
     notes += [ANSWERED] * bool(states.clicks) + [CLICKED] * any(" " in name for name in states.shown)
     return figure_html(panel, states.controls, states.start, notes, packed(states), "kept")

@@ -34,9 +34,7 @@ OF_README = (
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "repository", nargs="?", default="", help="owner/name on GitHub; without: take it out"
-    )
+    parser.add_argument("repository", nargs="?", default="", help="owner/name on GitHub; none takes it out")
     repository = parser.parse_args(arguments).repository
     if repository and not re.fullmatch(r"[\w-]+/[\w.-]+", repository, re.ASCII):
         return f"{repository!r} is not of the form owner/name, as in octocat/attention-course"

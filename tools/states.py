@@ -133,9 +133,7 @@ class States:
 
     def _named(self, settings):
         """Return the values of the controls that can be moved at these settings."""
-        return {
-            name: options[i][1] for (name, options), i in zip(self.controls.items(), settings, strict=True)
-        }
+        return {name: menu[i][1] for (name, menu), i in zip(self.controls.items(), settings, strict=True)}
 
     # --- an explorer that does not remember -----------------------------------------------------------
 
@@ -186,7 +184,7 @@ class States:
     def _whole_rows(self):
         """Return where one control that was thinned has all its options, and no other slider is moved."""
         for k, (name, options) in enumerate(self.controls.items()):
-            if len(self.stops[name]) < len(options):
+            if self.is_thinned(name):
                 one_moved = [
                     (*self.start[:other], i, *self.start[other + 1 :])
                     for other, (menu, stops) in enumerate(self.stops.items())
@@ -279,8 +277,11 @@ class States:
 
     def offers_few(self, name):
         """Tell whether a control is to offer only what is kept while the others stay as they are."""
-        is_thinned = len(self.stops[name]) < len(self.controls[name])
-        return bool(self.plays) or is_thinned or name in self.follows or is_slider(self.panel, name)
+        follows = name in self.follows
+        return bool(self.plays) or follows or self.is_thinned(name) or is_slider(self.panel, name)
+
+    def is_thinned(self, name):
+        return len(self.stops[name]) < len(self.controls[name])
 
 
 def untold(make):

@@ -128,10 +128,7 @@ def _by_position(distances):
 
 COMPARING = {
     "the letter after the latest copy": (_latest_copy, "it is right wherever the letter has come before."),
-    "the model of many distances": (
-        _guesses_of("varying"),
-        "it compares letters, though not each of its guesses is right.",
-    ),
+    "the model of many distances": (_guesses_of("varying"), "it compares letters, and errs now and then."),
 }
 BY_CHANCE = "it is right by chance alone, about once in 26 guesses."
 NOT_COMPARING = {

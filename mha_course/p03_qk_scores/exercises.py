@@ -35,10 +35,7 @@ dog = {
         ({"new column": [2, 5, 1, -2]}, "“new column” has the score of “dog” with itself: leave it out."),
         ({"new column": [2, -3, -5]}, "“new column” holds key times key: who asks in a column?"),
         ({"new column": [1.41, 3.54, 0.71]}, "“new column” is divided by √d_k already: page 04 does so."),
-        (
-            {"new column": [[2, 0], [2, 3], [1, 0]]},
-            "“new column” holds products: what is the sum of each two?",
-        ),
+        ({"new column": [[2, 0], [2, 3], [1, 0]]}, "“new column” holds products: what do they add up to?"),
         ({"new row": [2, 1, 1]}, "“new row” holds query times query: what do the other words answer with?"),
         ({**_COLUMN, "finds it": {"fish"}}, "“finds it”: “dog” finds “fish”, by its row. Who finds “dog”?"),
         ({**_COLUMN, "finds it": "cat"}, "“finds it”: how does “cat” score with itself, and with “dog”?"),

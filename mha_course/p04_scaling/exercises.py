@@ -34,10 +34,7 @@ stands_still = ValueExercise(
     mistakes=[
         ({"scaled": 0.0263}, "“scaled” is the relative growth: what is new minus old?"),
         ({"scaled": 0.0197}, "“scaled” fits 0.1 · slope, but the slope falls: subtract the two weights."),
-        (
-            {"scaled": 0.0108},
-            "“scaled” is 16.8/24.8 − 16/24: which number does softmax raise to a score first?",
-        ),
+        ({"scaled": 0.0108}, "“scaled” is 16.8/24.8 − 16/24: which number does softmax raise to a score?"),
         ({"scaled": 0.7503}, "“scaled” is the new weight: by how much is it above the old one?"),
         ({"scaled": 0.0031}, "“scaled” divides by d_k, not its root."),
         ({"scaled": 0.1}, "“scaled” is how far the score moves: how far does softmax then move the weight?"),

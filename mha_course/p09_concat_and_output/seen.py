@@ -13,9 +13,7 @@ from mha_course.p09_concat_and_output import diagnoses
 from mha_helpers.style import number
 
 _A_LOW_SCORE = "A hidden score becomes {}, so words whose other scores are as low look there: what is lower?"
-_NOTHING_LEFT = (
-    "You share out first and hide afterwards: if hidden scores have taken all, what is left to divide?"
-)
+_NOTHING_LEFT = "You share out first, then hide: if hidden scores have taken all, what is left to divide?"
 _AFTER_SOFTMAX = "−∞ is written into the weights, after softmax: what becomes 0 if it is there before?"
 
 

@@ -178,10 +178,7 @@ FALSE = {
         _leak_of_one,
         "writing by itself it takes the things told first, so that half of its stories are untrue.",
     ),
-    "things told first, whoever is asked": (
-        _says(always=FIRST),
-        "half of its stories are true, and all grammar.",
-    ),
+    "things told first, whoever is asked": (_says(always=FIRST), "half of its stories are true."),
     "things told last, whoever is asked": (_says(always=LAST), "the other half of its stories is true."),
     "own things twice": (_says(takes=[0, 1, 0, 1]), "the given things are wrong in all stories."),
     "always red": (_says(constant="red"), "its grammar and its things are right, its colours are not."),
@@ -215,9 +212,7 @@ class TruthTest(TestExercise):
         if not candidate.is_right and torch.equal(*ends):
             return f"“{candidate.name}” is right on all you try, by chance: how many stories, {len(told)}?"
         wrong = zip(self.candidates, verdicts, strict=False)
-        passing = [
-            each.name.removeprefix("a wrong ") for each, said in wrong if said and "a wrong" in each.name
-        ]
+        passing = [one.name.removeprefix("a wrong ") for one, said in wrong if said and "a wrong" in one.name]
         if passing and len(passing) < 4:
             return f"A wrong {' or '.join(passing)} passes: which of the words that it writes do you compare?"
         return None
@@ -278,10 +273,7 @@ five_curves = ValueExercise(
         ({"E": ...}, "E: its loss stands still at 0.12, and half of its stories are true: what is guessed?"),
         ({"guess": 1 / 6}, "Which base has your logarithm of 2? A loss takes the natural one."),
         ({"guess": math.log10(2) / 6}, "Which base has your logarithm of 2? A loss takes the natural one."),
-        (
-            {"guess": -math.log(2) / 6},
-            "The size is right: which sign has a loss, and which the logarithm of a half?",
-        ),
+        ({"guess": -math.log(2) / 6}, "The size is right: which sign has the logarithm of a half?"),
         ({"guess": 1 / 12}, "A sixth of one half is 0.08: what is the surprise at one of two?"),
         ({"guess": 1.39}, "That is what A has: here one word of six is guessed, among two colours."),
     ],

@@ -56,7 +56,7 @@ def microsofts_own(operator, given, heads, **options):
     return in_onnxruntime(file, given)
 
 
-def microsoft_attention(q, k, v, mask, causal, heads):
+def multi_head(q, k, v, mask, causal, heads):
     """A mask that is added has its own input, attention_bias; bool masks are for padding alone."""
     return microsofts_own("MultiHeadAttention", named(q, k, v, mask), heads, unidirectional=int(causal))
 
@@ -105,9 +105,7 @@ CALLABLES = {
     "onnx": {"onnx's reference, Attention of opset 23": standard(in_the_reference)},
     "onnxruntime": {
         "onnxruntime, Attention of opset 23": standard(in_onnxruntime),
-        "onnxruntime, com.microsoft.MultiHeadAttention": Adapter(
-            microsoft_attention, "b n hd", 4, shares_heads=False
-        ),
+        "onnxruntime, com.microsoft.MultiHeadAttention": Adapter(multi_head, "b n hd", 4, shares_heads=False),
         "onnxruntime, com.microsoft.GroupQueryAttention": Adapter(grouped_queries),
     },
     "openvino": {
