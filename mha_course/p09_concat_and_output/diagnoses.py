@@ -27,48 +27,32 @@ def steps(x, source, mask, h, w_q, w_k, w_v, w_o):
     concat = merge(heads, h)
     return w_o(concat), weights
 """
-HELPERS = """
-def cut(table, h):
-    return table if h is None else table.unflatten(-1, (h, -1)).transpose(-3, -2)
+# Ways to cut into heads and to merge them; where there are none, h is None, a table stays as it is.
+OF_HEADS = {
+    "cut": lambda table, h: table.unflatten(-1, (h, -1)).transpose(-3, -2),
+    "by_view": lambda table, h: table.reshape(len(table), h, table.shape[1], -1),
+    "every_hth": lambda table, h: table.unflatten(-1, (-1, h)).movedim(-1, -3),
+    "words_first": lambda table, h: table.unflatten(-1, (h, -1)),
+    "viewed_words_first": lambda table, h: table.reshape(len(table), h, table.shape[1], -1).transpose(1, 2),
+    "uncut": lambda table, h: table.unsqueeze(-3),
+    "merge": lambda heads, h: heads.transpose(-3, -2).flatten(-2),
+    "merged_by_view": lambda heads, h: heads.reshape(heads.shape[0], heads.shape[2], -1),
+    "merged_by_transpose": lambda heads, h: heads.mT.reshape(heads.shape[0], heads.shape[2], -1),
+    "merged_by_feature": lambda heads, h: heads.movedim(-3, -1).flatten(-2),
+    "averaged": lambda heads, h: heads.mean(-3).repeat(1, 1, h),
+}
+_GIVEN = {
+    "torch": torch,
+    "later": lambda scores, mask=None: torch.ones(scores.shape[-2:]).triu(1).bool() & (mask is None),
+    "swap": lambda table: table if 1 in table.shape[-2:] else table.mT,
+}
 
-def merge(heads, h):
-    return heads if h is None else heads.transpose(-3, -2).flatten(-2)
 
-def by_view(table, h):
-    return table if h is None else table.reshape(table.shape[0], h, table.shape[1], -1)
+def _where_there_are_heads(change, table, h):
+    return table if h is None else change(table, h)
 
-def every_hth(table, h):
-    return table if h is None else table.unflatten(-1, (-1, h)).movedim(-1, -3)
 
-def words_first(table, h):
-    return table if h is None else table.unflatten(-1, (h, -1))
-
-def viewed_words_first(table, h):
-    return table if h is None else by_view(table, h).transpose(1, 2)
-
-def uncut(table, h):
-    return table if h is None else table.unsqueeze(-3)
-
-def merged_by_view(heads, h):
-    return heads if h is None else heads.reshape(heads.shape[0], heads.shape[2], -1)
-
-def merged_by_transpose(heads, h):
-    return heads if h is None else heads.mT.reshape(heads.shape[0], heads.shape[2], -1)
-
-def merged_by_feature(heads, h):
-    return heads if h is None else heads.movedim(-3, -1).flatten(-2)
-
-def averaged(heads, h):
-    return heads if h is None else heads.mean(-3).repeat(1, 1, h)
-
-def later(scores, mask=None):
-    return torch.ones(scores.shape[-2:]).triu(1).bool() & (mask is None)
-
-def swap(table):
-    return table if table.shape[-1] == 1 or table.shape[-2] == 1 else table.mT
-"""
-_GIVEN = {"torch": torch}
-exec(HELPERS, _GIVEN)
+_GIVEN |= {name: functools.partial(_where_there_are_heads, change) for name, change in OF_HEADS.items()}
 
 # A mistake: what it changes in the steps, in their order, then the sentence.
 MISTAKES = changes("""
