@@ -114,14 +114,25 @@ def unpacked(kept):
 
 
 def difference(name, before, now):
-    """Name the first mark that differs, or ""; numbers may differ by what another machine rounds."""
+    """Say what differs first, or ""; numbers may differ by what another machine rounds."""
     svgs = [re.sub('href="[^"]*"', "", unpacked(kept)) for kept in (before, now)]
     marks = [re.findall("<[^>]*>|[^<>]+", svg) for svg in svgs]
     marks = [[*others, whole] for whole, *others in marks]  # whose label repeats all words: last
-    for was, mark in itertools.zip_longest(*marks, fillvalue="nothing"):
+    for i, (was, mark) in enumerate(itertools.zip_longest(*marks, fillvalue="nothing")):
         if was != mark and not (mark.startswith("<") and alike(was, mark, abs_tol=0.11)):
-            return f"{was} was drawn, now {mark}"
+            words = next((words.strip() for words in marks[1][i:] if words.strip()[:1] not in ("", "<")), "")
+            return f"{_in_words(was, mark)}, by “{words[:80]}”"
     return ""
+
+
+def _in_words(was, mark):
+    """Say which attributes of a mark differ, as in "rect, fill-opacity 0.31 → 0.13", or which mark is another."""
+    tags = [each.split()[0].lstrip("<") for each in (was, mark)]
+    if not was.startswith("<") or tags[0] != tags[1]:
+        return f"{was} was drawn, now {mark}"
+    before, now = (dict(re.findall('([-:\\w]+)="([^"]*)"', each)) for each in (was, mark))
+    changed = [name for name in before | now if before.get(name) != now.get(name)]
+    return ", ".join([tags[0], *(f"{name} {before.get(name)} → {now.get(name)}" for name in changed)])
 
 
 def side_by_side(before, now):

@@ -161,9 +161,9 @@ def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(t
     mark = '<rect x="10" width="5" height="9" fill="#112233"/><text>0.32</text>'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">{mark}</svg>'
     changes = {  # each with what is said of it
-        "colour": ('fill="#112233"', 'fill="#000000"', '9" fill="#000000"/>'),
+        "colour": ('fill="#112233"', 'fill="#000000"', "rect, fill #112233 → #000000, by “0.32”"),
         "fewer": ("<text>0.32</text>", "", "<text> was drawn, now </svg>"),
-        "moved": ('x="10"', 'x="12"', 'now <rect x="12"'),
+        "moved": ('x="10"', 'x="12"', "rect, x 10 → 12, by “0.32”"),
         "rounded": ('x="10"', 'x="10.1"', ""),  # as another machine may
         "words": ("0.32", "0.35", "0.32 was drawn, now 0.35"),
     }
