@@ -105,21 +105,17 @@ class RightAnswer:
     def __init__(self, right, asked):
         self.right, self.asked = right, asked
 
-    def is_mistake(self, got, wrong, rough=False):
-        """Tell whether ``got`` is the mistake ``wrong``; ``...`` is anything wrong of the right kind.
-
-        A mistake's numbers may be rounded in the answer, where ``rough`` to one or two decimals.
-        """
+    def is_mistake(self, got, wrong):
+        """Tell whether ``got`` is the mistake ``wrong`` or near it; ``...`` is any wrong one of its kind."""
         if wrong is ...:
             return self._is_of_this_kind(got) and difference(got, self.right, self.asked) is not None
         values, numbers = as_float64(got), as_float64(wrong)
         if values is None or numbers is None or values.shape != numbers.shape:
             return difference(got, wrong, self.asked) is None
-        tries = [numbers, *(numbers.round(decimals=n) for n in (1, 2) if rough and numbers.numel() > 1)]
         near = torch.isclose(values, numbers, rtol=5e-3, atol=0)
         if (expected := as_float64(self.right)) is not None and expected.shape == values.shape:
             near &= (values - numbers).abs() <= (values - expected).abs() + 1e-6  # else it is the right one
-        return any((near | close(values, each, self.asked.decimals)).all() for each in tries)
+        return bool((near | close(values, numbers, self.asked.decimals)).all())
 
     def _is_of_this_kind(self, got):
         shapes = (getattr(as_float64(each), "shape", None) for each in (got, self.right))
@@ -130,8 +126,6 @@ class Text(RightAnswer):
     """One of the texts that are offered."""
 
     def difference(self, got, subject):
-        if isinstance(got, set | list | tuple) and len(got) == 1:
-            (got,) = got
         if not isinstance(got, str):
             return f"{subject} is {called(got)}; text in quotes is needed."
         offered = _plain(got) in self.asked.choices or self.right not in self.asked.choices
@@ -154,37 +148,32 @@ class Choices(RightAnswer):
         good, bad = counted(len(got & right), "right choice"), counted(len(got - right), "wrong one")
         return f"{subject} has {good}, {bad}, and lacks {len(right - got)}." if got != right else None
 
-    def is_mistake(self, got, wrong, rough=False):
+    def is_mistake(self, got, wrong):
         if isinstance(wrong, set) or wrong is ...:
-            return super().is_mistake(got, wrong, rough)
+            return super().is_mistake(got, wrong)
         chosen = self.chosen(got)  # one choice: missing, or not to be there
         return isinstance(chosen, set) and (wrong in chosen) != (wrong in self.right)
 
     def chosen(self, got):
         """Return the set that was chosen; what is wrong with it, if it is none."""
-        letters = all(isinstance(choice, str) and len(choice) == 1 for choice in self.right)
+        letters = all(len(choice) == 1 for choice in self.right)
         if isinstance(got, str):  # "ac" or "a, c" in place of {"a", "c"}
             words = [word for word in re.findall(r"[^\s,;.]+", got) if word != "and"]
             got = list(words[0]) if letters and len(words) == 1 else words
-        got = got.tolist() if hasattr(got, "tolist") else got
-        got = [got] if isinstance(got, int | float) and not isinstance(got, bool) else got
         if not isinstance(got, set | frozenset | list | tuple | range):
             kind = "{}, which is an empty dict" if got == {} else called(got)
             return f"is {kind}; a set in curly brackets is needed"
         chosen, offered = list(map(_plain, got)), self.asked.choices
-        if other := [choice for choice in chosen if not isinstance(choice, str | int | float)]:
+        if other := [choice for choice in chosen if not isinstance(choice, str)]:
             return f"has {called(other[0])}, which is none of the choices"
         listed = set(map(_plain, self.right)) <= set(offered)
         if strange := [choice for choice in chosen if listed and choice not in offered]:
-            return f"has “{min(strange, key=str)}”, which is none of the choices"
+            return f"has “{min(strange)}”, which is none of the choices"
         return set(chosen)
 
 
 def _plain(choice):
-    if not isinstance(choice, str):
-        return as_python(choice)
-    choice = " ".join(choice.casefold().split()).strip("'\"“”.() ")
-    return int(choice) if choice.isdecimal() else choice
+    return " ".join(choice.casefold().split()).strip("'\"“”.() ") if isinstance(choice, str) else choice
 
 
 class Parts(RightAnswer):
@@ -228,10 +217,10 @@ class Entries(RightAnswer):
         parts = Parts(list(right.values()), self.asked)
         return parts._part_by_part([got[name] for name in right], list(right), subject)
 
-    def is_mistake(self, got, wrong, rough=False):
+    def is_mistake(self, got, wrong):
         entries = {**dict.fromkeys(wrong), **(got if isinstance(got, dict) else {})}
         each = ((right_answer(self.right[name], self.asked), entries[name], wrong[name]) for name in wrong)
-        return all(right.is_mistake(entry, mistake, rough) for right, entry, mistake in each)
+        return all(right.is_mistake(entry, mistake) for right, entry, mistake in each)
 
     def wrong_entries(self, got):
         return [name for name in self.right if difference(got.get(name), self.right[name], self.asked)]

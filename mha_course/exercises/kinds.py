@@ -44,7 +44,7 @@ class ValueExercise(Exercise):
     def _judge(self, answer):
         right, sentence = right_answer(self.right, self.asked), difference(answer, self.right, self.asked)
         for wrong, words in self.mistakes if sentence else ():
-            if right.is_mistake(answer, wrong, rough=ROUNDED not in sentence):
+            if right.is_mistake(answer, wrong):
                 if ROUNDED in sentence:
                     return f"{sentence} If nothing was rounded: {words}"
                 bad = right.wrong_entries(answer) if isinstance(self.right, dict) else ()

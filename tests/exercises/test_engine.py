@@ -59,9 +59,8 @@ def test_any_way_to_write_what_is_asked_for_is_right_and_what_is_right_is_never_
         (TABLE, [TABLE.tolist(), TABLE.numpy(), tuple(TABLE), TABLE.double(), np.float32(TABLE.tolist())]),
         ([1, 2, 3, 4], [[[1, 2, 3, 4]]]),
         (524288, [524288.0, Fraction(524288)]),
-        ("flatter", [" 'Flatter'. ", {"flatter"}, ("flatter",)]),
+        ("flatter", [" 'Flatter'. "]),
         ({"A", "C"}, [{"c", "a"}, ["A", "C"], "A, C"]),
-        ({1, 5}, ["1, 5", ["1", 5]]),
     ):
         assert [reply(value(right), answer) for answer in answers] == [CORRECT] * len(answers)
     for wrong in (1.5, [1, 2], "no", None, {"a": 1}, torch.zeros(3)):
