@@ -135,6 +135,24 @@ def positions_after_copies(letters):
     return after_a_copy & causal_mask(n) & (torch.arange(n) > 0)
 
 
+def lift(scores, letters, distance):
+    """Return by how much scores lift the positions where a head of layer 1 has to look.
+
+    For each query whose next letter can be known: the average score of the letters that followed its earlier
+    copies, minus that of all other letters that the mask allows; then the average over these queries.
+    Shapes: scores ``(b, n, n)``, letters ``(b, n)``, distance ``(b)`` -> a number. Used in deeper/10.
+
+    >>> letters = torch.tensor([[0, 1, 0, 1]])  # from position 2 on the next letter can be known
+    >>> scores = torch.tensor([[1.0, 5, 2, 0]]).repeat(4, 1)  # the right position is 1: a 0 stands before it
+    >>> lift(scores[None], letters, torch.tensor([2]))
+    3.5
+    """
+    right = positions_after_copies(letters)  # (b, n, n)
+    parts = right, causal_mask(letters.shape[-1]) & ~right
+    on_right, on_other = ((scores * part).sum(dim=-1) / part.sum(dim=-1) for part in parts)  # (b, n) each
+    return (on_right - on_other)[:, :-1][predictable(letters, distance)].mean().item()
+
+
 def share_right(logits, letters, distance):
     """Return the share of predictable letters with the largest logit, ``(b, n, 26)``. Used in deeper/10."""
     right = logits[:, :-1].argmax(dim=-1) == letters[:, 1:]  # (b, n, 26) -> (b, n - 1)
