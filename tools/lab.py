@@ -121,18 +121,34 @@ def open_copy(page, address, name):
     page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
 
 
+def close_notebook(page):
+    """End the kernel of the notebook that is seen, and close it as it is."""
+    page.evaluate(f"async () => {{ await {WIDGET}.sessionContext.shutdown(); {WIDGET}.dispose(); }}")
+
+
 def error_outputs(page):
     cells = f"{WIDGET}.content.widgets.map(cell => cell.model.sharedModel.toJSON())"
     return faults_of(page.evaluate(f"() => {cells}"))
 
 
-def run_all(page, above=None):
-    """Run every cell, or those above one, until one fails; without the file's outputs."""
+def run_all(page):
+    """Run every cell until one fails; without the file's outputs."""
+    clear_outputs(page)
+    run(page, "window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+
+def run_cells(page, indices):
+    """Run these cells one after the other, also after one that fails."""
+    activate = f"{WIDGET}.content.activeCellIndex = i"
+    execute = "await window.jupyterapp.commands.execute('notebook:run-cell')"
+    run(page, f"(async () => {{ for (const i of {indices}) {{ {activate}; {execute}; }} }})()")
+
+
+def clear_outputs(page):
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-    if above is not None:
-        page.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = {above}; }}")
-    command = "notebook:run-all-cells" if above is None else "notebook:run-all-above"
-    run = f"window.jupyterapp.commands.execute('{command}')"
-    page.evaluate(f"() => {{ window.ran = false; {run}.finally(() => {{ window.ran = true; }}); }}")
+
+
+def run(page, promise):
+    page.evaluate(f"() => {{ window.ran = false; {promise}.finally(() => {{ window.ran = true; }}); }}")
     page.wait_for_function("() => window.ran", timeout=RUN_TIMEOUT, polling=LOOK_EVERY)
     page.wait_for_timeout(500)  # widgets draw themselves after the kernel is idle

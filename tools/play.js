@@ -62,6 +62,7 @@ class Kept {
 
 // The kinds of picture, by the figure's data-picture.
 const PICTURES = {};
+let remembering; // what writes the address, of whichever picture was used last
 
 class Picture {
   constructor(panel, number, content) {
@@ -116,8 +117,10 @@ class Picture {
     this.remember();
   }
 
+  // Once nothing was chosen for a moment: a browser takes few changes of its address a second, a slider makes many.
   remember() {
-    history.replaceState(null, "", `${this.name}=${this.address}`);
+    clearTimeout(remembering);
+    remembering = setTimeout(() => history.replaceState(null, "", `${this.name}=${this.address}`), 200);
   }
 
   get address() {
@@ -207,6 +210,7 @@ class Picture {
   open() {
     const [, which, settings, clicked = ""] = LINK.exec(location.hash) || [];
     if (`#picture-${which}` !== this.name) return;
+    clearTimeout(remembering);
     this.link(settings.split(",").map(Number), clicked);
     for (let fold = this.panel.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     this.panel.scrollIntoView();

@@ -1,4 +1,4 @@
-"""A Chromium, and a JupyterLab for it, for the tests of a file; without a Chromium they are left out."""
+"""A Chromium, and a JupyterLab open in it, for all tests of a process; without a Chromium they are left out."""
 
 import importlib.util
 
@@ -7,7 +7,7 @@ import pytest
 collect_ignore_glob = [] if importlib.util.find_spec("playwright") else ["test_*.py"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     from tools.lab import chromium, find_chromium
 
@@ -17,7 +17,7 @@ def browser():
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def lab(browser, tmp_path_factory):
     """The address of a JupyterLab, and the folder in which it keeps copies of the pages."""
     from tools.lab import jupyterlab
@@ -25,3 +25,28 @@ def lab(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     with jupyterlab(folder) as address:
         yield address, folder
+
+
+@pytest.fixture(scope="session")
+def tab(browser, lab):
+    """A page of the browser in which JupyterLab stays open: loading it costs more than most of what is done with it."""
+    page = browser.new_page()
+    page.asked = []  # addresses
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("websocket", lambda socket: page.asked.append(socket.url))
+    return page
+
+
+@pytest.fixture
+def open_in(tab, lab):
+    """A function that opens a notebook in a window of this width and runs it. Returns the browser's page."""
+    from tools.lab import close_notebook, open_notebook, run_all
+
+    def opened(notebook, width=1440):
+        tab.set_viewport_size({"width": width, "height": 900})
+        open_notebook(tab, *lab, notebook)
+        run_all(tab)
+        return tab
+
+    yield opened
+    close_notebook(tab)

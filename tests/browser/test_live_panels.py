@@ -8,7 +8,7 @@ from PIL import Image
 
 from mha_course.p09_concat_and_output.machine import MATRICES
 from tools import readme_picture
-from tools.lab import KERNEL, WIDGET, error_outputs, open_copy, open_notebook, run_all
+from tools.lab import KERNEL, WIDGET, error_outputs, open_copy, run_all
 from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 from tools.stored_pictures import live_picture
 
@@ -17,11 +17,9 @@ FAULTS = ["import sys\n\nprint('a warning', file=sys.stderr)", "1 / 0"]
 PATIENCE = 20_000  # milliseconds; a change takes about sixty, and much longer on a busy machine
 
 
-def test_clicks_lead_through_the_machine_and_back_and_keys_through_its_tour_and_menus(browser, lab):
+def test_clicks_lead_through_the_machine_and_back_and_keys_through_its_tour_and_menus(open_in):
     pytest.importorskip("anywidget")
-    machine = browser.new_page(viewport={"width": 1440, "height": 900})
-    open_notebook(machine, *lab, [SOURCE])
-    run_all(machine)
+    machine = open_in([SOURCE])
     assert error_outputs(machine) == []
 
     def says(line):
@@ -61,13 +59,11 @@ SEEN = """() => {
 }"""
 
 
-def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(browser, lab):
+def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(open_in, lab):
     """On the first day the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
     itself after two minutes. Each day loads JupyterLab anew, in the same tab: there it costs half as much.
     """
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    open_notebook(page, *lab, PAGE)
-    run_all(page)
+    page = open_in(PAGE)
     at_start = page.evaluate(SEEN)
     page.locator(".mha-panel .widget-slider [role=slider]").first.press("ArrowLeft")
     page.wait_for_timeout(1000)
@@ -106,11 +102,9 @@ END_AS_A_CULLER = """id => fetch(`/api/kernels/${id}`, {
 })"""
 
 
-def test_a_panel_without_an_answer_says_so_until_the_answer_comes(browser, lab):
+def test_a_panel_without_an_answer_says_so_until_the_answer_comes(open_in):
     pytest.importorskip("anywidget")
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    open_notebook(page, *lab, [SOURCE])
-    run_all(page)
+    page = open_in([SOURCE])
 
     def moved():
         """Whether the Panel says that no answer came, 4 seconds after its slider moved."""
@@ -126,10 +120,8 @@ def test_a_panel_without_an_answer_says_so_until_the_answer_comes(browser, lab):
     assert moved()
 
 
-def test_the_moving_picture_shows_d_k_from_1_to_16_and_then_five_weights(browser, lab, tmp_path, monkeypatch):
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    open_notebook(page, *lab, [readme_picture.CODE, *FAULTS])
-    run_all(page)
+def test_the_moving_picture_shows_d_k_from_1_to_16_and_then_five_weights(open_in, tmp_path, monkeypatch):
+    page = open_in([readme_picture.CODE, *FAULTS], width=1280)
     said = [fault.partition(": ")[2] for fault in error_outputs(page)]
     assert said == ["stderr: a warning\n", "ZeroDivisionError: division by zero"]
     monkeypatch.setattr(readme_picture, "opened", lambda cells, **_: contextlib.nullcontext(page))

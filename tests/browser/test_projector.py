@@ -3,7 +3,7 @@
 import shutil
 
 import course
-from tools.lab import OPEN_TIMEOUT, READY, WIDGET, jupyterlab, run_all
+from tools.lab import LOOK_EVERY, OPEN_TIMEOUT, READY, WIDGET, clear_outputs, jupyterlab, run_all
 from tools.notebook import ROOT
 
 HEIGHT = 515  # pixels that are left for the notebook, of 576
@@ -41,7 +41,7 @@ def test_only_the_notebook_is_shown_and_what_is_run_with_the_key_that_teaching_n
         page = browser.new_page(viewport={"width": 1024, "height": 576})
         page.goto(f"{address}/doc/tree/{course.PROJECTED_PAGE}")
         page.locator(".jp-NotebookPanel-notebook").wait_for()
-        page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT)
+        page.wait_for_function(f"() => {READY}", timeout=OPEN_TIMEOUT, polling=LOOK_EVERY)
         page.wait_for_timeout(1000)  # bars that were to come back, would come now
         seen = page.locator(".jp-NotebookPanel-notebook").bounding_box()
         assert (seen["x"], seen["width"]) == (0, 1024)
@@ -49,13 +49,14 @@ def test_only_the_notebook_is_shown_and_what_is_run_with_the_key_that_teaching_n
         assert not any(bar.is_visible() for bar in page.locator(BARS).all())
         assert not page.evaluate("() => window.jupyterapp.commands.isToggled('docmanager:toggle-autosave')")
         run_all(page)
-        page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+        clear_outputs(page)
         page.evaluate(f"() => {{ {WIDGET}.content.activeCellIndex = 0; {WIDGET}.content.activate(); }}")
         cells, index, last, rooms = 0, 0, None, []
         while index != last:
             if page.evaluate(f"() => {WIDGET}.content.activeCell.model.type") == "code":
                 page.keyboard.press("Control+Enter")
-                page.wait_for_function(f"() => (({SEEN})() ?? 1) >= 0.95", timeout=15_000)
+                seen = f"() => (({SEEN})() ?? 1) >= 0.95"
+                page.wait_for_function(seen, timeout=15_000, polling=LOOK_EVERY)
                 cells += 1
             rooms.append(page.evaluate(ROOM))
             page.keyboard.press("ArrowDown")
