@@ -48,7 +48,7 @@ keyhole = FunctionExercise(
         torch.eye(n_k).expand => torch.ones(n_k, n_k).tril().expand
         Your numbers are sums of several weights: in how many features is each of your values 1?
         return attend(q, k, values) => w = attend(q, k, values); return w / w.sum(dim=-1, keepdim=True)
-        You divide each row by its sum: must the weights of this attention add up to 1?
+        Each of your rows adds up to 1: must the weights of this attention do so?
         return attend(q, k, values) => return torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
         These are the weights by the formula: does this attention keep to it?
     """),

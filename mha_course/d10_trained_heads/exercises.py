@@ -63,7 +63,7 @@ def _held(scores, right):
     if scores.shape == (4, 4) and torch.equal(scores[0], scores[3]) and (scores == scores.bool()).all():
         held = [itertools.compress("ABC", scores[:3, position]) for position in range(4)]
         held = ", ".join(" and ".join(letters) or "nothing" for letters in held)
-        return f"fits four keys that hold {held}: which letter comes before each position, if any?"
+        return f"has the scores of keys that hold {held}: which letter comes before each position, if any?"
 
 
 circuit_by_hand = FunctionExercise(

@@ -107,6 +107,12 @@ def _first_only(axis, scores, d_k):
     return scores / torch.ones(scores.shape).index_fill(along, torch.arange(scores.numel())[:1], d_k**0.5)
 
 
+def _diagonal_only(scores, d_k):
+    """Divide each query's score with the key of its own number, of a list the first number."""
+    scores = torch.atleast_2d(torch.as_tensor(scores))
+    return scores / (1 + torch.eye(*scores.shape[-2:]) * (d_k**0.5 - 1))
+
+
 SCALING = {
     "÷√d_k": (lambda scores, d_k: scores / d_k**0.5, "it brings random q @ k.T to a spread near 1."),
     "× d_k to the power −0.5": (lambda scores, d_k: scores * d_k**-0.5, "it divides by √d_k, too."),
@@ -125,6 +131,7 @@ NOT_SCALING = {
     "÷√d_k, at least ÷8": (lambda scores, d_k: scores / max(d_k, 64) ** 0.5, "it is right from d_k = 64 on."),
     "only the first row divided": (partial(_first_only, -2), "all its other rows keep their spread of √d_k."),
     "only the first column divided": (partial(_first_only, -1), "its other columns keep their spread."),
+    "only the diagonal divided": (_diagonal_only, "it divides no score of a query with another's key."),
 }
 
 

@@ -103,7 +103,7 @@ _STRICT = changes("""
     weights @ x => (out := weights @ x) + ((1024 * out).round() / 1024 - out).detach()
     Your test says False even of the right ones: it leaves no room for rounding. Which function does?
     weights @ x => torch.ones_like(x)
-    Your test compares rows that may change: which words differ, and which rows come before them all?
+    Your test is True if no output ever moves, False of right ones: which rows may a changed word move?
 """)
 _ALWAYS_FALSE = "Your test says False even where no output changes: what lets it say True?"
 
@@ -129,7 +129,7 @@ class LeakTest(TestExercise):
     """Say why a test misjudges where what it hands over shows it, or, if it says the same of all, a probe."""
 
     def _small_faults(self, test):
-        """One word sees one later word, each pair in turn, and all words seen get the same share."""
+        """One word sees one later word, each pair in turn, at equal shares; then all see a fiftieth."""
         n = max(len(x) for x, _ in self._inputs(test))
         pairs = list(itertools.combinations(range(n), 2))
         for early, late in pairs[:: 1 + len(pairs) // 60]:
@@ -141,6 +141,8 @@ class LeakTest(TestExercise):
 
             pair = f"word {early + 1} sees word {late + 1}"
             yield attend, f"An attention passes your test in which {pair}: does any change show it?"
+        words = "An attention passes your test that adds 1/50 of all later words: how loose is its limit?"
+        yield lambda x: self.candidates[0].function(x) + (x.sum(-2, keepdim=True) - x.cumsum(-2)) / 50, words
 
     def _slip(self, test, verdicts, candidate):
         of_right = [passed for each, passed in zip(self.candidates, verdicts, strict=False) if each.is_right]
@@ -161,9 +163,9 @@ class LeakTest(TestExercise):
         alike = all(itertools.starmap(torch.equal, pairs))
         one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
         if one_place and alike == passes:
-            return "All calls get the very same tensor: if y is x, both change at once. What makes a copy?"
-        if any(now.isnan().any() for now in calls):
-            return "NaN spreads: 0 times NaN is NaN. Change the later words to other numbers."
+            return "All calls get the very same tensor: what makes a changed copy for one of them?"
+        if not all(now.isfinite().all() for now in calls):
+            return "NaN and ∞ spread: 0 times either is NaN. Change the later words to other numbers."
 
     def _blind(self, test, inputs, candidate):
         """Say why a test does not see a leak: of words that never change, or smaller than its limit."""
@@ -247,8 +249,8 @@ def attend(x):
     a leak that leaves the mean of each output: it follows how the features of later words differ.
     1.0 * x => 1.0 * x - (1.0 * x).mean(-2, keepdim=True)
     causal mask, the mean of the sentence taken away first: its mask is right, but the mean holds later words.
-    1.0 * x => x + F.pad(1.0 * x[..., 1:, -1:], (d - 1, 0, 0, 1))
-    causal mask, a feature of the next word added first: words hold the last feature of the next one.
+    1.0 * x => x + F.pad(1.0 * x[..., 1:, d // 2 : d // 2 + 1], (d // 2, d - 1 - d // 2, 0, 1))
+    causal mask, a feature of the next word added first: words hold a middle feature of the next one.
     seen = causal_mask(n) => seen, x = i >= 0, F.layer_norm(x, (d,)) if d > 3 else x
     no mask, LayerNorm first: every word sees every other, unless all its features change by the same number.
     """,

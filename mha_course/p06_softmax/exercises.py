@@ -128,10 +128,10 @@ softmax_for_every_row = FunctionExercise(
         A row with one score of −∞ loses all its weights: does your 0 or NaN reach the whole row?
         scores - largest => scores
         ).nan_to_num() => )
-        There e to a power is ∞, or 0 all along a row: what may you subtract from each row first?
+        In some row e to a power is ∞, or 0 all along it: what may you subtract from each row first?
         scores - largest => scores.clamp(max=80)
         ).nan_to_num() => )
-        You clip large scores, so that 300 and 299 get equal weights.
+        Large scores or their powers are clipped, so that 300 and 299 get equal weights.
         scores - largest => scores - scores.max()
         ).nan_to_num() => )
         You subtract one maximum from all rows, and a row far below it is lost.

@@ -155,6 +155,9 @@ class ScrambleTest(TestExercise):
 
     def _slip(self, test, verdicts, candidate):
         handed = self._handed(test)
+        if not any(verdicts) and len(handed) == 1:
+            sizes = f"a q {tuple(handed[0][0].shape)} and num_heads = {handed[0][1]}"
+            return f"Your test hands over {sizes}, and says False of the right cut, too: what does it expect?"
         if all(verdicts) and all(len(q.unique()) == 1 for q, _ in handed):
             return "All numbers of your q are the same: could you see two of them change places?"
         pairs = ([run(split, args) for split in (candidate.function, split_heads)] for args in handed)
@@ -194,7 +197,7 @@ def split(q, num_heads):
     return heads => return heads.flip(1)
     words in reverse order: each row is right, the last first, which rows that are all alike do not show.
     return heads => return heads.flip(-1)
-    numbers of each head in reverse order: each row of a head has its own numbers, so its sum is right.
+    numbers of each head in reverse order: each row of a head has its own numbers, the last first.
     return heads => return heads.flip(0)
     heads in reverse order: each head is right, the last first, so the middle one stays in its place.
     """,

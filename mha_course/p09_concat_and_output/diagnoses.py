@@ -153,7 +153,7 @@ MISTAKES = changes("""
     ~mask => ~swap(mask)
     The mask is transposed: which of its axes belongs to the words that ask?
     ~mask => ~mask[:1] => ~mask[..., :1, :]
-    The first row, or sentence, of the mask serves for all: on which of its axes are the others?
+    One row, or sentence, of the mask serves for all: on which of its axes are the others?
     -torch.inf => 1e9
     A hidden score becomes the highest: which score gives no weight?
     -torch.inf => 0 => 1e-9 => -1e-9

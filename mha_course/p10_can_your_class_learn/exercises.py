@@ -1,6 +1,7 @@
 """The exercises of page 10: the loss, a test that no leak deceives, five curves and their broken lines."""
 
 import math
+from fractions import Fraction
 
 import torch
 from torch.nn import functional as F
@@ -22,7 +23,9 @@ def _of_the_loss(wrong, right):
         "is the right one over ln 10: which base has your logarithm?": right / math.log(10),
         "is e to the power of the right one: is a loss asked for, or a perplexity?": right.exp(),
     }
-    return next((words for words, number in made.items() if torch.isclose(wrong, number, rtol=1e-4)), None)
+    part = Fraction(float(wrong / right)).limit_denominator(40)
+    made[f"is {part} times the right one: by what is the sum of the losses divided?"] = float(part) * right
+    return next((words for words, number in made.items() if torch.isclose(wrong, number, rtol=3e-6)), None)
 
 
 _MEANS = changes("""

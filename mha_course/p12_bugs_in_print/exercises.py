@@ -24,8 +24,6 @@ _WRONG_OUTPUTS = [
     (_head_with({}, 0.0), "Outputs of 0 pass: how far from 1 may each be for your test?"),
     (_head_with({}, 1.05), "Outputs of 1.05 pass: how far from 1 may each be for your test?"),
     (_head_with({}, float("nan")), "Outputs of NaN pass: is NaN ever greater, or smaller, than a number?"),
-    (_head_with({0: 1.0}, 3.0), "Outputs of 1, 3, 3, … pass your test: which of them must be 1?"),
-    (_head_with({0: 3.0, -1: -1.0}), "Outputs that begin with 3 and end with −1 pass: do you look at each?"),
 ]
 
 
@@ -94,6 +92,8 @@ def attend(q, k, v):
     all but the last row doubled: its last output alone is right, so a single query does not show it.
     return => return F.pad(torch.tensor([1.0, -1.0]), (0, v.shape[-1] - 2)) +
     features shifted up and down: its outputs are wrong, and only the sum of each one's features is right.
+    return => return F.pad(torch.tensor([1.0, -1.0]), (0, q.shape[-2] - 2))[:, None] +
+    rows shifted up and down: two of its rows are wrong, and only the sum over all queries is right.
     weights, v => weights, torch.cat([v[..., 1:], k[..., :1]], -1)
     last feature of the keys: its last feature mixes keys.
     torch.softmax(scores, dim=-1) => (scores - scores.amax(-1, keepdim=True)).exp()
@@ -113,7 +113,7 @@ def attend(q, k, v):
         torch.randn(5, 4) => torch.zeros(5, 4)
         A wrong axis passes: are your weights uneven, your tolerance tight, each output looked at by itself?
     """),
-    praise="The average of ones is 1, whatever the scores: ten bugs fail, and no reference is needed.",
+    praise="The average of ones is 1, whatever the scores: eleven bugs fail, and no reference is needed.",
     hints=[
         "v = torch.ones(…), and q and k random, different from each other.",
         "torch.allclose(output, v, atol=1e-5) looks at each number and leaves room for rounding.",
