@@ -62,8 +62,8 @@ without_copies = WithoutCopies(
     task="""
     `repeat_interleave` writes each key out again. Do without it, and without
     `scaled_dot_product_attention`, PyTorch's or the course's: cut the axis of the query heads in two,
-    (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; the output is
-    a tensor (b, h, n, d_v).
+    (b, h, n, d_k) → (b, h_kv, group, n, d_k), and let the keys of a group broadcast. No mask; return a
+    tensor (b, h, n, d_v).
     """,
     mistakes=changes("""
         (kv_heads, -1) => (-1, kv_heads)
