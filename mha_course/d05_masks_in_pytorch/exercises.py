@@ -35,7 +35,7 @@ padding_in_front = FunctionExercise(
     task="""
     A model that continues a text needs the last word of every sentence at the end, so sentences are
     padded at the front. Make their causal mask for `F.scaled_dot_product_attention` from the numbers of
-    real words: `lengths` (b) and n → a bool tensor (b, 1, n, n). Padding sees nobody.
+    real words: `lengths` (b) and n → bool tensor (b, 1, n, n). Padding sees nobody.
     """,
     mistakes=changes("""
         >= first_word[:, None] => < lengths[:, None]
