@@ -1,4 +1,4 @@
-"""A Chromium, and a JupyterLab open in it, for all tests of a process; without a Chromium they are left out."""
+"""A Chromium, and a JupyterLab open in it, for all of these tests in a process; without a Chromium they are left out."""
 
 import importlib.util
 
@@ -7,7 +7,7 @@ import pytest
 collect_ignore_glob = [] if importlib.util.find_spec("playwright") else ["test_*.py"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
     from tools.lab import chromium, find_chromium
 
@@ -17,7 +17,7 @@ def browser():
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(browser, tmp_path_factory):
     """The address of a JupyterLab, and the folder in which it keeps copies of the pages."""
     from tools.lab import jupyterlab
@@ -27,7 +27,7 @@ def lab(browser, tmp_path_factory):
         yield address, folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def tab(browser, lab):
     """A page of the browser in which JupyterLab stays open: loading it costs more than most of what is done with it."""
     page = browser.new_page()
