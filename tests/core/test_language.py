@@ -107,6 +107,7 @@ def test_the_attention_of_the_page_which_has_no_cache_writes_the_same(tmp_path):
     model = load_language_model.__wrapped__(path)
     written = model.write("a cat", 9)
     assert len(set(written)) > 4 and model.use(broken_attention()).write("a cat", 9) == written
+    assert not any(part.training for part in model.modules()), "its dropout would be on"
 
 
 SMALL = {"a cat, 12 cats": [66, 260, 13, 222, 18, 19, 260, 84]}

@@ -130,7 +130,7 @@ def _in_words(was, mark):
     tags = [each.split()[0].lstrip("<") for each in (was, mark)]
     if not was.startswith("<") or tags[0] != tags[1]:
         return f"{was} was drawn, now {mark}"
-    before, now = (dict(re.findall('([-:\\w]+)="([^"]*)"', each)) for each in (was, mark))
+    before, now = (dict(re.findall('([-:\\w]+)(?:="|: ?)([^";]*)', each)) for each in (was, mark))
     changed = [name for name in before | now if before.get(name) != now.get(name)]
     return ", ".join([tags[0], *(f"{name} {before.get(name)} → {now.get(name)}" for name in changed)])
 

@@ -158,10 +158,10 @@ def test_nothing_is_kept_that_nobody_draws():
 
 def test_each_difference_is_named_and_pictured_and_only_what_was_shown_is_kept(tmp_path, monkeypatch, capsys):
     pytest.importorskip("resvg_py")
-    mark = '<rect x="10" width="5" height="9" fill="#112233"/><text>0.32</text>'
+    mark = '<rect x="10" width="5" height="9" style="opacity: 1; fill: #112233"/><text>0.32</text>'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">{mark}</svg>'
     changes = {  # each with what is said of it
-        "colour": ('fill="#112233"', 'fill="#000000"', "rect, fill #112233 → #000000, by “0.32”"),
+        "colour": ("fill: #112233", "fill: #000000", "rect, fill #112233 → #000000, by “0.32”"),
         "fewer": ("<text>0.32</text>", "", "<text> was drawn, now </svg>"),
         "moved": ('x="10"', 'x="12"', "rect, x 10 → 12, by “0.32”"),
         "rounded": ('x="10"', 'x="10.1"', ""),  # as another machine may

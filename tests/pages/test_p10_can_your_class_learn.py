@@ -193,3 +193,5 @@ def test_the_learners_class_is_taken_where_it_is_right_and_a_slip_is_told(panel,
     other = learning_explorer()
     other.set(**{"break": explorer.YOURS})
     assert "needs an nn.Linear w_q" in other.message()
+    other.set(**{"break": "nothing"})
+    assert not other.message(), "what is mended is told no longer"
