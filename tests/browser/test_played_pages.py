@@ -76,6 +76,8 @@ def test_a_cell_under_the_mouse_says_its_number_and_every_control_answers_a_key(
         cell.locator("> rect").hover()
         assert cell.locator(".tip").evaluate("tip => getComputedStyle(tip).visibility") == "visible"
         assert any(letter.isdigit() for letter in cell.locator(".tip").text_content())
+        for chosen in panel.locator(".map:hover .rest").all():
+            assert not chosen.is_visible(), "its words stand upon those of the chosen cell"
         for control in panel.locator("[data-control]").all():
             seen = {shown(panel)}
             for key, back in KEYS.items():
