@@ -7,8 +7,12 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
 
-_causal = partial(scaled_dot_product_attention, is_causal=True)
-_unscaled = partial(scaled_dot_product_attention, scale=1.0)
+
+def _attend(q, k, v, **options):
+    """Take four axes only, as code with einsum or bmm does, by the names of the task."""
+    if k.dim() != 4 or v.shape[:3] != k.shape[:3]:
+        raise ValueError(f"v is {tuple(v.shape)}, and (b, h, n_k, d_v) is needed for k {tuple(k.shape)}")
+    return scaled_dot_product_attention(q, k, v, **options)
 
 
 def _with_a_sink(q, k, v):
@@ -19,20 +23,21 @@ def _with_a_sink(q, k, v):
     return scaled_dot_product_attention(q, k, v, attn_mask=allowed)
 
 
+_causal, _unscaled = partial(_attend, is_causal=True), partial(_attend, scale=1.0)
 _ASK, _ANSWER = numbers(1, 2, 3, 4), numbers(1, 2, 5, 4, seed=1)
 
 keyhole = FunctionExercise(
     "D9.4 ★★ · 4 min · Look through the keyhole",
     axes=("sentence", "head", "word that asks", "word that answers"),
     cases=lambda: [
-        case(scaled_dot_product_attention, _ASK, _ANSWER, label="three words ask five"),
+        case(_attend, _ASK, _ANSWER, label="three words ask five"),
         case(_causal, numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=2), label="with a causal mask inside"),
         case(_unscaled, numbers(1, 1, 2, 3), numbers(1, 1, 2, 3, seed=3), label="with another scale inside"),
         case(_with_a_sink, _ASK, _ANSWER, label="with rows that do not add up to 1"),
     ],
     task="""
-    You cannot open `attend(q, k, v)`, which returns an output (b, h, n_q, d_v) for values of any width d_v.
-    For queries q (b, h, n_q, d_k) and keys k (b, h, n_k, d_k), return the weights (b, h, n_q, n_k).
+    You cannot open `attend(q, k, v)`. It takes queries (b, h, n_q, d_k), keys (b, h, n_k, d_k), values
+    (b, h, n_k, d_v) of any width d_v, and returns (b, h, n_q, d_v). Return the weights (b, h, n_q, n_k).
     """,
     mistakes=changes("""
         torch.eye(n_k) => torch.ones(n_k, n_k)
@@ -41,7 +46,7 @@ keyhole = FunctionExercise(
         Equal scores give every key the same: whose scores are asked about?
         return attend(q, k, values) => return attend(q, k, k)
         You hand over the keys as values: which values let you read the weights off an output?
-        attend(q, k, values) => attend(k, q, torch.eye(q.shape[2]).expand(b, h, -1, -1))
+        attend(q, k, values) => attend(k, q, values) => attend(k, q, torch.eye(q.shape[2]).repeat(b, h, 1, 1))
         Your keys ask, and your queries answer: whose rows should the weights have?
         torch.eye(n_k).expand(b, h, n_k, n_k) => torch.eye(k.shape[-1]).expand(b, h, -1, -1)
         Your unit vectors are as many as a key has features: who needs one of their own?

@@ -151,14 +151,13 @@ class ShortcutTest(TestExercise):
 
     def _slip(self, test, verdicts, candidate):
         passing = itertools.compress(self.candidates, verdicts)  # at most the first if the test wavers
-        rules = [f"“{each.name}”" for each in passing if each.name.startswith("always")]
+        rules = [each for each in passing if each.name.startswith("always")]
         if not rules or (candidate.is_right and len(rules) == 1):
             return None
-        named = " and ".join(dict.fromkeys((rules[0], rules[-1])))
-        lines = [line for (letters,) in self._handed(test) for line in letters]
+        lines = [line for (letters,) in self._handed(test, rules[-1].function) for line in letters]
         repeats = sorted({back for line in lines if (back := _repeat_of(line))})
-        seen = f"Your test hands over lines that repeat every {', '.join(map(str, repeats))} letters"
-        return f"{seen}, and lets {named} pass: how many guesses are right there, and how many must be?"
+        seen = f"Your test hands over lines that repeat every {str(repeats)[1:-1]} letters, and lets"
+        return f"{seen} “{rules[-1].name}” pass: how many guesses are right there, and how many must be?"
 
 
 catch_the_shortcut = ShortcutTest(

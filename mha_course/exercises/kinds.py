@@ -220,14 +220,14 @@ class TestExercise(Exercise):
             return slip or f"Your test says now True, now False of {which}: {repair}"
         return values[0]
 
-    def _handed(self, test):
-        """Return what a test hands to a right candidate: the arguments of each call, as they were then."""
-        handed, right = [], self.candidates[0].function
+    def _handed(self, test, function=None):
+        """Return what a test hands to a right candidate, or a function: the arguments as they were then."""
+        handed, function = [], function or self.candidates[0].function
 
         def noted(*args, **named):
-            arguments = inspect.signature(right).bind(*args, **named).args
+            arguments = inspect.signature(function).bind(*args, **named).args
             handed.append(copied(arguments))
-            return right(*arguments)
+            return function(*arguments)
 
         run(test, (noted,))
         return handed

@@ -1,6 +1,7 @@
 """The exercises of page 04: which root, what a wrong root does, and a test that catches wrong scales."""
 
 import copy
+import math
 from functools import partial
 
 import torch
@@ -119,8 +120,8 @@ SCALING = {
 }
 NOT_SCALING = {
     "no scale": (lambda scores, d_k: scores, "its scores have the spread √d_k."),
-    "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k: no upper limit shows it."),
-    "×√d_k": (lambda scores, d_k: scores * d_k**0.5, "its spread is d_k: no lower limit shows it."),
+    "÷d_k": (lambda scores, d_k: scores / d_k, "its scores have the spread 1/√d_k, not 1."),
+    "×√d_k": (lambda scores, d_k: scores * d_k**0.5, "its scores have the spread d_k, not 1."),
     "÷8, whatever d_k is": (lambda scores, d_k: scores / 8, "it is right at d_k = 64 only."),
     "÷√512, whatever d_k is": (lambda scores, d_k: scores / 512**0.5, "it is right at 512 only."),
     "÷ the root of the first d_k that it meets": (partial(_first_root, []), "the second d_k shows it."),
@@ -139,12 +140,15 @@ class ScaleTest(TestExercise):
     """Say what a test does with a right scale: which scores it makes, and of which sizes."""
 
     def _slip(self, test, verdicts, candidate):
-        tried, to_spread_1 = self._spreads(test), lambda scores, _: scores / scores.std()
+        tried = self._spreads(test)
         if not any(verdicts):
-            d_k, spread = max(tried.items(), key=lambda each: max(each[1], 1 / (each[1] + 1e-9)))
+            d_k, (spread, many) = max(tried.items(), key=lambda each: abs(math.log(each[1][0] + 1e-9)))
             end = "your test says False: what does it measure, and how much room does it leave?"
-            if not 0.6 < spread < 1.6 and self._says(test, to_spread_1) is True:
-                end = "random queries and keys give 1: how were yours made?"
+            to_1 = self._says(test, lambda scores, _: scores / scores.std()) is True
+            if to_1 and many < 20:
+                end = f"many random queries and keys with d_k = {d_k:g} give 1: are yours many, and random?"
+            elif to_1 and abs(spread - 1) > 4 / (d_k * many) ** 0.5:  # farther than by chance
+                end = f"random queries and keys with d_k = {d_k:g} give 1: how were yours made?"
             return f"With d_k = {d_k:g}, rightly scaled, your scores have a spread of {spread:.3g}, and {end}"
         if not any(verdicts[: len(SCALING)]):
             passing = [f"“{each.name}”" for each, said in zip(self.candidates, verdicts, strict=True) if said]
@@ -166,11 +170,12 @@ class ScaleTest(TestExercise):
         return all(torch.allclose(scaled.to(right), right) for scaled, right in pairs)
 
     def _spreads(self, test):
-        """Return for each d_k that a test tries the spread of its scores, divided by √d_k."""
+        """Return for each d_k that a test tries the spread of its scores over √d_k, and their number."""
         spreads = {}
         for scores, d_k in self._handed(test):
             numbers = torch.as_tensor(scores).float()
-            spreads[float(d_k)] = float(numbers.std(correction=int(numbers.numel() > 1))) / d_k**0.5
+            spread = float(numbers.std(correction=int(numbers.numel() > 1))) / d_k**0.5
+            spreads[float(d_k)] = spread, max(1, min(numbers.shape[-2:], default=1))  # of queries or keys
         return spreads
 
 

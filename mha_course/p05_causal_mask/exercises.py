@@ -158,12 +158,14 @@ class LeakTest(TestExercise):
 
     def _of_inputs(self, inputs, passes):
         """Say which inputs make a test say the same of all."""
-        calls = [now for _, now in inputs]
-        pairs = zip(calls[::2], calls[1::2], strict=False) if passes else itertools.pairwise(calls)
-        alike = all(itertools.starmap(torch.equal, pairs))
-        one_place = len(inputs) > 1 and len({(x.data_ptr(), x.shape) for x, _ in inputs}) == 1
-        if one_place and alike == passes:
-            return "All calls get the very same tensor: what makes a changed copy for one of them?"
+        calls, shapes = [now for _, now in inputs], {x.shape for x, _ in inputs}
+        groups = [[now for now in calls[::-1] if now.shape == shape] for shape in shapes]
+        step = 2 if passes else 1  # the last two calls of a size are compared, the two before, and so on
+        pairs = [pair for each in groups for pair in zip(each[::step], each[1::step], strict=False)]
+        places = {(x.data_ptr(), x.shape) for x, _ in inputs}
+        one_for_each_size = len(dict(places)) == len(places) == len(shapes) < len(inputs)
+        if one_for_each_size and all(itertools.starmap(torch.equal, pairs)) == passes:
+            return "No call gets a tensor of its own: what makes a changed copy for one of them?"
         if not all(now.isfinite().all() for now in calls):
             return "NaN and ∞ spread: 0 times either is NaN. Change the later words to other numbers."
 
@@ -181,8 +183,9 @@ class LeakTest(TestExercise):
         if moved and leak < 1e-5 and (sentence := _unchanged_words(wrong, groups)):
             return sentence
         never = not moved and all(len(calls) > 1 for calls in groups) and not inputs[0][0].requires_grad
-        seen_if_larger = leak > 1e-2 * moved and self._says(test, larger) is False
-        if never or (seen_if_larger and moved < 1e-3):
+        leaks = leak > 1e-2 * moved
+        seen_if_larger = leaks and self._says(test, larger) is False
+        if never or (leaks and 0 < moved < 1e-5) or (seen_if_larger and moved < 1e-3):
             return f"Your test changes its words by {moved:.1g} at most: what can it see move?"
         loose = f"Outputs that should stay move by {leak:.1g} and pass your test: how loose is its limit?"
         return loose if seen_if_larger else None

@@ -69,6 +69,8 @@ _MEANS = changes("""
     Softmax runs over the places of a story: which axis of the logits holds the words to choose from?
     said.flatten(0, 1), right.flatten() => said.reshape(len(said), -1, said.shape[1]), right
     A reshape cuts rows anew: what swaps two axes, so that each row keeps its numbers?
+    right.flatten()) => right.T.flatten()) => right.reshape(-1, len(right)).T.flatten())
+    Rows and words are flattened in two orders: whose next word stands beside the second row?
 """)
 
 the_loss = FunctionExercise(
