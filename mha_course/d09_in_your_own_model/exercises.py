@@ -58,6 +58,7 @@ cross_attention = CrossAttention(
         _of_some_scores(),
         _case(7, "a.. abc ab.", "with a target longer than the source, and d_k = 5", d_k=5),
         _case(2, "..ab .a.b a.b.", "with padding in front and in the middle"),
+        _case(3, "ab.c", "with one sentence"),
     ],
     task="""
     One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`

@@ -48,6 +48,8 @@ keyhole = FunctionExercise(
         You hand over the keys as values: which values let you read the weights off an output?
         attend(q, k, values) => attend(k, q, values) => attend(k, q, torch.eye(q.shape[2]).repeat(b, h, 1, 1))
         Your keys ask, and your queries answer: whose rows should the weights have?
+        attend(q, k, values) => attend(q, q, values)
+        The queries ask and answer: where are the keys?
         torch.eye(n_k).expand(b, h, n_k, n_k) => torch.eye(k.shape[-1]).expand(b, h, -1, -1)
         Your unit vectors are as many as a key has features: who needs one of their own?
         torch.eye(n_k).expand => torch.ones(n_k, n_k).tril().expand

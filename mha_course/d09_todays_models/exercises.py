@@ -7,9 +7,9 @@ from mha_course.exercises import case, changes, numbers
 from mha_course.p09_concat_and_output.seen import AttentionExercise, steps_of
 
 
-def _case(h, kv_heads, d_k=4, **rest):
+def _case(h, kv_heads, d_k=4, b=2, **rest):
     sizes = [(h, 5, d_k), (kv_heads, 5, d_k), (kv_heads, 5, 3)]  # q, k and v, which is narrower
-    return case(*(numbers(2, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
+    return case(*(numbers(b, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
 
 
 class _Copies(TorchFunctionMode):
@@ -57,6 +57,7 @@ without_copies = WithoutCopies(
         _case(6, 3, label="with six query heads and three of keys"),
         _case(4, 1, d_k=6, label="with one key head, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
+        _case(6, 2, b=1, label="with one sentence"),
     ],
     without=["repeat_interleave", "scaled_dot_product_attention"],
     task="""

@@ -196,12 +196,13 @@ class WrongNumbers:
             return f" is {_factor(factor)} the right one in every number: which step makes it so?"
 
     def same_along_an_axis(self):
-        v, w = self.values, self.expected
+        v, w, same = self.values, self.expected, []
         for axis, size in enumerate(v.shape) if len(v.unique()) > 2 - self.yes_or_no else ():  # one-hot rows
             first = v.narrow(axis, 0, 1).expand_as(v)
             if size > 1 and close(v, first).all() and not close(w, first).all(axis).any():
-                what = self.asked.axes[axis - v.dim() :][0]
-                return f" is the same for each {what}: which of your steps tells them apart?"
+                same.append(self.asked.axes[axis - v.dim() :][0])
+        if same:
+            return f" is the same for each {' and each '.join(same)}: which of your steps tells them apart?"
 
     def other_signs(self):
         if self.sizes >= self.enough_sizes and close(self.values.abs(), self.expected.abs()).all():

@@ -38,7 +38,7 @@ write_attention = AttentionFunction(
         case(*_ONE_HEAD_QKV, label="with one head, without a mask"),
         case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask"),
         case(*_of_some_scores(), _SOME_KEYS, label="with a mask, and scores of 0, of −60 and, hidden, of 80"),
-        case(*_several_heads(6), label="with six heads in front"),
+        case(*_several_heads(1, 6), label="with one sentence and six heads in front"),
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
@@ -63,6 +63,7 @@ write_attention = AttentionFunction(
     solution="""
 def attention(q, k, v, mask=None):
     # (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v) -> (…, n_q, d_v)
+    # mask: (n_q, n_k), or what fits to (…, n_q, n_k)
     scores = q @ k.transpose(-2, -1)  # (…, n_q, d_k) @ (…, d_k, n_k) -> (…, n_q, n_k)
     scores = scores / q.shape[-1] ** 0.5
     if mask is not None:
@@ -100,6 +101,7 @@ write_forward = ForwardExercise(
         batch((12, 3), n=4, label="with three heads, without a mask"),
         batch((8, 2), causal_mask(5), label="with a mask"),
         batch((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
+        batch((8, 2), b=1, label="with one sentence"),
     ],
     task="""
     `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x

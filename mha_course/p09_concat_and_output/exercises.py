@@ -75,6 +75,7 @@ the_class = ModuleExercise(
         batch((8, 2), causal_mask(4), n=4, label="with a mask"),
         batch((4, 2), causal_mask(4), n=4, label="with a mask, and scores of 0"),
         batch((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+        batch((8, 2), b=1, label="with one sentence"),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four

@@ -34,9 +34,9 @@ class Pruning(FunctionExercise):
 KEY_BIAS = {(4, 2): 0, (8, 2): 130}
 
 
-def batch(sizes, *mask, n=5, **rest):
-    """Return an input of three sentences for a class built with these sizes, d_model and num_heads."""
-    x = numbers(3, n, sizes[0], seed=sizes[0])  # not as many as there are values returned
+def batch(sizes, *mask, n=5, b=3, **rest):
+    """Return an input of b sentences for a class built with these sizes, d_model and num_heads."""
+    x = numbers(b, n, sizes[0], seed=sizes[0])  # not as many as there are values returned
     x[:, 1] *= KEY_BIAS.get(sizes) != 0
     if KEY_BIAS.get(sizes):
         x[..., -1] = 7 / 3 * (torch.arange(n) == n - 1)
