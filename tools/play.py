@@ -189,22 +189,30 @@ def computed_html(panel, kind, num_heads, num_words):
     for name, control in panel.controls.items():
         values = [value for _, value in options[name]]
         start.append(values.index(control.value) if values else control.value)
+    positions = sinusoidal_positions(num_words).double().round(decimals=9).tolist()
+    given = {"start": start[1:], "positions": positions, **_heads_in_numbers(num_heads)}
+    given |= _as_it_is_drawn(panel, num_heads)
+    return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
+
+
+def _heads_in_numbers(num_heads):
+    """Return the heads' names and the columns of W_Q and W_K in whole multiples of a step."""
     w_q, w_k, _, names = hand_made_heads(num_heads, LARGEST_D_K)
     step = math.sqrt(12 / w_q.shape[1]) / (2 * 65_535)  # numbers of random heads are whole multiples of it
     steps = [step if name == "random" else 1e-9 for name in names]
     by_head = torch.tensor(steps, dtype=torch.float64)[:, None, None]
     columns = [(w.mT / by_head).round().long().tolist() for w in (w_q, w_k)]
     steady = [0 if name in ("same word", "random") else 2 * len(TURNS) - 4 for name in names]
-    positions = sinusoidal_positions(num_words).double().round(decimals=9).tolist()
-    given = {"start": start[1:], "names": names, "steps": steps, "columns": columns, "steady": steady}
-    given |= {"colours": COLOURS, "heads": HEAD_COLOURS}
+    return {"names": names, "steps": steps, "columns": columns, "steady": steady}
+
+
+def _as_it_is_drawn(panel, num_heads):
+    """Return colours, from which opacity on numbers on each are white, and where so many heads stand."""
     box, counts = (0, 0, WIDTH, panel.explorer.height), range(1, num_heads + 1)
-    places = [lay_out_heads(box, count * (count > 1)) for count in counts]
     hues = (*COLOURS.values(), *HEAD_COLOURS)
-    # From which opacity on numbers on a colour are white.
     white = {hue: sum(ink_on(tint(hue, i / 100)) == "black" for i in range(101)) / 100 for hue in hues}
-    given |= {"positions": positions, "places": places, "white": white}
-    return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
+    places = [lay_out_heads(box, count * (count > 1)) for count in counts]
+    return {"colours": COLOURS, "heads": HEAD_COLOURS, "places": places, "white": white}
 
 
 def shows_panel(cell):
