@@ -68,8 +68,7 @@ class AttentionView(Explorer):
         if layers > 1:
             controls["layer"] = IndexMenu("layer", names=["overview", *self.layers], numbered=False)
         if heads > 1:
-            labels = [head_label(head, self.names).removeprefix("head ") for head in range(heads)]
-            labels = [short(label, 24) for label in labels]
+            labels = [short(head_label(head, self.names).removeprefix("head "), 24) for head in range(heads)]
             controls["head"] = IndexMenu("head", names=labels, numbered=False)
         return controls | {
             "query": IndexMenu("query", len(self.queries) - 1, self.queries),
