@@ -37,7 +37,7 @@ def test_there_are_right_answers_written_otherwise_and_wrong_ones(exercise):
 @pytest.mark.parametrize("file", verdicts.files(), ids=lambda file: file.stem)
 def test_a_check_says_of_an_answer_what_it_said(file):
     said, text = kept.differences(verdicts, file)
-    assert not said, "Meant? Then read it: python -m tests.kept"
+    assert not said, "\n".join([*map(": ".join, said.items()), "Meant? Then read it: python -m tests.kept"])
     assert text == file.read_text(encoding="utf-8")
 
 

@@ -141,7 +141,9 @@ FILES = [
 @pytest.mark.parametrize("file", FILES)
 def test_a_page_draws_what_it_drew(file):
     said, text = kept.differences(drawings, file)
-    assert not said, "Meant? Then look at it: python -m tests.kept"
+    assert not said, "\n".join(
+        [*map(": ".join, said.items()), "Meant? Then look at it: python -m tests.kept"]
+    )
     assert text == file.read_text(encoding="utf-8")
 
 
