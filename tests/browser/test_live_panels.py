@@ -114,6 +114,8 @@ def test_a_panel_without_an_answer_says_so_until_the_answer_comes(open_in):
 
     assert not moved()
     page.evaluate(f"code => void {KERNEL}.requestExecute({{ code }})", BUSY)
+    page.wait_for_function(f"() => {KERNEL}.status === 'busy'")
+    page.wait_for_timeout(300)  # until its first lines have run
     assert moved()
     page.wait_for_function(f"() => !({SEEN})().lines[0].includes('No answer')", timeout=PATIENCE)
     page.evaluate(END_AS_A_CULLER, page.evaluate(f"() => {KERNEL}.id"))
