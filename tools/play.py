@@ -11,7 +11,6 @@ import argparse
 import ast
 import functools
 import html
-import math
 import multiprocessing
 import os
 import re
@@ -31,11 +30,8 @@ import mha_helpers
 from mha_course.p00_start_here.exercises import fish_gets
 from mha_course.p00_start_here.explorer import AttentionExplorer, attention_explorer
 from mha_course.p05_causal_mask.explorer import MaskExplorer
-from mha_helpers.layout import lay_out_heads
-from mha_helpers.panel import WIDTH
-from mha_helpers.sentence import LARGEST_D_K, TURNS, hand_made_heads, sinusoidal_positions
-from mha_helpers.style import COLOURS, HEAD_COLOURS, ink_on, tint
 from mha_helpers.svg_marks import STYLE
+from tools.computed import drawn_so, heads_in_numbers
 from tools.notebook import ROOT, exercise_cells, is_setup_cell, lead_links, name_of
 from tools.packed import deflated, packed
 from tools.played_exercise import OPENING as EXERCISE_OPENING
@@ -189,30 +185,9 @@ def computed_html(panel, kind, num_heads, num_words):
     for name, control in panel.controls.items():
         values = [value for _, value in options[name]]
         start.append(values.index(control.value) if values else control.value)
-    positions = sinusoidal_positions(num_words).double().round(decimals=9).tolist()
-    given = {"start": start[1:], "positions": positions, **_heads_in_numbers(num_heads)}
-    given |= _as_it_is_drawn(panel, num_heads)
+    given = {"start": start[1:]} | heads_in_numbers(num_heads, num_words)
+    given |= drawn_so(panel.explorer.height, num_heads)
     return figure_html(panel, options, start, [CHOSEN], deflated(given), kind)
-
-
-def _heads_in_numbers(num_heads):
-    """Return the heads' names and the columns of W_Q and W_K in whole multiples of a step."""
-    w_q, w_k, _, names = hand_made_heads(num_heads, LARGEST_D_K)
-    step = math.sqrt(12 / w_q.shape[1]) / (2 * 65_535)  # numbers of random heads are whole multiples of it
-    steps = [step if name == "random" else 1e-9 for name in names]
-    by_head = torch.tensor(steps, dtype=torch.float64)[:, None, None]
-    columns = [(w.mT / by_head).round().long().tolist() for w in (w_q, w_k)]
-    steady = [0 if name in ("same word", "random") else 2 * len(TURNS) - 4 for name in names]
-    return {"names": names, "steps": steps, "columns": columns, "steady": steady}
-
-
-def _as_it_is_drawn(panel, num_heads):
-    """Return colours, from which opacity on numbers on each are white, and where so many heads stand."""
-    box, counts = (0, 0, WIDTH, panel.explorer.height), range(1, num_heads + 1)
-    hues = (*COLOURS.values(), *HEAD_COLOURS)
-    white = {hue: sum(ink_on(tint(hue, i / 100)) == "black" for i in range(101)) / 100 for hue in hues}
-    places = [lay_out_heads(box, count * (count > 1)) for count in counts]
-    return {"colours": COLOURS, "heads": HEAD_COLOURS, "places": places, "white": white}
 
 
 def shows_panel(cell):
