@@ -90,13 +90,19 @@ def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(ope
     assert len(views) == len(left["pictures"]) and all(live_picture(view, widgets) for view in views)
 
 
-# A cell that lets nothing else in; while one only sleeps, JupyterLab 4.6 and ipykernel 7 answer beside it.
-BUSY = """import sys, time
-sys.setswitchinterval(60)
-end = time.time() + 8
-while time.time() < end:
-    pass
-sys.setswitchinterval(0.005)"""
+# A cell that lets nothing else in, because it sleeps without giving the interpreter away. While one only sleeps,
+# JupyterLab 4.6 and ipykernel 7 answer beside it. What it has printed, and that it is busy, is sent in the first second.
+BUSY = """import ctypes, sys, time
+print("busy", flush=True)
+time.sleep(1)
+if sys.platform == "win32":
+    ctypes.PyDLL("kernel32").Sleep(8000)
+else:
+    ctypes.PyDLL(None).sleep(8)"""
+RUN = f"""code => new Promise(printed => {{
+    const run = {KERNEL}.requestExecute({{ code }});
+    run.onIOPub = message => message.header.msg_type === "stream" && printed();
+}})"""
 END_AS_A_CULLER = """id => fetch(`/api/kernels/${id}`, {
     method: "DELETE", headers: { "X-XSRFToken": document.cookie.match(/_xsrf=([^;]+)/)[1] },
 })"""
@@ -113,9 +119,8 @@ def test_a_panel_without_an_answer_says_so_until_the_answer_comes(open_in):
         return "No answer from Python" in page.evaluate(SEEN)["lines"][0]
 
     assert not moved()
-    page.evaluate(f"code => void {KERNEL}.requestExecute({{ code }})", BUSY)
-    page.wait_for_function(f"() => {KERNEL}.status === 'busy'")
-    page.wait_for_timeout(300)  # until its first lines have run
+    page.evaluate(RUN, BUSY)
+    page.wait_for_timeout(1200)
     assert moved()
     page.wait_for_function(f"() => !({SEEN})().lines[0].includes('No answer')", timeout=PATIENCE)
     page.evaluate(END_AS_A_CULLER, page.evaluate(f"() => {KERNEL}.id"))
