@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from mha_course.exercises import FunctionExercise, TestExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.compare import as_float64
 from mha_course.exercises.relations import counted
 from mha_course.p10_can_your_class_learn.stories import ASKED, COLOURS, LENGTH, WORDS
 
@@ -17,8 +18,9 @@ def _ids(b, n, words, seed):
 
 def _of_the_loss(wrong, right):
     """Say which step makes this number of the right loss."""
+    if wrong < 0:
+        return "is below 0: which sign has the logarithm of a share below 1?"
     made = {
-        "is the right one with the other sign: which sign has the logarithm of a share below 1?": -right,
         "is the right one over ln 2: which base has your logarithm?": right / math.log(2),
         "is the right one over ln 10: which base has your logarithm?": right / math.log(10),
         "is e to the power of the right one: is a loss asked for, or a perplexity?": right.exp(),
@@ -28,16 +30,43 @@ def _of_the_loss(wrong, right):
     return next((words for words, number in made.items() if torch.isclose(wrong, number, rtol=3e-6)), None)
 
 
+def _is_the_mean(loss, logits, ids, _):
+    """Yield how far before a word its row stands, and from which place to which, if a loss is their mean."""
+    n, again = ids.shape[1], torch.cat([ids, ids[:, :2]], dim=1)  # after the last word the first comes again
+    shares = -logits.double().log_softmax(dim=-1)
+    losses = shares.gather(2, again[:, None].expand(-1, n, -1)).mean(0)  # of each row with each place
+    for back in range(-1, 5):
+        added = F.pad(losses.diagonal(back).cumsum(0), (1, 0))
+        start, stop = torch.triu_indices(len(added), len(added), 1)
+        means = (added[stop] - added[start]) / (stop - start)
+        for i in torch.isclose(means, loss, rtol=1e-6).nonzero()[:, 0]:
+            yield back, int(start[i]) + max(back, 0), int(stop[i]) + max(back, 0) - 1
+
+
+class Loss(FunctionExercise):
+    """Says of which words a wrong loss is the mean, and with which rows they are compared."""
+
+    def _words(self, answer, cases, outcomes, first, difference):
+        losses = [as_float64(outcome.value) for outcome in outcomes]
+        if any(loss is None or loss.dim() for loss in losses):
+            return super()._words(answer, cases, outcomes, first, difference)
+        found = [list(_is_the_mean(loss, *case.args)) for loss, case in zip(losses, cases, strict=True)]
+        in_all = set.intersection(*({back for back, *_ in each} for each in found))
+        for back, start, stop in (each for each in found[first] if each[0] in in_all):
+            if back != 1:
+                rows = f"{back} words before it" if back else "once it has been read"
+                rows = "after the next one" if back < 0 else rows
+                return f"Each word is compared with what is said {rows}: which row has to say it?"
+            _, ids, asked = cases[first].args
+            if stop >= ids.shape[1]:
+                return "The last row has to say the first word of the story: does a word come after the last?"
+            places = f"places {start} to {stop}" if start < stop else f"place {start} alone"
+            words = f"With asked = {asked} and {ids.shape[1]} words"
+            return f"{words} you take the losses at {places}, counted from 0: which are asked?"
+        return super()._words(answer, cases, outcomes, first, difference)
+
+
 _MEANS = changes("""
-    asked - 1 : -1 => asked - 1 : asked
-    ids[:, asked:] => ids[:, asked : asked + 1]
-    Only the first word that is asked counts there: which others has the model to say?
-    asked - 1 : -1 => : asked - 1
-    ids[:, asked:] => ids[:, 1:asked]
-    You count the words before the place that is asked: can they be known?
-    asked - 1 : -1 => asked - 1 :
-    ids[:, asked:] => ids.roll(-1, 1)[:, asked - 1 :]
-    The last row has to say the first word of the story there: does a word come after the last?
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => (said.argmax(dim=-1) == right).float().mean()
     You count the words that are right: a loss also asks how sure the model is of each. Where is that?
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => (said.argmax(dim=-1) != right).float().mean()
@@ -50,18 +79,16 @@ _MEANS = changes("""
     right = ids[:, asked:] => shares = said.softmax(2).gather(2, ids[:, asked:, None])
     F.cross_entropy(said.flatten(0, 1), right.flatten()) => -shares.mean().log()
     You take the mean of the shares, then its logarithm: of what is a loss the mean?
+    right = ids[:, asked:] => loss = F.cross_entropy(said.mT, ids[:, asked:], reduction="none")
+    F.cross_entropy(said.flatten(0, 1), => (
+    right.flatten()) => loss.median()) => -(-loss).median()) => loss.quantile(0.5))
+    That is the median of the losses: which average of them is asked for?
     logits[:, asked - 1 : -1] => logits[:1, asked - 1 : -1]
     ids[:, asked:] => ids[:1, asked:]
     Only the first story counts there: which axis holds the others?
-    asked - 1 : -1 => -2:-1
-    ids[:, asked:] => ids[:, -1:]
-    Only the last word counts there: from which place on are words asked?
     asked - 1 : -1 => 17:-1
     ids[:, asked:] => ids[:, 18:]
     You begin at place 18, whatever `asked` is: the function is handed the place.
-    logits[:, asked - 1 : -1] => logits[:, asked + 1 :]
-    ids[:, asked:] => ids[:, asked:-1]
-    Each word is compared with what is said after the next one: which row says it before it is read?
     logits[:, asked - 1 : -1] => logits.log_softmax(dim=1)[:, asked - 1 : -1]
     F.cross_entropy => F.nll_loss
     Softmax runs over the places of a story: which axis of the logits holds the words to choose from?
@@ -73,7 +100,7 @@ _MEANS = changes("""
     Rows and words are flattened in two orders: whose next word stands beside the second row?
 """)
 
-the_loss = FunctionExercise(
+the_loss = Loss(
     "10.1 ★★ · 6 min · The loss, on the right words",
     cases=lambda: [
         case(numbers(2, 20, 5), _ids(2, 20, 5, 1), 4, mistakes=_MEANS),  # 18 leaves words, too
@@ -86,16 +113,6 @@ the_loss = FunctionExercise(
     loss of the words from place `asked` on, each predicted from those before it.
     """,
     mistakes=changes("""
-        logits[:, asked - 1 : -1] => logits[:, asked:]
-        Each word is compared with what is said once it has been read: which row has to say it?
-        logits[:, asked - 1 : -1] => logits[:, asked - 2 : -2]
-        Each word is compared with what is said two words before it: which row has to say it?
-        asked - 1 : -1 => : -1
-        ids[:, asked:] => ids[:, 1:]
-        You count all words: which can be known from the story so far?
-        asked - 1 : -1 => asked:-1
-        ids[:, asked:] => ids[:, asked + 1 :]
-        The first word that is asked is missing: what says it?
         right.flatten()) => right.flatten(), reduction="sum")
         You add the losses up: with more stories in a batch the steps would grow.
         said.flatten(0, 1), => said.flatten(0, 1).softmax(dim=-1),
@@ -106,12 +123,6 @@ the_loss = FunctionExercise(
         You add up the losses of each story: is the mean over stories, or over words?
         F.cross_entropy => F.nll_loss
         You take logits as they are: what makes shares of them, and then logarithms?
-        asked - 1 : -1 => asked - 2 : -1
-        ids[:, asked:] => ids[:, asked - 1 :]
-        You count one word too many: at which place is the first that is asked, counted from 0?
-        logits[:, asked - 1 : -1] => logits[:, asked:]
-        ids[:, asked:] => ids[:, asked - 1 : -1]
-        Each word is compared with what is said after the next one: which row says it before it is read?
     """),
     praise="A row of logits speaks of the word after it, and only what can be known is asked.",
     hints=[
