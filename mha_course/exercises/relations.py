@@ -225,8 +225,19 @@ class WrongNumbers:
         if self.expected.dim() and self.sizes > 1 + self.whole and close(*ordered, self._as_written()).all():
             turned = [axis for axis in range(self.expected.dim()) if self._are(self.expected.flip(axis))]
             along = f" along axis {turned[0]}, counted from 0" if turned and self.expected.dim() > 1 else ""
-            where = "in reverse order" if turned else "not in their places"
+            where = "in reverse order" if turned else f"not in their places{self._where_the_first_belongs()}"
             return f" has the right numbers, but {where}{along}"
+
+    def _where_the_first_belongs(self):
+        """Say where the first wrong number belongs, by the axes along which it has moved."""
+        here = (~close(self.values, self.expected)).nonzero()[0]
+        there = close(self.values[tuple(here)].expand_as(self.expected), self.expected).nonzero()
+        if not self.asked.of_function or len(here) < 2 or len(there) != 1:
+            return ""
+        axes = [*zip(self.asked.axes[::-1], here.tolist()[::-1], there[0].tolist()[::-1], strict=False)][::-1]
+        here = ", ".join(f"{name} {i + 1}" for name, i, j in axes if i != j)
+        there = ", ".join(f"{name} {j + 1}" for name, i, j in axes if i != j)
+        return here and f": the first wrong one, in {here}, belongs in {there}"
 
     def sharper(self):
         """Say of weights which factor on the scores makes them."""
