@@ -119,7 +119,7 @@ class FunctionExercise(Exercise):
                 self._run(answer, case)
             if used := sorted(self.without & calls.names):
                 name = "pow, which is **" if used[0].endswith("pow") else used[0]
-                return f"your code calls {name}, and this task does without it."
+                return f"your code uses {name}, and this task does without it."
         return None
 
     def _difference(self, outcome, right):

@@ -176,7 +176,7 @@ class Calls(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         func_or_property = func.__self__ if func.__name__ == "__get__" else func  # q.mT
-        self.names.add(func_or_property.__name__.removeprefix("special_").strip("_"))
+        self.names.add(func_or_property.__name__.removeprefix("special_").removesuffix("_copy").strip("_"))
         return func(*args, **(kwargs or {}))
 
     def _note_own(self, frame, event, called):
