@@ -119,18 +119,6 @@ def test_a_result_that_grows_with_each_call_is_told_also_where_it_is_one_tensor_
     assert "Two calls with the same input differ" in reply(function(), lambda x: kept.add_(1))
 
 
-@pytest.mark.parametrize(
-    "cut", [lambda x: x.numpy().reshape(3, 2), lambda x: np.reshape(x, (3, 2)), lambda x: x.reshape(3, 2)]
-)
-def test_a_call_is_seen_also_where_numpy_makes_it(cut):
-    solution = (
-        "def mine(x):\n    # x -> cut anew\n    return torch.stack([*x.flatten()]).unflatten(0, (3, 2))"
-    )
-    exercise = function(cases=lambda: [case(numbers(2, 3))], solution=solution, without=["reshape"])
-    assert "calls reshape" in reply(exercise, cut)
-    assert reply(exercise, lambda x: np.stack(np.split(x.numpy().flatten(), 3))) == CORRECT
-
-
 @pytest.mark.parametrize("matmul", [torch.matmul, torch.Tensor.__matmul__, lambda a, b: a @ b])
 def test_a_call_is_seen_however_it_is_written(matmul):
     exercise, before = function(without=["matmul"]), sys.getprofile()

@@ -1,6 +1,6 @@
 """Each function that a task does without is refused by its name; what other tasks do without is taken."""
 
-import numpy
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -11,12 +11,12 @@ from tests.exercises.verdicts import all_exercises
 
 NAMED = {  # the name in the sentence, and ways to call it
     "view": ["x.view(-1)"],
-    "reshape": ["x.reshape(-1)", "numpy.reshape(x.numpy(), -1)", "x.numpy().reshape(-1)"],
+    "reshape": ["x.reshape(-1)", "np.reshape(x.numpy(), -1)", "x.numpy().reshape(-1)"],
     "unflatten": ["x.unflatten(1, (1, 2))", "nn.Unflatten(1, (1, 2))(x)"],
     "transpose": ["x.transpose(0, 1)", "x.clone().transpose_(0, 1)", "torch.transpose_copy(x, 0, 1)"],
     "permute": ["x.permute(1, 0)", "torch.permute(x, (1, 0))"],
     "einsum": ["torch.einsum('ij->ji', x)"],
-    "swapaxes": ["x.swapaxes(0, 1)", "numpy.swapaxes(x.numpy(), 0, 1)"],
+    "swapaxes": ["x.swapaxes(0, 1)", "np.swapaxes(x.numpy(), 0, 1)"],
     "swapdims": ["x.swapdims(0, 1)"],
     "movedim": ["x.movedim(0, 1)"],
     "moveaxis": ["x.moveaxis(0, 1)"],
@@ -40,18 +40,16 @@ NAMED = {  # the name in the sentence, and ways to call it
     "weighted_values": ["mha_helpers.weighted_values(x, x)"],
     "multi_head_attention_forward": ["nn.MultiheadAttention(2, 1)(x, x, x)"],
 }
-HARMLESS = (
-    "x.split(1) x.chunk(2) x.unbind() x.select(0,0) x.narrow(0,0,1) torch.cat([x,x]) torch.stack([x,x])"
-)
-HARMLESS += (
-    " x.unsqueeze(0) x.squeeze() x.expand(2,2) x.contiguous() x.clone() x.max() x.sum() x.log() x.sqrt()"
-)
+HARMLESS = """
+x.split(1) x.chunk(2) x.unbind() x.select(0,0) x.narrow(0,0,1) torch.cat([x,x]) torch.stack([x,x]) x.expand(2,2)
+x.unsqueeze(0) x.squeeze() x.contiguous() x.clone() x.max() x.sum() x.log() np.split(x.numpy(),2) np.stack([x,x])
+"""
 EXERCISES = {each.number: each for each in all_exercises().values() if getattr(each, "without", None)}
 
 
 def calling(call, exercise):
     """Return the solution, which makes this call first, and no use of it."""
-    names = {"x": torch.eye(2), "torch": torch, "nn": nn, "F": F, "numpy": numpy, "mha_helpers": mha_helpers}
+    names = {"x": torch.eye(2), "torch": torch, "nn": nn, "F": F, "np": np, "mha_helpers": mha_helpers}
 
     def answer(*args):
         eval(call, names)
