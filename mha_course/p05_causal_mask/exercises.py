@@ -139,6 +139,7 @@ class LeakTest(TestExercise):
                 seen[early : early + 1, late : late + 1] = 1
                 return seen / seen.sum(-1, keepdim=True) @ x
 
+            attend.late = late
             pair = f"word {early + 1} sees word {late + 1}"
             yield attend, f"An attention passes your test in which {pair}: does any change show it?"
         words = "An attention passes your test that adds 1/50 of all later words: how loose is its limit?"
@@ -152,6 +153,17 @@ class LeakTest(TestExercise):
         if len(set(verdicts)) == 1 and (sentence := self._of_inputs(inputs, verdicts[0])):
             return sentence
         return self._strict(test) if candidate.is_right else self._blind(test, inputs, candidate)
+
+    def _says(self, test, function):
+        """A leak passes only where this run handed over words enough for it: sizes may be random."""
+        longest = [0]
+
+        def noted(x):
+            longest.append(x.shape[-2])
+            return function(x)
+
+        says = super()._says(test, noted)
+        return says if max(longest) > getattr(function, "late", -1) else None
 
     def _passes_zeros(self, test):
         return False  # which is right: no output of 0 follows a later word
