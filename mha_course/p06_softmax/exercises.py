@@ -88,6 +88,7 @@ def _large_scores():
     scores = 9 * numbers(2, 3, 5, seed=5)  # small but for two, so that any limit between cuts these off
     scores[0, 0, :2] = torch.tensor([300.0, 299.0])
     scores[1, 2] = 40 * torch.arange(5) - 2000  # far apart: at −2000 float32 has few decimals
+    scores[1, 2, 0] = -inf  # which no number of this size may stand for
     return scores
 
 
@@ -98,6 +99,13 @@ _NO_KEY = changes("""
     One row without any key empties all the others: which row may your 0 reach?
 """)
 
+_LOW = changes("""
+    scores.amax => scores.nan_to_num(neginf=-1e3).amax
+    (scores - => (scores.nan_to_num(neginf=-1e3) -
+    .nan_to_num() => .nan_to_num() * (scores > -torch.inf).any(dim=-1, keepdim=True)
+    You put a number in place of −∞, and in one row all other scores are lower: which number never is?
+""")
+
 softmax_for_every_row = FunctionExercise(
     "6.3 ★★★ · 12 min · Softmax for every row",
     without=("softmax", "log_softmax", "softmin", "attention_weights", "scaled_dot_product_attention"),
@@ -106,7 +114,7 @@ softmax_for_every_row = FunctionExercise(
         case(numbers(2, 3, 4, 5, seed=1), label="with a batch and heads in front"),
         case(numbers(1, 4, 3, seed=2), label="with one table in a batch"),
         case(numbers(3, 5, seed=3) + torch.full((3, 5), -inf).tril(-1), label="with some scores of −∞"),
-        case(_large_scores(), label="with scores of several hundred"),
+        case(_large_scores(), label="with scores of several hundred", mistakes=_LOW),
         case(_empty_rows(), label="with a row without any key", mistakes=_NO_KEY),
     ],
     task="""

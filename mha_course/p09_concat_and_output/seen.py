@@ -1,6 +1,7 @@
 """What is seen of a learner's attention: what it returns, what becomes of its mask, what backward says."""
 
 import functools
+from types import SimpleNamespace
 
 import torch
 from torch.nn import functional as F
@@ -124,7 +125,22 @@ class AttentionExercise(FunctionExercise):
         for case in cases:
             if error := backward_error(self._called(answer, case), case.args):
                 return f"backward {explain(error).removeprefix('it ')}"
+            if self._parts(case)["mask"] is not None and (words := self._of_large_scores(answer, case)):
+                return words
         return super()._broken_rule(answer, cases, outcomes)
+
+    def _of_large_scores(self, answer, case):
+        """Say so if it is wrong where scores are as large as some models have; a softmax may overflow."""
+        largest = 0
+        while largest < 400:
+            case = SimpleNamespace(**vars(case) | {"args": (1.5 * case.args[0], *case.args[1:])})
+            scores = diagnoses.outcome_of({"concat), weights": "concat), scores"}, self._parts(case)).value[1]
+            largest = int(scores[scores.isfinite()].abs().max())
+        values = (self._run(each, case).value for each in (answer, self.reference))
+        got, right = (as_float64(each[0] if isinstance(each, tuple | list) else each) for each in values)
+        if ((got - right).abs() > 0.05 * right.nan_to_num().abs().max()).any():
+            return f"not where scores reach ±{largest}: can a hidden one be the highest there?"
+        return None
 
     def _proves(self, case, outcome):
         right = self._done({}, case).value
