@@ -185,11 +185,11 @@ scale_test = ScaleTest(
     wrong=NOT_SCALING,
     times=3,
     task="""
-    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales as it should for
-    every size of head, else `False`. The check hands your test many scales, two of which are right. A few
-    hundred queries and keys are enough.
+    Somebody hands you a function `scale(scores, d_k)`. Return `True` if it scales rightly for every size
+    of head, be it 64 or 80, else `False`. The check hands your test many, two of which are right. Five
+    hundred queries and keys suffice.
     """,
-    praise="A test of one size misses the divisor that is right there: two sizes catch it.",
+    praise="One size misses the divisor that is right there, squares alone a rounded root: yours miss none.",
     hints=[
         "Make random queries and keys with torch.randn, then scores; hand these to scale(scores, d_k).",
         "What spread, .std(), should a correctly scaled result have? It is measured, so leave some room.",
