@@ -66,7 +66,8 @@ class FunctionExercise(Exercise):
     ``case(…)``, the plainest first. ``returns``: the names of the values if several are returned; ``axes``:
     what each axis of a result counts, ("head", "word", "number"), or in place of ``returns`` a dict of such.
     ``without``: functions that may not be called, also not by a helper. What torch can read counts as the
-    tensor it means, except where task or stub say tensor, or a layer is written: gradients flow back there.
+    tensor it means, except where task or stub say tensor, as for what the page goes on with, or a layer is
+    written: gradients flow back there.
     """
 
     kind = "function"
@@ -105,12 +106,14 @@ class FunctionExercise(Exercise):
 
     def _failure(self, answer, cases, outcomes, sentences):
         failing = [index for index, sentence in enumerate(sentences) if sentence]
-        named = self._mistake(answer, cases, outcomes, failing)
-        named = named or self._words(answer, cases, outcomes, failing[0], sentences[failing[0]])
+        first = failing[0]
+        another_type = same_outcome(outcomes[first], self._run(self.reference, cases[first]))
+        named = None if another_type else self._mistake(answer, cases, outcomes, failing)
+        named = named or self._words(answer, cases, outcomes, first, sentences[first])
         if (inspect.isfunction(answer) or isinstance(answer, type)) and (name := page_variable(answer)):
             named += f" Your {self.kind} reads “{name}” of the page, which is none of its arguments."
         also = f" Your {self.kind} also writes into its argument: below that line it holds other numbers."
-        return named + also * outcomes[failing[0]].changed
+        return named + also * outcomes[first].changed
 
     def _broken_rule(self, answer, cases, outcomes):
         """Say which rule of the task the way to a right result breaks."""

@@ -42,9 +42,9 @@ write_attention = AttentionFunction(
         case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
     ],
     task="""
-    Write the function from its five steps: score, divide, hide, softmax, mix. `mask` is True where a query
-    may look, or None: ask `if mask is not None:`. Count axes from the end, −2 and −1, because axes for heads
-    and sentences may come before them.
+    Write the function from its five steps, without `F.scaled_dot_product_attention`: score, divide, hide,
+    softmax, mix. `mask` is True where a query may look, or None: ask `if mask is not None:`. Count axes
+    from the end, −2 and −1, because axes for heads and sentences may come before them.
     """,
     mistakes=changes("""
         q.shape[-1] ** 0.5 => 2 ** 0.5
@@ -62,7 +62,7 @@ write_attention = AttentionFunction(
     ],
     solution="""
 def attention(q, k, v, mask=None):
-    # (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v) -> (…, n_q, d_v)
+    # (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v) -> tensor (…, n_q, d_v)
     # mask: (n_q, n_k), or what fits to (…, n_q, n_k)
     scores = q @ k.transpose(-2, -1)  # (…, n_q, d_k) @ (…, d_k, n_k) -> (…, n_q, n_k)
     scores = scores / q.shape[-1] ** 0.5

@@ -137,7 +137,7 @@ class AttentionExercise(FunctionExercise):
             scores = diagnoses.outcome_of({"concat), weights": "concat), scores"}, self._parts(case)).value[1]
             largest = int(scores[scores.isfinite()].abs().max())
         values = (self._run(each, case).value for each in (answer, self.reference))
-        got, right = (as_float64(each[0] if isinstance(each, tuple | list) else each) for each in values)
+        got, right = (as_float64(each[0] if self.asked.returns else each) for each in values)
         if ((got - right).abs() > 0.05 * right.nan_to_num().abs().max()).any():
             return f"not where scores reach ±{largest}: can a hidden one be the highest there?"
         return None

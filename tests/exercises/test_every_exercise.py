@@ -68,6 +68,26 @@ def test_each_listed_mistake_gets_its_own_sentence(exercise):
         assert verdict.sentence.endswith(sentence), f"{sentence}\n{verdict.sentence}"
 
 
+def as_lists(value):
+    if isinstance(value, dict):
+        return dict(zip(value, map(as_lists, value.values()), strict=True))
+    return tuple(map(as_lists, value)) if isinstance(value, tuple) else value.tolist()
+
+
+FUNCTIONS = [name for name in EXERCISES if getattr(EXERCISES[name], "kind", "") == "function"]
+FUNCTIONS.remove("p02_qkv_projection-into_a_layer")  # it returns a layer
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_right_values_that_are_no_tensor_are_right_or_said_to_be_none(name):
+    exercise = EXERCISES[name]
+    verdict = exercise.verdict(lambda *args: as_lists(exercise.reference(*args)))
+    if exercise.asked.tensor:
+        assert re.search("tensor is asked for|float tensor .* is needed", verdict.sentence)
+    else:
+        assert verdict, verdict.sentence
+
+
 @every_exercise
 def test_nonsense_is_neither_accepted_nor_raises(exercise):
     for answer in NONSENSE:
