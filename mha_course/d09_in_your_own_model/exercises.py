@@ -20,11 +20,12 @@ _WITHOUT_PADDING = """
 """
 
 
-def _case(n_target, source, label, d_k=4, mistakes=""):
+def _case(n_target, source, label, sizes=(6, 4, 8), mistakes=""):
     """Return an input; ``source`` shows its sentences, a point for each padding."""
     is_pad = torch.tensor([[word == "." for word in sentence] for sentence in source.split()])
-    tokens = numbers(len(is_pad), n_target, 6), numbers(*is_pad.shape, 6, seed=1)
-    matrices = numbers(6, d_k, seed=2), numbers(6, d_k, seed=3), numbers(6, 8, seed=4)
+    d_model, d_k, d_v = sizes
+    tokens = numbers(len(is_pad), n_target, d_model), numbers(*is_pad.shape, d_model, seed=1)
+    matrices = (numbers(d_model, size, seed=seed) for size, seed in ((d_k, 2), (d_k, 3), (d_v, 4)))
     return case(*tokens, is_pad, *matrices, label=label, mistakes=changes(mistakes))
 
 
@@ -56,7 +57,7 @@ cross_attention = CrossAttention(
         _case(3, "abcde abcde", "without padding", mistakes=_WITHOUT_PADDING),
         _case(3, "ab... abcd.", "with padding in the source"),
         _of_some_scores(),
-        _case(7, "a.. abc ab.", "with a target longer than the source, and d_k = 5", d_k=5),
+        _case(7, "a.. abc ab.", "with a target longer than the source, and d_k = 5", (9, 5, 6)),
         _case(2, "..ab .a.b a.b.", "with padding in front and in the middle"),
         _case(3, "ab.c", "with one sentence"),
     ],

@@ -7,8 +7,8 @@ from mha_course.exercises import case, changes, numbers
 from mha_course.p09_concat_and_output.seen import AttentionExercise, steps_of
 
 
-def _case(h, kv_heads, d_k=4, b=2, **rest):
-    sizes = [(h, 5, d_k), (kv_heads, 5, d_k), (kv_heads, 5, 3)]  # q, k and v, which is narrower
+def _case(h, kv_heads, n=5, d_k=4, d_v=3, b=2, **rest):
+    sizes = [(h, n, d_k), (kv_heads, n, d_k), (kv_heads, n, d_v)]  # q, k and v, which is narrower
     return case(*(numbers(b, *size, seed=seed) for seed, size in enumerate(sizes)), **rest)
 
 
@@ -55,7 +55,7 @@ without_copies = WithoutCopies(
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys"),
         _case(6, 3, label="with six query heads and three of keys"),
-        _case(4, 1, d_k=6, label="with one key head, and d_k = 6"),
+        _case(4, 1, n=3, d_k=6, d_v=5, label="with one key head, and d_k = 6"),
         _case(3, 3, label="with as many heads of keys as of queries"),
         _case(6, 2, b=1, label="with one sentence"),
     ],

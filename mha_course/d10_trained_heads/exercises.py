@@ -137,9 +137,10 @@ NOT_COMPARING = {
     "letters drawn at random": (lambda letters: torch.randint_like(letters, 26), BY_CHANCE),
 }
 NOT_COMPARING |= {f"always the letter {back} back": _by_position([back]) for back in range(1, LENGTH)}
-for back in range(1, LENGTH // 2):
-    name = f"the letter {back} back, {2 * back} back as soon as the line is so long, and so on"
-    NOT_COMPARING[name] = _by_position([back * 2**times for times in range(5)])
+for factor, back in itertools.product((2, 3, 5), range(1, LENGTH // 2)):
+    if factor * back < LENGTH:  # right throughout if a test has these two distances, say 4 and 12
+        name = f"the letter {back} back, {factor * back} back as soon as the line is so long, and so on"
+        NOT_COMPARING[name] = _by_position([back, *(factor * back * 2**times for times in range(4))])
 
 
 def _repeat_of(line):

@@ -161,7 +161,7 @@ class Choices(RightAnswer):
             words = [word for word in re.findall(r"[^\s,;.]+", got) if word != "and"]
             got = list(words[0]) if letters and len(words) == 1 else words
         if not isinstance(got, set | frozenset | list | tuple | range):
-            kind = "{}, which is an empty dict" if got == {} else called(got)
+            kind = "{}, which is an empty dict" if isinstance(got, dict) and not got else called(got)
             return f"is {kind}; a set in curly brackets is needed"
         chosen, offered = list(map(_plain, got)), self.asked.choices
         if other := [choice for choice in chosen if not isinstance(choice, str)]:

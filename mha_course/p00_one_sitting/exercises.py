@@ -19,8 +19,8 @@ def _of_some_scores():
     return q, k, v
 
 
-def _several_heads(*front):
-    return numbers(*front, 3, 7, seed=3), numbers(*front, 5, 7, seed=4), numbers(*front, 5, 9, seed=5)
+def _several_heads(b, h, n_q, n_k, d_v):
+    return numbers(b, h, n_q, 7, seed=3), numbers(b, h, n_k, 7, seed=4), numbers(b, h, n_k, d_v, seed=5)
 
 
 class AttentionFunction(AttentionExercise):
@@ -38,8 +38,10 @@ write_attention = AttentionFunction(
         case(*_ONE_HEAD_QKV, label="with one head, without a mask"),
         case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask"),
         case(*_of_some_scores(), _SOME_KEYS, label="with a mask, and scores of 0, of −60 and, hidden, of 80"),
-        case(*_several_heads(1, 6), label="with one sentence and six heads in front"),
-        case(*_several_heads(2, 6), padding_mask([3, 5], 5), label="with sentences and heads in front"),
+        case(*_several_heads(1, 6, 3, 5, 9), label="with one sentence and six heads in front"),
+        case(
+            *_several_heads(2, 3, 4, 6, 5), padding_mask([3, 6], 6), label="with sentences and heads in front"
+        ),
     ],
     task="""
     Write the function from its five steps, without `F.scaled_dot_product_attention`: score, divide, hide,
@@ -100,7 +102,9 @@ write_forward = ForwardExercise(
         batch((6, 1), label="with one head, without a mask"),
         batch((12, 3), n=4, label="with three heads, without a mask"),
         batch((8, 2), causal_mask(5), label="with a mask"),
-        batch((12, 4), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence, (b, 1, 1, n)"),
+        batch(
+            (12, 4), padding_mask([6, 3, 4], n=6), n=6, label="with a mask for each sentence, (b, 1, 1, n)"
+        ),
         batch((8, 2), b=1, label="with one sentence"),
     ],
     task="""

@@ -34,6 +34,7 @@ without_positions = ValueExercise(
 
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
 _ONE, _THREE = torch.tensor([3, 0, 3]), torch.tensor([[4, 1], [0, 2], [1, 1]])  # sentences
+_TWO_AXES = torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]])  # as long as the table of positions
 _OF_ONE = changes("""
     positions[:n] => positions[-n:] => positions[:n].flip(0)
     You take positions from the end: with which of them does a sentence begin?
@@ -48,7 +49,7 @@ tokens_to_x = FunctionExercise(
     cases=lambda: [
         case(_ONE, *_TABLES, label="with more positions in the table than tokens", mistakes=_OF_ONE),
         case(_THREE, *_TABLES, label="with three sentences of two tokens"),
-        case(torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]]), *_TABLES, label="with two axes in front"),
+        case(_TWO_AXES, numbers(6, 3), numbers(4, 3, seed=1), label="with two axes in front"),
     ],
     task="""
     In a real model every token has a number, and `table` has one row for each number. Write the step from

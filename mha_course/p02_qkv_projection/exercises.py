@@ -134,7 +134,7 @@ three_in_one = FunctionExercise(
         case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
         case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
         case(numbers(2, 3, 6, seed=4), numbers(6, 12, seed=5), label="with two sentences"),
-        case(numbers(1, 2, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
+        case(numbers(1, 4, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
     ],
     returns=("q", "k", "v"),
     axes=("sentence", "token", "column"),

@@ -11,7 +11,7 @@ take_out = Pruning(
     cases=lambda: [
         case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
         case(numbers(4, 12, seed=2), numbers(12, 9, seed=3), 4, 0),
-        case(numbers(5, 8, seed=4), numbers(8, 3, seed=5), 2, 1),
+        case(numbers(5, 10, seed=4), numbers(10, 3, seed=5), 5, 4),
     ],
     task="""
     To make a trained layer faster, people *prune* it: they take out heads that help little. Return concat
@@ -133,7 +133,7 @@ three_bugs = BugHunt(
         batch((6, 1), bug="One head, no mask: the weights are too sharp. What happens to the scores first?"),
         batch((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         batch((1, 1), _NEAR, bug="The mask allows neighbours: who gets the weight, they or the others?"),
-        batch((12, 3), _NEAR),
+        batch((12, 3), sliding_window_mask(4, window=1), n=4, b=2),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has

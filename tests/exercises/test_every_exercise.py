@@ -125,3 +125,16 @@ def test_the_exercises_of_a_page_are_counted_from_1(page):
     numbers = [exercise.number for name, exercise in EXERCISES.items() if name.startswith(page)]
     name = page.replace("p", "").replace("d0", "D").replace("d", "D").lstrip("0") or "0"
     assert sorted(numbers) == [f"{name}.{n + 1}" for n in range(len(numbers))]
+
+
+@pytest.mark.parametrize("name", [name for name in EXERCISES if hasattr(EXERCISES[name], "cases")])
+def test_no_size_is_the_same_in_all_inputs_unless_the_task_names_it(name):
+    """Else code passes that has it written down."""
+    exercise, sizes = EXERCISES[name], {}
+    for case in exercise.cases():
+        for place, each in enumerate(case.args):
+            for axis, size in enumerate(each.shape[::-1] if isinstance(each, torch.Tensor) else ()):
+                sizes.setdefault((place, -1 - axis), []).append(size)
+    named = set(map(int, re.findall(r"\d+", f"{exercise.task} {exercise.stub}".replace("five", "5"))))
+    same = {place: seen[0] for place, seen in sizes.items() if len(seen) > 1 and len(set(seen)) == 1}
+    assert not set(same.values()) - named, same
