@@ -94,6 +94,7 @@ class MyAttention(nn.Module):
         self.w_o = nn.Linear(d_model, d_model)
 
     def forward(self, x, mask=None):"""
+_IN_FRONT = padding_mask([6, 3, 4], n=6).flip(-1)  # where to count real words is not enough
 
 write_forward = ForwardExercise(
     "0.3 ★★ · 10 min · Write forward",
@@ -102,9 +103,7 @@ write_forward = ForwardExercise(
         batch((6, 1), label="with one head, without a mask"),
         batch((12, 3), n=4, label="with three heads, without a mask"),
         batch((8, 2), causal_mask(5), label="with a mask"),
-        batch(
-            (12, 4), padding_mask([6, 3, 4], n=6), n=6, label="with a mask for each sentence, (b, 1, 1, n)"
-        ),
+        batch((12, 4), _IN_FRONT, n=6, label="with a mask for each sentence, (b, 1, 1, n)"),
         batch((8, 2), b=1, label="with one sentence"),
     ],
     task="""

@@ -74,7 +74,7 @@ the_class = ModuleExercise(
         batch((12, 3), label="with three heads, without a mask"),
         batch((8, 2), causal_mask(4), n=4, label="with a mask"),
         batch((4, 2), causal_mask(4), n=4, label="with a mask, and scores of 0"),
-        batch((6, 3), padding_mask([5, 3, 4], n=5), label="with a mask for each sentence"),
+        batch((6, 3), padding_mask([5, 3, 4], n=5).flip(-1), label="with a mask for each sentence"),
         batch((8, 2), b=1, label="with one sentence"),
     ],
     task="""
@@ -133,7 +133,7 @@ three_bugs = BugHunt(
         batch((6, 1), bug="One head, no mask: the weights are too sharp. What happens to the scores first?"),
         batch((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         batch((1, 1), _NEAR, bug="The mask allows neighbours: who gets the weight, they or the others?"),
-        batch((12, 3), sliding_window_mask(4, window=1), n=4, b=2),
+        batch((12, 3), padding_mask([4, 2], n=4) & causal_mask(4), n=4, b=2),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has

@@ -46,7 +46,7 @@ class Loading(FunctionExercise):
 load_a_layer = Loading(
     "11.1 ★★ · 8 min · Load a layer",
     cases=lambda: [
-        case(_random_state(3, 3, 4), 5, 3, label="with as many heads of keys as of queries"),
+        case(_random_state(4, 4, 5), 5, 4, label="with as many heads of keys as of queries"),
         case(_random_state(6, 2, 3), 1, 6, label="with three heads that share their keys"),
     ],
     task="""
