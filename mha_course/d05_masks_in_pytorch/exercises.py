@@ -31,6 +31,7 @@ padding_in_front = FunctionExercise(
         case(torch.tensor([2, 5]), 5, label="with lengths 2 and 5, padded to 5", mistakes=_TWO_SENTENCES),
         case(torch.tensor([1, 4, 6]), 7, label="with lengths 1, 4 and 6, padded to 7"),
         case(torch.tensor([2]), 4, label="with one sentence"),
+        case(torch.tensor([1]), 1, label="with one word"),
         case(torch.tensor([3, 0, 1, 2]), 3, label="with a sentence without any word", mistakes=_NO_WORD),
     ],
     task="""

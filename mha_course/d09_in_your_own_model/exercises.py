@@ -60,6 +60,7 @@ cross_attention = CrossAttention(
         _case(7, "a.. abc ab.", "with a target longer than the source, and d_k = 5", (9, 5, 6)),
         _case(2, "..ab .a.b a.b.", "with padding in front and in the middle"),
         _case(3, "ab.c", "with one sentence"),
+        _case(1, "a", "with one word on each side, and d_v = 1", (6, 1, 1)),
     ],
     task="""
     One head of a decoder reads the source: `target` (b, n_target, d_model) wants words from `source`

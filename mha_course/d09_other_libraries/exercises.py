@@ -6,6 +6,7 @@ import torch
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from mha_course.exercises import FunctionExercise, ValueExercise, case, changes, numbers
+from mha_course.exercises.relations import counted
 
 
 def _attend(q, k, v, **options):
@@ -34,6 +35,7 @@ keyhole = FunctionExercise(
         case(_causal, numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=2), label="with a causal mask inside"),
         case(_unscaled, numbers(1, 1, 2, 3), numbers(1, 1, 2, 3, seed=3), label="with another scale inside"),
         case(_with_a_sink, _ASK, _ANSWER, label="with rows that do not add up to 1"),
+        case(_attend, numbers(1, 1, 1, 1), numbers(1, 1, 1, 1, seed=1), label="one word asks one"),
     ],
     task="""
     You cannot open `attend(q, k, v)`. It takes queries (b, h, n_q, d_k), keys (b, h, n_k, d_k), values
@@ -114,7 +116,8 @@ def _stored(origin, heads, d_k):
         "torch": (d_model, d_model), "in_proj": (3 * d_model, d_model), "keras": (d_model, heads, d_k),
         "paddle": (d_model, d_model), "conv1d": (d_model, 3 * d_model), "per head": (3 * d_model, d_model),
     }  # fmt: skip
-    return case(numbers(*sizes[origin]), origin, heads, label=f"from “{origin}”, with {heads} heads")
+    label = f"from “{origin}”, with {counted(heads, 'head')}"
+    return case(numbers(*sizes[origin]), origin, heads, label=label)
 
 
 carry = FunctionExercise(
@@ -122,7 +125,7 @@ carry = FunctionExercise(
     axes=("row", "column"),
     cases=lambda: [
         _stored(origin, heads, d_k)
-        for heads, d_k in ((2, 3), (4, 2))
+        for heads, d_k in ((2, 3), (4, 2), (1, 1))
         for origin in ("torch", "in_proj", "keras", "paddle", "conv1d", "per head")
     ],
     task="""

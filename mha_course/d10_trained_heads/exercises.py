@@ -14,6 +14,7 @@ direct_path = FunctionExercise(
         case(numbers(2, 3, 4), numbers(26, 4, seed=1), torch.tensor([7, 0, 25])),
         case(numbers(6, 5, 8, seed=2), numbers(26, 8, seed=3), torch.tensor([3, 11, 3, 20, 2])),
         case(numbers(4, 7, 3, seed=4), numbers(26, 3, seed=5), torch.tensor([1, 2, 3, 1, 2, 3, 1])),
+        case(numbers(1, 1, 1, seed=6), numbers(26, 1, seed=7), torch.tensor([4]), label="with one of each"),
     ],
     task="""
     Each part of x also goes straight to the logits, on its *direct path*. The logits of x are
@@ -72,6 +73,7 @@ circuit_by_hand = FunctionExercise(
         case(torch.eye(6)[[0, 1, 2, 0]], label="with the letters A B C A"),
         case(torch.eye(6)[[3, 0, 4, 1, 3, 0, 4]], label="with the letters D A E B D A E"),
         case(torch.eye(6)[[2, 2, 5, 2, 1]], label="with the letters C C F C B"),
+        case(torch.eye(6)[[4]], label="with a single letter"),
     ],
     task="""
     `letter` is (n, 6): each row has a single 1, in the column of its letter. A perfect head 0.2 brings each

@@ -42,6 +42,7 @@ write_attention = AttentionFunction(
         case(
             *_several_heads(2, 3, 4, 6, 5), padding_mask([3, 6], 6), label="with sentences and heads in front"
         ),
+        case(*(numbers(1, 1, seed=seed) for seed in (6, 7, 8)), label="with one query and one key"),
     ],
     task="""
     Write the function from its five steps, without `F.scaled_dot_product_attention`: score, divide, hide,
@@ -105,6 +106,7 @@ write_forward = ForwardExercise(
         batch((8, 2), causal_mask(5), label="with a mask"),
         batch((12, 4), _IN_FRONT, n=6, label="with a mask for each sentence, (b, 1, 1, n)"),
         batch((8, 2), b=1, label="with one sentence"),
+        batch((1, 1), n=1, b=1, label="with one word, and d_model = 1"),
     ],
     task="""
     `__init__` is ready. Write `forward` with your functions `split`, `attention` and `merge`: project x

@@ -50,6 +50,7 @@ tokens_to_x = FunctionExercise(
         case(_ONE, *_TABLES, label="with more positions in the table than tokens", mistakes=_OF_ONE),
         case(_THREE, *_TABLES, label="with three sentences of two tokens"),
         case(_TWO_AXES, numbers(6, 3), numbers(4, 3, seed=1), label="with two axes in front"),
+        case(torch.tensor([[2]]), numbers(5, 1), numbers(7, 1, seed=1), label="with one token, d_model = 1"),
     ],
     task="""
     In a real model every token has a number, and `table` has one row for each number. Write the step from
@@ -72,7 +73,7 @@ tokens_to_x = FunctionExercise(
         shape[-1] => shape[0]
         You take as many positions as there are sentences: which axis counts the tokens of one?
         shape[-1] => shape[0]
-        positions[:n] => positions[:n].reshape(-1, *[1] * (token_ids.dim() - 1), 4)
+        positions[:n] => positions[:n].reshape(-1, *[1] * (token_ids.dim() - 1), table.shape[1])
         All tokens of a sentence get one position, that of the sentence: which axis counts the tokens?
         + positions[:n] => + 0
         The words are right. Where are their positions?

@@ -43,6 +43,7 @@ into_a_layer = LayerExercise(
         case(numbers(3, 5), numbers(5, 5, seed=1), label="with a square matrix"),
         case(numbers(4, 6, seed=2), numbers(6, 2, seed=3), label="with a matrix (6, 2)"),
         case(numbers(2, 3, seed=4), numbers(3, 7, seed=5), label="with a matrix (3, 7)"),
+        case(numbers(1, 2, seed=6), numbers(2, 1, seed=7), label="with one token and a matrix (2, 1)"),
     ],
     task="""
     A paper prints its $W_Q$, (d_model, d_k), and computes x @ w_q. Put it into PyTorch: return a
@@ -132,9 +133,9 @@ three_in_one = FunctionExercise(
     "2.3 ★★ · 7 min · Three matrices in one",
     cases=lambda: [
         case(numbers(7, 6), numbers(6, 9, seed=1), label="with one sentence of 7 tokens and d_k = 3"),
-        case(numbers(9, 5, seed=2), numbers(5, 6, seed=3), label="with d_k = 2"),
+        case(numbers(9, 5, seed=2), numbers(5, 3, seed=3), label="with d_k = 1"),
         case(numbers(2, 3, 6, seed=4), numbers(6, 12, seed=5), label="with two sentences"),
-        case(numbers(1, 4, 7, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
+        case(numbers(1, 4, 1, 5, seed=6), numbers(5, 9, seed=7), label="with two axes in front"),
     ],
     returns=("q", "k", "v"),
     axes=("sentence", "token", "column"),

@@ -68,6 +68,7 @@ products = FunctionExercise(
         case(numbers(5, 3, seed=2), numbers(2, 3, seed=3), label="with 5 queries, 2 keys and d_k = 3"),
         case(numbers(2, 6, 4, seed=4), numbers(2, 5, 4, seed=5), label="with two heads"),
         case(numbers(1, 3, 6, 5, seed=6), numbers(1, 3, 4, 5, seed=7), label="with two axes in front"),
+        case(numbers(1, 1), numbers(1, 1, seed=1), label="with one query, one key and d_k = 1"),
     ],
     task="""
     The bars of the explorer show the products of one query with one key. Compute those of all pairs at

@@ -113,6 +113,7 @@ softmax_for_every_row = FunctionExercise(
         case(numbers(2, 3), label="with a small table"),
         case(numbers(2, 3, 4, 5, seed=1), label="with a batch and heads in front"),
         case(numbers(1, 4, 3, seed=2), label="with one table in a batch"),
+        case(numbers(1, 1), label="with one query and one key"),
         case(numbers(3, 5, seed=3) + torch.full((3, 5), -inf).tril(-1), label="with some scores of −∞"),
         case(_large_scores(), label="with scores of several hundred", mistakes=_LOW),
         case(_empty_rows(), label="with a row without any key", mistakes=_NO_KEY),

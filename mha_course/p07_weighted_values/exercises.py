@@ -53,6 +53,7 @@ hidden_weights = ByItsCall(
         case(numbers(1, 3, 4), numbers(1, 5, 4, seed=1), label="with one head"),
         case(numbers(2, 3, 4, 6), numbers(2, 3, 7, 6, seed=1), label="with a batch and heads in front"),
         case(numbers(3, 4), numbers(2, 4, seed=1), label="without any axis in front"),
+        case(numbers(1, 1), numbers(1, 1, seed=1), label="with one query and one key"),
     ],
     task="""
     PyTorch’s `F.scaled_dot_product_attention(q, k, v)` returns its output and keeps its weights to
@@ -103,6 +104,7 @@ one_more_word = FunctionExercise(
         case(torch.tensor([2.0, 0, 1]), torch.tensor(3.0), torch.tensor(0.0), torch.tensor([0, 4.0, 1])),
         case(numbers(5), torch.tensor(2.5), torch.tensor(-1.2), numbers(5, seed=1)),
         case(numbers(3), torch.tensor(0.4), torch.tensor(1.7), numbers(3, seed=1)),
+        case(numbers(1), torch.tensor(2.5), torch.tensor(-1.2), numbers(1, seed=1), label="with d_v = 1"),
     ],
     task="""
     A model has mixed the values of every word so far. It has kept only two things: the `output`, and `total`,

@@ -69,6 +69,7 @@ cut_from_slices = FunctionExercise(
         case(numbers(3, 4, 10), 2, label="with two heads"),
         case((golden_example().x @ golden_example().w_q)[None], 3, label="with “cat eats fish”"),
         case(numbers(4, 3, 6), 1, label="with one head"),
+        case(numbers(1, 1, 2), 2, label="with one word and d_k = 1"),
     ],
     without=(  # the relatives of view
         *("view", "reshape", "unflatten", "transpose", "permute", "swapaxes", "swapdims", "movedim"),

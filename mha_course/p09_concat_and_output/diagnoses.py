@@ -3,7 +3,7 @@
 What a learner's code returns is compared with what ``STEPS`` return if one or two of them are done in a known
 wrong way, on the inputs of the exercise: a sentence is said only of code that does just that. NaN or ∞ alone
 prove nothing. Of two mistakes at once that is named which alone explains the first input that fails, else the
-first. ``seen.py`` sees what no numbers tell.
+later step. ``seen.py`` sees what no numbers tell.
 """
 
 import functools

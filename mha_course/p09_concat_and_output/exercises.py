@@ -12,6 +12,7 @@ take_out = Pruning(
         case(numbers(3, 6), numbers(6, 5, seed=1), 3, 1),
         case(numbers(4, 12, seed=2), numbers(12, 9, seed=3), 4, 0),
         case(numbers(5, 10, seed=4), numbers(10, 3, seed=5), 5, 4),
+        case(numbers(1, 2, seed=6), numbers(2, 1, seed=7), 2, 0, label="with one word and d_v = 1"),
     ],
     task="""
     To make a trained layer faster, people *prune* it: they take out heads that help little. Return concat
@@ -76,6 +77,7 @@ the_class = ModuleExercise(
         batch((4, 2), causal_mask(4), n=4, label="with a mask, and scores of 0"),
         batch((6, 3), padding_mask([5, 3, 4], n=5).flip(-1), label="with a mask for each sentence"),
         batch((8, 2), b=1, label="with one sentence"),
+        batch((1, 1), n=1, b=1, label="with one word, and d_model = 1"),
     ],
     task="""
     Close the pages and write every step of multi-head attention, with torch and nn only. Make four
@@ -134,6 +136,7 @@ three_bugs = BugHunt(
         batch((3, 3), n=4, bug="Three heads, no mask: change one word, and whose queries move in head 1?"),
         batch((1, 1), _NEAR, bug="The mask allows neighbours: who gets the weight, they or the others?"),
         batch((12, 3), padding_mask([4, 2], n=4) & causal_mask(4), n=4, b=2),
+        batch((2, 2), n=1, b=1, label="with one word"),
     ],
     task="""
     A colleague's class builds on the `Layers` of this page. It runs and its shapes are right, but it has

@@ -37,7 +37,7 @@ KEY_BIAS = {(4, 2): 0, (8, 2): 130}
 def batch(sizes, *mask, n=5, b=3, **rest):
     """Return an input of b sentences for a class built with these sizes, d_model and num_heads."""
     x = numbers(b, n, sizes[0], seed=sizes[0])  # not as many as there are values returned
-    x[:, 1] *= KEY_BIAS.get(sizes) != 0
+    x[:, 1:2] *= KEY_BIAS.get(sizes) != 0
     if KEY_BIAS.get(sizes):
         x[..., -1] = 7 / 3 * (torch.arange(n) == n - 1)
     return case(x, *mask, build=sizes, **rest)

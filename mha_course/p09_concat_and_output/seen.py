@@ -103,7 +103,7 @@ class AttentionExercise(FunctionExercise):
             if enough and any(same[i] for i in proofs) and sum(same) > best[0]:
                 best = sum(same), named
         alone = [each for each in best[1] if self._does_the_same(each[0], cases[first], outcomes[first])]
-        return next((words for _, words in alone or best[1]), None)
+        return next((words for _, words in alone or best[1][::-1] if words), None)
 
     def _does_the_same(self, change, case, outcome):
         return same_outcome(outcome, self._done(change, case))

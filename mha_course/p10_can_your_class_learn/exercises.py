@@ -51,7 +51,8 @@ class Loss(FunctionExercise):
         if any(loss is None or loss.dim() for loss in losses):
             return super()._words(answer, cases, outcomes, first, difference)
         found = [list(_is_the_mean(loss, *case.args)) for loss, case in zip(losses, cases, strict=True)]
-        in_all = set.intersection(*({back for back, *_ in each} for each in found))
+        backs = [{each[0] for each in of} for of, loss in zip(found, losses, strict=True) if loss == loss]
+        in_all = set.intersection(*backs) if backs else ()
         for back, start, stop in (each for each in found[first] if each[0] in in_all):
             if back != 1:
                 rows = f"{back} words before it" if back else "once it has been read"
@@ -106,6 +107,7 @@ the_loss = Loss(
         case(numbers(2, 20, 5), _ids(2, 20, 5, 1), 4, mistakes=_MEANS),  # 18 leaves words, too
         case(numbers(3, 7, 4, seed=2), _ids(3, 7, 4, 3), 2),
         case(numbers(1, 24, 38, seed=4), _ids(1, 24, 38, 5), ASKED),
+        case(numbers(1, 3, 2, seed=6), _ids(1, 3, 2, 7), 2, label="with one word that is asked"),
     ],
     describe=_of_the_loss,
     task="""

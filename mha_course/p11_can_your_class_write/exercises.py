@@ -48,6 +48,7 @@ load_a_layer = Loading(
     cases=lambda: [
         case(_random_state(4, 4, 5), 5, 4, label="with as many heads of keys as of queries"),
         case(_random_state(6, 2, 3), 1, 6, label="with three heads that share their keys"),
+        case(_random_state(2, 1, 1), 0, 2, label="with one key head, and d_k = 1"),
     ],
     task="""
     Your class from page 09, made without biases, can hold the matrices of this model if each key head is

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from mha_course.exercises import ValueExercise
+from mha_course.exercises import FunctionExercise, ValueExercise
 from mha_course.exercises.showing import CORRECT, NOT_ATTEMPTED, NOT_YET
 from tests import kept
 from tests.entries import entries
@@ -86,6 +86,19 @@ def test_right_values_that_are_no_tensor_are_right_or_said_to_be_none(name):
         assert re.search("tensor is asked for|float tensor .* is needed", verdict.sentence)
     else:
         assert verdict, verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in EXERCISES if isinstance(EXERCISES[name], FunctionExercise)]
+)
+def test_each_axis_of_a_result_is_tried_with_a_single_entry(name):
+    exercise = EXERCISES[name]
+    results = [exercise._run(exercise.reference, case).value for case in exercise.cases()]
+    results = [each if isinstance(each, tuple) else (each,) for each in results]
+    for parts in zip(*results, strict=True):
+        if name != "p03_qk_scores-next_word" and not isinstance(parts[0], dict):
+            shapes = [part.shape[::-1] for part in parts]
+            assert all(1 in sizes for sizes in zip(*shapes, strict=False)), shapes
 
 
 @every_exercise
