@@ -23,6 +23,7 @@ def _head_with(changed, others=1.0):
 _WRONG_OUTPUTS = [
     (_head_with({}, 0.0), "Outputs of 0 pass: how far from 1 may each be for your test?"),
     (_head_with({}, 1.05), "Outputs of 1.05 pass: how far from 1 may each be for your test?"),
+    (_head_with({}, -1.0), "Outputs of −1 pass: what of each number does your test compare with 1?"),
     (_head_with({}, float("nan")), "Outputs of NaN pass: is NaN ever greater, or smaller, than a number?"),
 ]
 
