@@ -109,8 +109,14 @@ def run(call, args):
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.line for frame in frames if not frame.filename.startswith(_NOT_THEIRS)]
         return Outcome(error=error.with_traceback(None), line=(lines or [""])[-1])
-    pairs = [pair for pair in zip(copies, args, strict=True) if torch.is_tensor(pair[0])]
-    return Outcome(value, changed=not all(torch.equal(*pair) for pair in pairs))
+    return Outcome(value, changed=not all(map(_unchanged, copies, args)))
+
+
+def _unchanged(now, before):
+    """Tell whether a tensor, or a dict of tensors, is as it was; of all else that is handed over, say so."""
+    if isinstance(now, dict):
+        return now.keys() == before.keys() and all(_unchanged(now[name], before[name]) for name in now)
+    return not torch.is_tensor(now) or (now.dtype == before.dtype and torch.equal(now, before))
 
 
 def same_outcome(outcome, other):
