@@ -7,7 +7,7 @@
 One is named that does the same on the first input that fails and on all that come out right.
 ``describe``: a function of wrong numbers or choices and right ones that returns "adds up to 0.9", or None.
 Nothing is needed for types, holes, entries, shapes, NaN, rounding, a factor, sums, errors, a missing return.
-The plainest input first, no size twice in it. A sentence says only what was seen, without the repair.
+The plainest input first, no size twice in it, sizes of one last. Sentences say what was seen, no repair.
 """
 
 import ast
