@@ -55,11 +55,11 @@ cross_attention = CrossAttention(
     axes=("sentence", "word", "number"),
     cases=lambda: [
         _case(3, "abcde abcde", "without padding", mistakes=_WITHOUT_PADDING),
-        _case(3, "ab... abcd.", "with padding in the source"),
+        _case(3, "ab... abcd. a....", "with padding in the source, and d_k = 9", (11, 9, 7)),
         _of_some_scores(),
         _case(7, "a.. abc ab.", "with a target longer than the source, and d_k = 5", (9, 5, 6)),
-        _case(2, "..ab .a.b a.b.", "with padding in front and in the middle"),
-        _case(3, "ab.c", "with one sentence"),
+        _case(2, "..ab .a.b a.b.", "with padding in front and in the middle", (10, 7, 3)),
+        _case(3, "ab.c", "with one sentence", (5, 11, 9)),
         _case(1, "a", "with one word on each side, and d_v = 1", (6, 1, 1)),
     ],
     task="""

@@ -55,7 +55,7 @@ without_copies = WithoutCopies(
     cases=lambda: [
         _case(6, 2, label="with six query heads and two of keys"),
         _case(6, 3, label="with six query heads and three of keys"),
-        _case(4, 1, n=3, d_k=6, d_v=5, label="with one key head, and d_k = 6"),
+        _case(4, 1, n=3, d_k=11, d_v=5, label="with one key head, and d_k = 11"),
         _case(3, 3, label="with as many heads of keys as of queries"),
         _case(6, 2, b=1, label="with one sentence"),
         _case(1, 1, n=1, d_k=1, d_v=1, b=1, label="with one head, one word, d_k = 1"),

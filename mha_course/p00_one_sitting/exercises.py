@@ -20,7 +20,7 @@ def _of_some_scores():
 
 
 def _several_heads(b, h, n_q, n_k, d_v):
-    return numbers(b, h, n_q, 7, seed=3), numbers(b, h, n_k, 7, seed=4), numbers(b, h, n_k, d_v, seed=5)
+    return numbers(b, h, n_q, 11, seed=3), numbers(b, h, n_k, 11, seed=4), numbers(b, h, n_k, d_v, seed=5)
 
 
 class AttentionFunction(AttentionExercise):
@@ -38,7 +38,7 @@ write_attention = AttentionFunction(
         case(*_ONE_HEAD_QKV, label="with one head, without a mask"),
         case(*_ONE_HEAD_QKV, _SOME_KEYS, label="with a mask"),
         case(*_of_some_scores(), _SOME_KEYS, label="with a mask, and scores of 0, of −60 and, hidden, of 80"),
-        case(*_several_heads(1, 6, 3, 5, 9), label="with one sentence and six heads in front"),
+        case(*_several_heads(1, 6, 4, 8, 7), label="with one sentence and six heads in front"),
         case(
             *_several_heads(2, 3, 4, 6, 5), padding_mask([3, 6], 6), label="with sentences and heads in front"
         ),
@@ -127,8 +127,10 @@ def merge(heads):
     return heads.transpose(-3, -2).flatten(-2)
 """,
     mistakes=changes("""
-        self.num_heads) => 3) => 2)
-        You cut into two or three heads, whatever num_heads is.
+        self.num_heads) => 2)
+        You cut into two heads, whatever num_heads is.
+        self.num_heads) => 3)
+        You cut into three heads, whatever num_heads is.
         self.w_o(merge(heads)) => merge(self.w_o(heads))
         A layer gets one head, d_k numbers, not d_model: do you project before the cut, and join before W_O?
         self.w_o(merge(heads)) => self.w_o(heads)

@@ -33,7 +33,7 @@ without_positions = ValueExercise(
 )
 
 _TABLES = numbers(5, 4), numbers(7, 4, seed=1)
-_ONE, _THREE = torch.tensor([3, 0, 3]), torch.tensor([[4, 1], [0, 2], [1, 1]])  # sentences
+_ONE, _FOUR = torch.tensor([3, 0, 3]), torch.tensor([[4, 1], [0, 2], [1, 1], [2, 0]])  # sentences
 _TWO_AXES = torch.tensor([[[3, 0, 2, 4], [1, 1, 0, 3]]])  # as long as the table of positions
 _OF_ONE = changes("""
     positions[:n] => positions[-n:] => positions[:n].flip(0)
@@ -48,7 +48,7 @@ tokens_to_x = FunctionExercise(
     "1.2 ★★ · 7 min · From token numbers to x",
     cases=lambda: [
         case(_ONE, *_TABLES, label="with more positions in the table than tokens", mistakes=_OF_ONE),
-        case(_THREE, *_TABLES, label="with three sentences of two tokens"),
+        case(_FOUR, *_TABLES, label="with four sentences of two tokens"),
         case(_TWO_AXES, numbers(6, 3), numbers(4, 3, seed=1), label="with two axes in front"),
         case(torch.tensor([[2]]), numbers(5, 1), numbers(7, 1, seed=1), label="with one token, d_model = 1"),
     ],

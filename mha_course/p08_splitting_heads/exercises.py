@@ -65,7 +65,7 @@ indices = {
 cut_from_slices = FunctionExercise(
     "8.2 ★★ · 9 min · The cut without view",
     cases=lambda: [
-        case(numbers(2, 5, 12), 3, label="with two sentences of five words"),
+        case(numbers(2, 5, 12), 4, label="with two sentences of five words"),
         case(numbers(3, 4, 10), 2, label="with two heads"),
         case((golden_example().x @ golden_example().w_q)[None], 3, label="with “cat eats fish”"),
         case(numbers(4, 3, 6), 1, label="with one head"),

@@ -134,6 +134,8 @@ MISTAKES = changes("""
     The scores are divided by 2 · d_k: if you wrote ** 1 / 2, where do brackets belong?
     q.shape[-1] ** 0.5 => (q.shape[-1] / 2)
     You divide by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
+    q.shape[-1] ** 0.5 => int(q.shape[-1] ** 0.5) => round(q.shape[-1] ** 0.5)
+    You divide by √d_k rounded to a whole number: is each root a whole number?
     q.shape[-1] ** 0.5 => x.shape[-1] ** 0.5
     You divide by √d_model: how many products does one score of one head add up?
     q.shape[-1] ** 0.5 => x.shape[-1]
