@@ -158,9 +158,13 @@ class ShortcutTest(TestExercise):
         if not rules or (candidate.is_right and len(rules) == 1):
             return None
         lines = [line for (letters,) in self._handed(test, rules[-1].function) for line in letters]
-        repeats = sorted({back for line in lines if (back := _repeat_of(line))})
-        seen = f"Your test hands over lines that repeat every {str(repeats)[1:-1]} letters, and lets"
-        return f"{seen} “{rules[-1].name}” pass: how many guesses are right there, and how many must be?"
+        repeats = [_repeat_of(line) for line in lines]
+        every = str(sorted({*repeats} - {None}))[1:-1]
+        seen = f"Your test hands over lines that repeat every {every} letters, and"
+        if none := repeats.count(None):
+            lines = "The" if none == len(repeats) else f"{none} of the {len(repeats)}"
+            seen = f"{lines} lines of your test do not repeat, and it"
+        return f"{seen} lets “{rules[-1].name}” pass: how many guesses are right there, and how many must be?"
 
 
 catch_the_shortcut = ShortcutTest(

@@ -126,4 +126,4 @@ class Exercise(Shown):
         entries = list(answer.values()) if type(answer) is dict else answer
         if type(entries) in (list, tuple) and entries:
             return all(entry is ... for entry in entries)
-        return answer is ... or answer is None or (callable(answer) and is_stub(answer))
+        return answer is ... or (callable(answer) and is_stub(answer))

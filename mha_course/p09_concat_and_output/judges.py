@@ -1,6 +1,8 @@
 """How answers of page 09 are judged: a head taken out, a class, bugs in a class."""
 
+import dis
 import functools
+import inspect
 import re
 from collections import namedtuple
 
@@ -161,6 +163,16 @@ class ModuleExercise(AttentionExercise):
         return module
 
 
+def _written(code):
+    """Return what is written in a class or a function, step by step, whatever its comments."""
+    if isinstance(code, type):
+        return {
+            name: _written(each.__code__) for name, each in vars(code).items() if inspect.isfunction(each)
+        }
+    steps = ((step.opname, step.argval) for step in dis.get_instructions(code))
+    return [(name, _written(what) if inspect.iscode(what) else what) for name, what in steps]
+
+
 class BugHunt(ModuleExercise):
     """A class to repair: the check counts the bugs found, and says of the first that is left what it does.
 
@@ -173,9 +185,7 @@ class BugHunt(ModuleExercise):
         self.stub_words = "This is still as it was handed to you: change it, then run the cell again."
 
     def _untouched(self, answer):
-        cases = self.cases() if callable(answer) else ()
-        pairs = zip(self._runs(answer, cases), self._runs(self.planted, cases), strict=True)
-        as_planted = cases and all(same_outcome(*pair) for pair in pairs)
+        as_planted = isinstance(answer, type) and _written(answer) == _written(self.planted)
         return as_planted or super()._untouched(answer)
 
     def _as_planted(self, outcome, case):
