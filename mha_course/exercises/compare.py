@@ -133,7 +133,7 @@ class Text(RightAnswer):
         return None if _plain(got) == _plain(self.right) else f"{subject}, “{got}”, {not_right}."
 
     def _is_of_this_kind(self, got):
-        return got in self.asked.choices
+        return isinstance(got, str) and got in self.asked.choices
 
 
 class Choices(RightAnswer):

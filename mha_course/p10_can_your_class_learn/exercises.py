@@ -267,7 +267,7 @@ def tells_truly(model):
 
 
 def _of_the_guess(guess, _):
-    parts = math.log(2) / float(guess)
+    parts = math.log(2) / float(guess) if guess else 0
     if 0.5 < parts < 9 and abs(parts - round(parts)) < 0.03 * parts:
         return f"is near ln 2 over {round(parts)}: of how many words is the loss a mean?"
 
