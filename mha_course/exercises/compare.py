@@ -33,7 +33,9 @@ def difference(got, right, asked=AS_WRITTEN, subject="Your answer"):
 
 def right_answer(right, asked=AS_WRITTEN):
     """Return the right answer as an object of its class."""
-    for kind, types in ((Text, str), (Choices, set | frozenset), (Entries, dict)):
+    if isinstance(right, set | frozenset) and all(isinstance(choice, str) for choice in right):
+        return Choices(right, asked)
+    for kind, types in ((Text, str), (Entries, dict)):
         if isinstance(right, types):
             return kind(right, asked)
     of_tensors = isinstance(right, tuple | list) and any(map(torch.is_tensor, right))
