@@ -15,7 +15,8 @@ def _counted(number, right):
     matrices = 2 * float(number) / FFN
     if not matrices.is_integer():
         return f"is {number / 100:,.10g} for each word: how many numbers does one matrix of 512 by 2048 hold?"
-    return f"is {matrices:g} · one matrix for each of 100 words: how many does the FFN have?"
+    one = "one matrix of 512 by 2048 for each of 100 words"
+    return f"is {matrices:g} · {one}: how many are there, how large, and is a multiply-add one?"
 
 
 whole_block = ValueExercise(

@@ -141,7 +141,7 @@ class Design(FunctionExercise):
         if same_outcome(turned, right):
             return "Each next word scores lowest: what is a query times a key that points the other way?"
         read = [name for name, matrix in (("w_q", w_q), ("w_k", w_k)) if matrix[:5].any()]
-        rows = f"Rows 0 to 4 of your {' and '.join(read)} are not 0, so the numbers of the words count"
+        rows = f"Not all of rows 0 to 4 of your {' and '.join(read)} are 0, so the numbers of the words count"
         without = [matrix.index_fill(0, torch.arange(5), 0) for matrix in (w_q, w_k)]
         they_count = not same_outcome(self._run(lambda: without, cases[first]), outcomes[first])
         if read and they_count:

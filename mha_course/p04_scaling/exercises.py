@@ -76,6 +76,14 @@ wrong_root = ValueExercise(
         ({"spread": 1 / 8}, "“spread” is 64/512, or √8/√512: what spread does a sum of 64 products have?"),
         ({"spread": 8.0}, "“spread” is that of the scores before any scaling: what does she divide them by?"),
         ({"spread": 0.0442}, "“spread” forgets what is divided: how far does a sum of 64 products spread?"),
+        (
+            {"spread": 1.0},
+            "“spread” is that of queries and keys, and of right scores: what are hers divided by?",
+        ),
+        (
+            {"spread": 512**0.5},
+            "“spread” is √512, what she divides by: what is the spread of what she divides?",
+        ),
         ({"spread": 8 / 512}, "“spread” divides by d_model itself: she takes its root."),
         ({"rows": "sharper"}, "“rows” is not right: what does softmax do when scores come closer together?"),
     ],

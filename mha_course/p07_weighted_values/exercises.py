@@ -115,6 +115,8 @@ one_more_word = FunctionExercise(
     mistakes=changes("""
         power = score.exp() => power = (score / len(value) ** 0.5).exp()
         You divide the score by √d_v: do values take part in a score?
+        power = score.exp() => power = 2**score
+        You raise 2 to the power of the score: which number does softmax raise?
         power = score.exp() => power = score
         You weight by the score itself: what does softmax make of a score first?
         , new_total => , total

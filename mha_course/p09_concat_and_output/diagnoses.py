@@ -214,7 +214,7 @@ MISTAKES = changes("""
     weights @ v => weights
     You return the weights: what do they mix?
     merge( => merged_by_view(
-    The heads are right, but joined by a view: each row of your concat holds numbers from several words.
+    The heads are right, but joined as they lie: each row of your concat holds numbers from several words.
     merge( => merged_by_transpose(
     The heads are right, but a transpose swaps words and features: which two axes come side by side?
     merge( => averaged(

@@ -216,5 +216,7 @@ class BugHunt(ModuleExercise):
         if hidden and left | hidden == isolated:
             return f"Something else is wrong, so that the bugs cannot be counted yet. {words}"
         if hidden:
-            return f"At least {count}, and something else is wrong. {words}"
-        return f"{count}{'' if left else ', but not all is right yet'}. {words}"
+            return f"At least {count}, and something is wrong in a new way. {words}"
+        scale = any("0.5" in " ".join(change) for change in same)
+        rest = "" if left else ", but the scale is not right yet" if scale else ", but not all is right yet"
+        return f"{count}{rest}. {words}"

@@ -114,10 +114,17 @@ broken = {"A": "one_ahead", "B": "window", "C": "d_k", "D": "keys_only", "E": "n
 """,
 )
 
+
+def _without_another(left, right):
+    if not right.dim() and (abs(left - torch.tensor([0.725, 0.831, 0.873, 0.978])) < 0.006).any():
+        return "is what another of the five leaves: is it measured without the head you name?"
+
+
 moves_the_name = ValueExercise(
     "11.3 ★★ · 9 min · Which head moves the name?",
     right={"probability": (1, 5), "left": 0.65, "lead": (23, 3), "raises": (24, 4)},
     decimals=2,
+    describe=_without_another,
     task="""
     “When Mary and John went to the store, John gave a drink to”: take the probability of “ Mary”, and its
     *lead*, its logit minus that of “ John”. Switch off the heads (1, 5), (20, 0), (23, 3), (24, 4) and

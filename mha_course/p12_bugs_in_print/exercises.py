@@ -21,8 +21,8 @@ def _head_with(changed, others=1.0):
 
 
 _WRONG_OUTPUTS = [
-    (_head_with({}, 0.0), "Outputs of 0 pass: how far from 1 may each be for your test?"),
-    (_head_with({}, 1.05), "Outputs of 1.05 pass: how far from 1 may each be for your test?"),
+    (_head_with({}, 0.0), "Outputs of 0 pass: with what is each compared, and how closely?"),
+    (_head_with({}, 1.05), "Outputs of 1.05 pass: with what is each compared, and how closely?"),
     (_head_with({}, -1.0), "Outputs of −1 pass: what of each number does your test compare with 1?"),
     (_head_with({}, float("nan")), "Outputs of NaN pass: is NaN ever greater, or smaller, than a number?"),
 ]
@@ -62,7 +62,7 @@ class OnesTest(TestExercise):
         smallest = min(shapes, key=torch.Size.numel)
         for number in range(min(smallest.numel(), 200)):
             row = number // smallest[-1] % smallest[-2] + 1
-            words = f"Outputs of 1 pass your test although a number of row {row} is 2: do you look at all?"
+            words = f"Outputs of 1 pass your test although a number of row {row} is 2: is each one looked at?"
             yield _head_with({number: 2.0}), words
 
 
