@@ -23,23 +23,28 @@ STEPS = int(os.environ.get("COURSE_STEPS", "200"))  # 2000 for a long walk
 WORDS = ["the", "cat", "Cat", "eats", "fish", "it", "hungry", "WWWWWWWWWWWW", "internationalisation", "naïve"]
 WORDS += ["猫吃鱼", "カ", "<b>", "it's", "&amp;", "🐟", "\ufeffx\x1cy\u3000z", '"a,b"', "ÀÉ", "dog,", "2"]
 # A step is [i, what control i is set to], [a cell that is clicked], or [] for reset.
-WALK = """([steps, drawings]) => steps.map(([first, value], i) => {
+WALK = """([steps, drawings]) => {
   const panel = document.querySelector(".play"), { picture } = panel, box = panel.querySelector(".picture");
-  const menus = picture.inputs.filter(input => input.options);
-  if (typeof value === "boolean") picture.inputs[first].click();
-  else if (value !== undefined) {
-    picture.inputs[first].value = value;
-    picture.inputs[first].dispatchEvent(new Event("input"));
-  } else if (first) box.querySelector(`[data-cell="${first}"]`).dispatchEvent(new Event("click", { bubbles: true }));
-  else panel.querySelector(".reset").click();
-  const wanted = document.createElement("div");
-  wanted.innerHTML = drawings[i];
-  const isSame = box.innerHTML === wanted.innerHTML; // as most are: then they need not come here
-  return {
-    drawn: isSame ? "" : box.innerHTML, wanted: isSame ? "" : wanted.innerHTML, words: picture.status.innerText.replace("\\nIt is chosen already.", ""), weights: picture.state.weights.flat(2),
-    menus: menus.map(menu => [...menu.options].map(option => option.text)), chosen: picture.inputs.map(input => input.type === "checkbox" ? String(+input.checked) : input.value),
+  const menus = picture.inputs.filter(input => input.options), wanted = document.createElement("div");
+  const take = ([first, value], i) => {
+    if (typeof value === "boolean") picture.inputs[first].click();
+    else if (value !== undefined) {
+      picture.inputs[first].value = value;
+      picture.inputs[first].dispatchEvent(new Event("input"));
+    } else if (first) box.querySelector(`[data-cell="${first}"]`).dispatchEvent(new Event("click", { bubbles: true }));
+    else panel.querySelector(".reset").click();
+    wanted.innerHTML = drawings[i];
+    const isSame = box.innerHTML === wanted.innerHTML; // as most are: then they need not come here
+    return {
+      drawn: isSame ? "" : box.innerHTML, wanted: isSame ? "" : wanted.innerHTML, words: picture.status.innerText.replace("\\nIt is chosen already.", ""), weights: picture.state.weights.flat(2),
+      menus: menus.map(menu => [...menu.options].map(option => option.text)), chosen: picture.inputs.map(input => input.type === "checkbox" ? String(+input.checked) : input.value),
+    };
   };
-})"""
+  box.hidden = true; // or each step would lay out what nobody sees
+  const taken = steps.map(take);
+  box.hidden = false;
+  return taken;
+}"""
 JUDGED = """(form, pairs) => pairs.map(pair => {
   form.querySelectorAll("input").forEach((field, i) => { field.value = pair[i]; });
   form.querySelector("button").click();
