@@ -51,9 +51,8 @@ def other_values(control):
 
 def panel_drawings(name):
     """Yield the name and SVG, with its words, of a Panel at its start, its ends and six mixed settings."""
-    with mock.patch.object(
-        learning, "KEPT_EVERY", 5
-    ):  # steps; after more, another machine's last digits show
+    # Page 10 trains so many steps for a drawing; after more, it would show the last digits of this machine.
+    with mock.patch.object(learning, "KEPT_EVERY", 5):
         yield from _drawings_of(explorers()[name](), name)
 
 
