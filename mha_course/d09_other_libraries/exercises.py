@@ -86,7 +86,7 @@ five_boxes = ValueExercise(
     - B: a row without a key becomes `"zeros"` `"nan"` `"mean"` or `"unmasked"`
     - C: causal, 2 queries, 5 keys: the first sees `"one"` key or `"four"`
     - D: mask and causal flag: `"both"` hold, or only `"mask"` or the `"flag"`
-    - E: 4 query heads, 2 key heads: the second query head reads the `"first"` key head or the `"second"`
+    - E: 4 query heads, 2 key heads: the second query head reads the `"first"` or the `"second"`
     """,
     mistakes=[
         ({"A": "allowed"}, "Box A: hand it a mask with one True among five: how many keys are seen?"),
