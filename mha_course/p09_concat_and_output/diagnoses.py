@@ -118,6 +118,9 @@ MISTAKES = changes("""
     You cut into d_model heads of one number each: how many heads are asked for?
     cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1] // h) for each in (q, k, v))
     You take num_heads for the width of a head: what does it count?
+    cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1] // h) for each in (q, k, v))
+    q.shape[-1] ** 0.5 => q.shape[1 if h else -1] ** 0.5
+    You take num_heads for the width of a head: what does it count?
     scores / q.shape[-1] ** 0.5 => scores
     The weights are too sharp: one step between the scores and softmax is missing. Which?
     scores / q.shape[-1] ** 0.5 => scores if mask is None else scores / q.shape[-1] ** 0.5

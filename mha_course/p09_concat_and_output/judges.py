@@ -212,6 +212,9 @@ class BugHunt(ModuleExercise):
         isolated = {index for index, case in enumerate(cases) if hasattr(case, "bug")}
         left = {index for index in isolated if self._as_planted(outcomes[index], cases[index])}
         hidden = set() if same else {index for index in isolated - left if sentences[index]}
+        raised = [index for index in sorted(hidden) if outcomes[index].error]
+        if raised and words in {cases[index].bug for index in left}:  # what raises is said first
+            words = self._words(answer, cases, outcomes, raised[0], sentences[raised[0]])
         count = f"{len(isolated - left - hidden)} of {len(isolated)} bugs found"
         if hidden and left | hidden == isolated:
             return f"Something else is wrong, so that the bugs cannot be counted yet. {words}"
