@@ -31,7 +31,7 @@ class MaskPicture extends SentencePicture {
 
   // Allows or forbids the chosen cell, from now on in a mask of one's own.
   turn() {
-    const [, , , row, column] = this.settings, isAllowed = !this.own[row][column];
+    const [, , , row, column] = this.settings, isAllowed = !this.own[row]?.[column]; // none where the first sentence is refused
     this.settings[5] = Number(isAllowed);
     if (this.refusal) return;
     this.own[row][column] = isAllowed;

@@ -190,6 +190,23 @@ def test_a_link_brings_a_sentence_and_its_settings_back(page):
     assert page.locator(".play").inner_html() == before
 
 
+@pytest.mark.parametrize("explorer", [attention_explorer, mask_explorer])
+def test_a_link_to_a_refused_sentence_says_so_and_a_click_waits_for_another(open_page, explorer):
+    page, faults = open_page(explorer), []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.evaluate(WALK, [[[0, "a " * 65]], [""]])
+    page.wait_for_timeout(400)  # until the address names what is shown
+    page.reload()
+    page.wait_for_function("document.querySelector('.play').picture")
+    assert "shorten it. Until then" in page.locator("[role=status]").inner_text()
+    cell = page.locator(".play [data-cell]").nth(8)
+    for kind in ("pointerover", "click"):
+        cell.dispatch_event(kind)
+    *_, taken = page.evaluate(WALK, [[[0, "one fish"]], [""]])
+    assert taken["chosen"][0] == "one fish" and "fish" in taken["words"] and faults == []
+    page.close()
+
+
 def test_of_weights_alike_the_one_nearest_to_the_query_is_the_strongest(page):
     page.evaluate(WALK, [[[5, 1], [6, 4]], [""] * 2])  # “the” finds two words that are the same
     assert page.evaluate("document.querySelector('.play').picture.state.chosen") == [1, 4, 4]
