@@ -68,7 +68,7 @@ how_sharp = ValueExercise(
         (9.0, "9 is the ratio of the two weights: how does a difference of scores become a ratio?"),
         (log10(9) / 2, "You take a logarithm to base 10: which number does softmax raise to a power?"),
     ],
-    praise="Only the difference of the scores counts: e to the power of 2 · 1.10 is 9, and 9 to 1 makes 0.9.",
+    praise="Only their difference counts: e to the power of 2 · 1.10 is about 9, and 9 to 1 makes 0.9.",
     hints=[
         "If the larger weight is 0.9, what is the smaller one, and what is their ratio?",
         "The ratio of two weights is e to the power of the difference of their scores.",

@@ -7,8 +7,8 @@ from mha_course.exercises import Calls, FunctionExercise, ValueExercise, case, c
 out_of_reach = ValueExercise(
     "7.1 ★ · 4 min · What no query can collect",
     task="""
-    Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax gives
-    each of them a share above 0. Work on paper: which of these points can be the output of **no** query?
+    Four words have the values (0, 0), (4, 0), (0, 4) and (1, 1). No mask hides a word, so softmax, on
+    paper, gives each a share above 0. Which of these points can then be the output of **no** query?
 
     **a** (1, 2.5) · **b** (2.5, 2.5) · **c** (2, 2) · **d** (1, 1) · **e** (4, 0)
     """,

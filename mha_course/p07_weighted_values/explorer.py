@@ -71,11 +71,18 @@ class ValuesExplorer(Explorer):
         tokens, (head, query, key) = EXAMPLE.tokens, state["chosen"]
         pairs = zip(state["weights"][query], state["v"], strict=True)
         terms = [f"{number(weight, 3, trim=False)} · {vector(value)}" for weight, value in pairs]
+        shown = state["weights"][query].double().round(decimals=3)[:, None] * state["v"]
+        mix, piece = _result(shown.sum(dim=0), state["output"]), _result(shown[key], state["pieces"][key])
         return [
-            f"“{tokens[query]}” collects {' + '.join(terms)} = {vector(state['output'], 3)}.",
-            f"The thick piece comes from “{tokens[key]}”: {terms[key]} = {vector(state['pieces'][key], 3)}.",
+            f"“{tokens[query]}” collects {' + '.join(terms)} {mix}.",
+            f"The thick piece comes from “{tokens[key]}”: {terms[key]} {piece}.",
             VALUES[state["values"]][1].format(*EXAMPLE.value_names[head]),
         ]
+
+
+def _result(shown, exact):
+    """Write a result with its sign, "≈" where the numbers shown do not give it exactly."""
+    return f"{'=' if vector(shown, 3) == vector(exact, 3) else '≈'} {vector(exact, 3)}"
 
 
 def _draw_legend(drawing, output):
