@@ -66,7 +66,7 @@ class ScalingExplorer(Explorer):
             height = TALLEST * math.sqrt(share)  # by the root, so that rare scores can be seen
             # The first and the last bar hold what lies beyond them, too.
             ends = {-REACH: f"below {number(low + BIN)}", REACH - BIN: f"above {number(low)}"}
-            hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.1%} of the scores"
+            hover = f"{ends.get(low, f'{number(low)} to {number(low + BIN)}')}: {share:.2%} of the scores"
             drawing.rect(MIDDLE + low * UNIT, BASE - height, BIN * UNIT - 1, height, "positive", 0.8, hover)
         drawing.line(MIDDLE - REACH * UNIT, BASE, MIDDLE + REACH * UNIT, BASE)
         for tick in (-40, -20, 0, 20, 40):
@@ -80,11 +80,17 @@ class ScalingExplorer(Explorer):
 
     def words(self, state):
         largest = state["weights"].amax(dim=-1)
-        beyond = f" {state['beyond']:.0%} lie beyond ±{REACH}, in the end bars." * bool(state["beyond"] > 0)
+        beyond = f" {_share(state['beyond']).capitalize()} lie beyond ±{REACH}, in the end bars."
+        beyond *= bool(state["beyond"] > 0)
         return [
             f"d_k = {state['d_k']}, scale: {state['scale']}. The spread of these scores is"
             f" {number(state['spread'])}; √d_k is {number(math.sqrt(state['d_k']))}.{beyond}",
             f"The largest weight of a row is {number(largest.mean())} on average;"
-            f" {(largest > 0.99).float().mean():.0%} of all rows give more than 0.99 to one key.",
+            f" {_share((largest > 0.99).float().mean())} of all rows give more than 0.99 to one key.",
             "The height of a bar follows the root of its count, so that rare scores can be seen.",
         ]
+
+
+def _share(part):
+    """Write a share in per cent; a small one is not 0%."""
+    return "under 1%" if 0 < part < 0.005 else f"{part:.0%}"
