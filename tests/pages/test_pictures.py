@@ -201,7 +201,7 @@ def test_marks_are_as_long_as_the_numbers_that_they_say_on_one_scale(name, setti
         assert unit == pytest.approx(133.3, rel=0.02)
     assert list(lengths) == pytest.approx([abs(value) * unit for value in values], rel=0.02, **ABOUT)
     for words, value in zip(said, values, strict=True):
-        assert (f"{value**2:.1%}" if words.endswith("scores") else number(value)) in words
+        assert (f"{value**2:.2%}" if words.endswith("scores") else number(value)) in words
 
 
 @pytest.mark.parametrize("settings", [{"query": 0, "key": 2, "head": 1}, {"values": "cat and fish swapped"}])
