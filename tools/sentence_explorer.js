@@ -4,7 +4,7 @@ function wordsOf({ tokens, scores, scaled, weights, mask, d_k, chosen: [head, ro
   const most = alike(weights[head][row]), largest = number(Math.max(...weights[head][row]));
   const [score, divided, weight] = [scores, scaled, weights].map(each => number(each[head][row][column]));
   const where = most.length > 1 ? `equally at ${most.length} words (${largest} each)` : `most at “${tokens[most]}” (${largest})`;
-  const steps = mask[row][column] ? `score ${score} → ÷ √${d_k} = ${divided} → softmax over the row → weight ${weight}`
+  const steps = mask[row][column] ? `score ${score} → ÷ √${d_k} → ${divided} → softmax over the row → weight ${weight}`
     : "the mask forbids this cell → weight 0";
   const name = headLabel(head).replace("h", "H");
   return `${name}. “${tokens[row]}” looks ${where}.\n“${tokens[row]}” asks, “${tokens[column]}” answers: ${steps}.`;

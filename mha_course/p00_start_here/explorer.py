@@ -85,7 +85,7 @@ class AttentionExplorer(Explorer):
         head, row, column = chosen
         weights, name = state["weights"][head, row], head_label(head, state["names"]).capitalize()
         score, scaled, weight = (number(state[step][chosen]) for step in ("scores", "scaled", "weights"))
-        steps = f"score {score} → ÷ √{state['d_k']} = {scaled} → softmax over the row → weight {weight}"
+        steps = f"score {score} → ÷ √{state['d_k']} → {scaled} → softmax over the row → weight {weight}"
         if state["mask"] is not None and not state["mask"][row, column]:
             steps = "the mask forbids this cell → weight 0"
         largest, alike = number(weights.max()), int(weights.isclose(weights.max()).sum())
