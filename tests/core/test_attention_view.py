@@ -76,16 +76,12 @@ def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_
         *((nothing, [], 'Load the model with attn_implementation="eager"') for nothing in ((), None, (None, None), {})),
         ((random_weights(1, 4, 3, 3), None), [], "NoneType.*eager"),
         (torch.tensor([[[0.5, -2.0]] * 2]), [ASKS], "from 0 up, .*Scores become weights by torch.softmax"),
+        (torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged), [], "weights must be numbers"),  # of several lengths
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_words(weights, words, message):
     with pytest.raises(ValueError, match=message):
         attention_view(weights, *words)
-
-
-def test_sentences_of_several_lengths_are_no_weights():
-    with pytest.raises(ValueError, match="weights must be numbers"):
-        attention_view(torch.nested.nested_tensor([torch.eye(2)], layout=torch.jagged))
 
 
 @pytest.mark.parametrize(
@@ -113,10 +109,8 @@ def test_several_layers_begin_with_an_overview_whose_cells_lead_to_the_heads():
     largest = weights.amax(dim=-1).mean(dim=-1)
     torch.testing.assert_close(panel.state()["weights"], largest)
     layer, head = divmod(int(largest.argmax()), 4)
-    assert (
-        f"The most has layer {[*layers][layer]}, head {head + 1} ({largest.max():.2f})."
-        in panel.description()
-    )
+    most = f"layer {[*layers][layer]}, head {head + 1} ({largest.max():.2f})"
+    assert f"The most has {most}." in panel.description()
     shown = SeenDrawing(panel.svg()).heatmaps[0].cells
     assert len(shown) == 12 and shown[1, 2].said == f"second → 3: {largest[1, 2]:.2f}"
     panel.click(0, 1, 2)

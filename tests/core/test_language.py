@@ -12,12 +12,7 @@ from torch import nn
 
 import course
 from mha_course.models import weights
-from mha_course.models.language import (
-    ModelMissing,
-    SharedKeyAttention,
-    attention_inputs,
-    load_language_model,
-)
+from mha_course.models.language import ModelMissing, SharedKeyAttention, attention_inputs, load_language_model
 from mha_course.p11_can_your_class_write import broken_attention
 from tests.core import judged
 from tests.entries import alike, entries

@@ -1,6 +1,7 @@
 """The class and the function as an ONNX file: three programs that know nothing of PyTorch give the same numbers."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,7 @@ from torch import nn
 from mha_course.exercises import numbers
 from mha_helpers import MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
 
-onnxruntime = pytest.importorskip(
-    "onnxruntime", reason="needs tests/requirements-libraries.txt (.ci/run libraries)"
-)
+onnxruntime = pytest.importorskip("onnxruntime", reason="needs the packages of .ci/run libraries")
 reference = pytest.importorskip("onnx.reference")
 openvino = pytest.importorskip("openvino")
 
@@ -76,15 +75,6 @@ def in_openvino(path, given):
 PROGRAMS = (in_onnxruntime, in_the_reference, in_openvino)
 
 
-def export(model, given, sizes, opset, folder):
-    path = folder / "attention.onnx"
-    program = torch.onnx.export(
-        model, given, dynamo=True, opset_version=opset, dynamic_shapes=sizes, verbose=False
-    )
-    program.save(path)
-    return path
-
-
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize("name", FILES)
 @torch.no_grad()
@@ -92,17 +82,16 @@ def test_every_program_gives_the_numbers_of_pytorch_for_any_number_of_tokens(nam
     torch.manual_seed(0)
     model = (MultiHeadAttention(D_MODEL, HEADS) if "layer" in name else OneHead()).eval()
     given, sizes = FILES[name]
-    path = export(model, given(5, 4), sizes, opset, tmp_path)
+    path, options = tmp_path / "attention.onnx", {"opset_version": opset, "dynamic_shapes": sizes}
+    torch.onnx.export(model, given(5, 4), dynamo=True, verbose=False, **options).save(path)
     for lengths in ((5, 4), (9, 7), (3, 6)):
         inputs = given(*lengths)
         expected = model(*inputs)
         assert (expected[1].sum(dim=-1) == 0).any() == (name != "layer, padding"), "a row without a key"
         for program in PROGRAMS:
             results = program(path, [tensor.numpy() for tensor in inputs])
-            for result, wanted in zip(results, expected, strict=True):
-                torch.testing.assert_close(
-                    torch.tensor(result), wanted, atol=1e-5, rtol=0, msg=program.__name__
-                )
+            for result, wanted in zip(map(torch.tensor, results), expected, strict=True):
+                torch.testing.assert_close(result, wanted, atol=1e-5, rtol=0, msg=program.__name__)
 
 
 class PyTorchsLayer(nn.Module):
@@ -120,9 +109,7 @@ class PyTorchsLayer(nn.Module):
 PAGE = json.loads((ROOT / "notebooks/deeper/09_other_libraries.ipynb").read_text(encoding="utf-8"))
 CELLS = ["".join(cell["source"]) for cell in PAGE["cells"]]
 TABLE = next(cell for cell in CELLS if cell.startswith("| file of"))
-ROWS = [
-    [part.strip() for part in line.split("|")[1:-1]] for line in TABLE.splitlines() if line.startswith("|")
-]
+ROWS = [re.split(r"\s*\|\s*", line)[1:-1] for line in TABLE.splitlines() if line.startswith("|")]
 ROWS = {(layer.strip("`").split("`")[0], mask): seen for layer, mask, *seen in ROWS[2:]}
 
 
@@ -131,11 +118,8 @@ ROWS = {(layer.strip("`").split("`")[0], mask): seen for layer, mask, *seen in R
 def test_the_table_of_the_page_says_what_a_file_of_its_cell_gives(layer, mask, tmp_path):
     page = {"torch": torch}
     exec(next(cell for cell in CELLS if cell.startswith("def write_file")), page)
-    kind = {
-        "MultiHeadAttention": lambda: MultiHeadAttention(D_MODEL, HEADS),
-        "nn.MultiheadAttention": PyTorchsLayer,
-    }
-    model, x = kind[layer]().eval(), numbers(2, 5, D_MODEL)
+    model = PyTorchsLayer() if layer.startswith("nn.") else MultiHeadAttention(D_MODEL, HEADS)
+    model, x = model.eval(), numbers(2, 5, D_MODEL)
     given = empty(causal_mask(5)) if "without a key" in mask else padding_mask([5, 3], 5)
     expected = model(x, given)
     for opset, seen in zip((20, 23), ROWS[layer, mask], strict=True):

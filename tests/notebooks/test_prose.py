@@ -35,13 +35,10 @@ def printed(page):
     return [f"{shown.get('text', '')} {shown.get('data', {}).get('text/plain')}" for shown in outputs]
 
 
-def numbers_in(text):
-    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", text.replace(",", ""))]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_decimal_or_a_percentage_in_prose_is_one_that_the_page_shows(page):
-    shown = numbers_in(" ".join([*printed(page), *(cell.source for cell in page.code)]))
+    seen = " ".join([*printed(page), *(cell.source for cell in page.code)]).replace(",", "")
+    shown = [float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", seen)]
     prose = re.sub(r"\]\([^)]*\)", "", page.text)  # addresses hold numbers, too
     decimals = {*DECIMAL.findall(prose)} - {*ELSEWHERE.get(page.name, "").split()}
     percents = {*re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%", prose)}

@@ -58,9 +58,8 @@ def test_arrows_end_where_the_pair_was_turned_and_the_dot_lies_at_their_score(se
     ends = [px(line, "x2", "y2") for line in picture.shapes("line", **{"stroke-width": "4"})]
     assert ends == [pytest.approx([132 + 46 * end.real, 176 - 46 * end.imag], abs=0.1) for end in arrows]
     [(dot, _)] = picture.hits("circle", "apart")
-    assert px(dot, "cx", "cy") == pytest.approx(
-        [410 + 10 * (setting["query"] - setting["key"]), 176 - 96 * mean / abs(QUERY * KEY)], abs=0.1
-    )
+    place = [410 + 10 * (setting["query"] - setting["key"]), 176 - 96 * mean / abs(QUERY * KEY)]
+    assert px(dot, "cx", "cy") == pytest.approx(place, abs=0.1)
 
 
 def test_the_heatmap_is_that_of_the_scores_and_a_click_moves_both_words():

@@ -29,11 +29,7 @@ STILL_AS_TESTED = pytest.mark.skipif(
 )
 
 
-def page_and_name(name):
-    return f"{drawings.page_of(EXPLORERS[name])}-{name}"
-
-
-@pytest.fixture(params=NAMES, ids=page_and_name)
+@pytest.fixture(params=NAMES, ids=lambda name: f"{drawings.page_of(EXPLORERS[name])}-{name}")
 def panel(request, monkeypatch):
     # What a cell above the explorer of page 10 makes.
     monkeypatch.setattr(__main__, "MyAttention", training.class_with(), raising=False)
@@ -141,9 +137,7 @@ FILES = [
 @pytest.mark.parametrize("file", FILES)
 def test_a_page_draws_what_it_drew(file):
     said, text = kept.differences(drawings, file)
-    assert not said, "\n".join(
-        [*map(": ".join, said.items()), "Meant? Then look at it: python -m tests.kept"]
-    )
+    assert not said, "\n".join([*map(": ".join, said.items()), "Meant? Then look: python -m tests.kept"])
     assert text == file.read_text(encoding="utf-8")
 
 

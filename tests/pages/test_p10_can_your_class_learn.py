@@ -12,16 +12,8 @@ import pytest
 import torch
 
 import __main__
-from mha_course.p10_can_your_class_learn import explorer, learning_explorer, training
-from mha_course.p10_can_your_class_learn.stories import (
-    ASKED,
-    COLOURS,
-    FACTS,
-    LENGTH,
-    THINGS,
-    as_words,
-    new_stories,
-)
+from mha_course.p10_can_your_class_learn import ASKED, explorer, learning_explorer, training
+from mha_course.p10_can_your_class_learn.stories import COLOURS, FACTS, LENGTH, THINGS, as_words, new_stories
 from tools.notebook import ROOT
 from tools.page import Page
 
@@ -46,11 +38,9 @@ def test_what_is_asked_follows_from_the_story_and_from_no_place():
 
 
 def test_the_model_its_loss_and_its_optimisers_are_those_of_the_page():
-    page = {"torch": torch}
+    page, defines = {"torch": torch}, "(?m)^(class|def loss_of|def optimisers_of|from .* import ASKED)"
     for cell in Page(ROOT / "notebooks" / "10_can_your_class_learn.ipynb").code:
-        if re.search(
-            "^(class|def loss_of|def optimisers_of|from .* import ASKED)", cell.source, re.MULTILINE
-        ):
+        if re.search(defines, cell.source):
             exec(cell.source.split("\n\n\ntorch.manual_seed")[0], page)
     torch.manual_seed(3)
     theirs, ids = page["StoryModel"](), new_stories(8, seed=0)
@@ -94,9 +84,7 @@ def test_a_story_is_true_if_no_word_of_its_end_is_wrong():
     assert training.facts_right(oracle, ids) == pytest.approx(15 / 16)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in training.BREAKS if name not in ("nothing", "no positions")]
-)
+@pytest.mark.parametrize("name", sorted(training.BREAKS.keys() - {"nothing", "no positions"}))
 def test_each_break_changes_what_comes_out_and_the_mask_is_left_out_only_where_it_says_so(name):
     right, broken = (training.new_model(training.class_with(each), seed=2) for each in ("nothing", name))
     ids = new_stories(1, seed=0)

@@ -73,9 +73,8 @@ def test_a_head_off_is_a_slice_of_zeros_in_front_of_w_o(model, panel):
     assert [i for i in range(9) if panel.state()["writes"][20, i] == 0] == [4]
     assert torch.allclose(panel.state()["before"], logits(model).softmax(dim=-1), atol=1e-4)
     panel.click(1, 3, 4)
-    assert [panel.controls[name].value for name in ("layer", "head", "off")] == [3, 4, False], (
-        "a head just chosen is on"
-    )
+    chosen = [panel.controls[name].value for name in ("layer", "head", "off")]
+    assert chosen == [3, 4, False], "a head just chosen is on"
 
 
 @pytest.mark.parametrize("name", list(BREAKS))

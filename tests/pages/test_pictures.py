@@ -142,9 +142,9 @@ def test_numbers_are_read_in_cells_of_every_colour_on_a_white_page_and_on_a_blac
     assert (1.05 / (on_black + 0.05) >= 4.2).all()  # CSS gives black numbers the page's own ink
 
 
-def widths(words):
-    """Of the rectangles that say these words: how wide each is, and all that it says."""
-    return lambda picture: [(px(mark, "width")[0], said) for mark, said in picture.hits("rect", words)]
+def sizes(words, side="width"):
+    """Of the rectangles that say these words: how wide, or high, each is, and all that it says."""
+    return lambda picture: [(px(mark, side)[0], said) for mark, said in picture.hits("rect", words)]
 
 
 def bars_of_softmax(step):
@@ -156,10 +156,6 @@ def bars_of_softmax(step):
             yield wide, " ".join(picture.words_in(x + wide, y, x + wide + 12, y + tall))
 
     return of
-
-
-def heights_of_the_histogram(picture):
-    return [(px(bar, "height")[0], said) for bar, said in picture.hits("rect", "of the scores")]
 
 
 def depths_of_small_weights(picture):
@@ -174,19 +170,19 @@ def counted(state):
 
 
 LENGTHS = [  # a Panel, its settings; how long some of its marks are, and what they say; of which numbers
-    ("scores_explorer", {"query": 2, "key": 0, "d_k": 9}, widths("times"), lambda state: state["products"]),
-    ("scaling_explorer", {"query": 5}, widths("key "), lambda state: state["weights"][0][5]),
-    ("scaling_explorer", {"d_k": 16, "scale": "÷ √d_k"}, heights_of_the_histogram, counted),
+    ("scores_explorer", {"query": 2, "key": 0, "d_k": 9}, sizes("times"), lambda state: state["products"]),
+    ("scaling_explorer", {"query": 5}, sizes("key "), lambda state: state["weights"][0][5]),
+    ("scaling_explorer", {"d_k": 16, "scale": "÷ √d_k"}, sizes("of the scores", "height"), counted),
     ("softmax_explorer", {"cat": -3, "query": 2}, bars_of_softmax(0), lambda state: state["scores"]),
     ("softmax_explorer", {"cat": 3}, bars_of_softmax(1), lambda state: state["exponentials"]),
     ("softmax_explorer", {"cat": 0}, bars_of_softmax(2), lambda state: state["weights"]),
     ("splitting_explorer", {"tokens": 2, "heads": 4}, depths_of_small_weights, lambda state: torch.stack([
         state["wrong weights"], state["right weights"]])),
-    ("trained_explorer", {"step": 225, "head": 3}, widths("."), lambda state: torch.cat([
+    ("trained_explorer", {"step": 225, "head": 3}, sizes("."), lambda state: torch.cat([
         state["previous letter"], state["after a copy"]])),
-    ("bugs_explorer", {"suspect": "F", "experiment": "increase d_k"}, widths(": "), lambda state: torch.tensor([
+    ("bugs_explorer", {"suspect": "F", "experiment": "increase d_k"}, sizes(": "), lambda state: torch.tensor([
         *state["healthy"], *state["measured"]])),
-    ("language_explorer", {"break": "no mask"}, widths(": "), lambda state: torch.cat([
+    ("language_explorer", {"break": "no mask"}, sizes(": "), lambda state: torch.cat([
         state[side].topk(5).values for side in ("before", "after")])),
 ]  # fmt: skip
 
@@ -213,9 +209,8 @@ def test_pieces_lie_end_to_end_from_zero_to_the_output_among_the_values(settings
     points = torch.cat([state["v"], state["output"][None]])
     ends = torch.stack([torch.zeros(2), *state["pieces"].cumsum(dim=0)])
     points, ends = ((zero + unit * places * torch.tensor([1, -1])).tolist() for places in (points, ends))
-    assert [px(mark, "cx", "cy") for mark, _ in picture.hits("circle")] == [
-        pytest.approx(point, **ABOUT) for point in points
-    ]
+    places = [px(mark, "cx", "cy") for mark, _ in picture.hits("circle")]
+    assert places == [pytest.approx(point, **ABOUT) for point in points]
     pieces = picture.shapes("line", stroke=COLOURS["lit"])
     for piece, (start, end) in zip(pieces, itertools.pairwise(ends), strict=True):
         assert px(piece, "x1", "y1", "x2", "y2") == pytest.approx([*start, *end], **ABOUT)

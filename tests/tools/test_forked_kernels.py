@@ -23,10 +23,8 @@ def test_a_kernel_has_its_folder_and_environment_is_interrupted_alone_and_says_t
     try:
         process = manager.provisioner.process
         assert isinstance(process, Forked) and process.poll() is None
-        client.execute_interactive(
-            CODE, timeout=60, output_hook=lambda message: said.append(message["content"])
-        )
-        (text,) = [content["text"] for content in said if "text" in content]
+        client.execute_interactive(CODE, timeout=60, output_hook=said.append)
+        (text,) = [message["content"]["text"] for message in said if "text" in message["content"]]
         assert text.split() == [str(tmp_path), "here", "True", BACKEND, "False"]
         message = client.execute("import time; print('sleeping'); time.sleep(60)")
         while client.get_iopub_msg(timeout=60)["content"].get("text") != "sleeping\n":
