@@ -4,31 +4,30 @@ import importlib.util
 
 import pytest
 
-collect_ignore_glob = [] if importlib.util.find_spec("playwright") else ["test_*.py"]
+if importlib.util.find_spec("playwright"):
+    from tools import lab
+else:
+    collect_ignore_glob = ["test_*.py"]
 
 
 @pytest.fixture(scope="package")
 def browser():
-    from tools.lab import chromium, find_chromium
-
-    if find_chromium() is None:
+    if lab.find_chromium() is None:
         pytest.skip("no Chromium: install one, or name it in COURSE_CHROMIUM")
-    with chromium() as running:
+    with lab.chromium() as running:
         yield running
 
 
 @pytest.fixture(scope="package")
-def lab(browser, tmp_path_factory):
+def served(browser, tmp_path_factory):
     """The address of a JupyterLab, and the folder in which it keeps copies of the pages."""
-    from tools.lab import jupyterlab
-
     folder = tmp_path_factory.mktemp("lab")
-    with jupyterlab(folder) as address:
+    with lab.jupyterlab(folder) as address:
         yield address, folder
 
 
 @pytest.fixture(scope="package")
-def tab(browser, lab):
+def tab(browser, served):
     """A page of the browser in which JupyterLab stays open: loading it costs more than most of what is done with it."""
     page = browser.new_page()
     page.asked = []  # addresses
@@ -38,15 +37,14 @@ def tab(browser, lab):
 
 
 @pytest.fixture
-def open_in(tab, lab):
+def open_in(tab, served):
     """A function that opens a notebook in a window of this width and runs it. Returns the browser's page."""
-    from tools.lab import close_notebook, open_notebook, run_all
 
     def opened(notebook, width=1440):
         tab.set_viewport_size({"width": width, "height": 900})
-        open_notebook(tab, *lab, notebook)
-        run_all(tab)
+        lab.open_notebook(tab, *served, notebook)
+        lab.run_all(tab)
         return tab
 
     yield opened
-    close_notebook(tab)
+    lab.close_notebook(tab)

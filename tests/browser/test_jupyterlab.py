@@ -13,18 +13,8 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from mha_course.p09_concat_and_output.machine import MATRICES
-from tools import readme_picture
-from tools.lab import (
-    KERNEL,
-    WIDGET,
-    clear_outputs,
-    close_notebook,
-    error_outputs,
-    open_copy,
-    open_notebook,
-    run_all,
-    run_cells,
-)
+from tools import lab, readme_picture
+from tools.lab import KERNEL, WIDGET
 from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW, all_pages
 from tools.play import shows_panel
 from tools.stored_pictures import live_picture
@@ -37,7 +27,7 @@ ANSWER_TIMEOUT = 20_000  # milliseconds; a change takes about sixty, and much lo
 def test_clicks_lead_through_the_machine_and_back_and_keys_through_its_tour_and_menus(open_in):
     pytest.importorskip("anywidget")
     machine = open_in([SOURCE])
-    assert error_outputs(machine) == []
+    assert lab.error_outputs(machine) == []
 
     def says(line):
         machine.locator(".mha-panel [role=status]", has_text=line).wait_for(timeout=ANSWER_TIMEOUT)
@@ -76,7 +66,7 @@ PANELS = """() => {
 }"""
 
 
-def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(open_in, lab):
+def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(open_in, served):
     """On the first day the page runs and a slider is moved; on the second it is only saved, as JupyterLab does by
     itself after two minutes. Each day loads JupyterLab anew, in the same tab: there it costs half as much.
     """
@@ -90,17 +80,17 @@ def test_a_page_shows_its_panels_as_they_were_left_and_says_how_to_wake_them(ope
         page.evaluate(f"async () => await {WIDGET}.context.save()")
         page.evaluate(f"async () => await {WIDGET}.sessionContext.shutdown()")
         page.goto("about:blank")
-        open_copy(page, lab[0], f"notebooks/{FIRST_PAGE.name}")
+        lab.open_copy(page, served[0], f"notebooks/{FIRST_PAGE.name}")
         page.wait_for_timeout(3000)  # widgets are restored after the kernel is idle
         seen = page.evaluate(PANELS)
         assert seen["pictures"] == left["pictures"]
         assert all("Run All Cells" in line for line in seen["lines"])
         assert seen["icons"] == seen["errors"] == 0
-    run_all(page)
+    lab.run_all(page)
     assert set(page.evaluate(PANELS)["lines"]) == {"none"}
     page.evaluate(f"async () => await {KERNEL}.restart()")  # before what was just run is saved
     page.evaluate(f"async () => await {WIDGET}.context.save()")
-    saved = nbformat.read(lab[1] / "course" / "notebooks" / FIRST_PAGE.name, as_version=4)
+    saved = nbformat.read(served[1] / "course" / "notebooks" / FIRST_PAGE.name, as_version=4)
     widgets = saved.metadata.widgets[WIDGET_STATE].state
     outputs = [output.get("data", {}) for cell in saved.cells for output in cell.get("outputs", [])]
     views = [data[WIDGET_VIEW]["model_id"] for data in outputs if WIDGET_VIEW in data]
@@ -146,7 +136,7 @@ def test_a_panel_without_an_answer_says_so_until_the_answer_comes(open_in):
 
 def test_the_moving_picture_shows_d_k_from_1_to_16_and_then_five_weights(open_in, tmp_path, monkeypatch):
     page = open_in([readme_picture.CODE, *FAULTS], width=1280)
-    said = [fault.partition(": ")[2] for fault in error_outputs(page)]
+    said = [fault.partition(": ")[2] for fault in lab.error_outputs(page)]
     assert said == ["stderr: a warning\n", "ZeroDivisionError: division by zero"]
     monkeypatch.setattr(readme_picture, "opened", lambda cells, **_: contextlib.nullcontext(page))
     monkeypatch.setattr(readme_picture, "PICTURE", tmp_path / "explorer.gif")
@@ -179,7 +169,7 @@ def test_a_slip_in_every_exercise_takes_no_output_below_away(open_in, tmp_path):
     shown = f"{WIDGET}.content.widgets.map(cell => (cell.model.outputs?.length ?? 0) > 0)"
     expected = [bool(cell.get("outputs")) for cell in notebook.cells]
     page.wait_for_function(f"expected => String({shown}) === String(expected)", arg=expected, timeout=60_000)
-    assert [error.split(": ")[1] for error in error_outputs(page)] == ["SyntaxError"] * 2
+    assert [error.split(": ")[1] for error in lab.error_outputs(page)] == ["SyntaxError"] * 2
 
 
 def is_answer(cell):
@@ -187,23 +177,23 @@ def is_answer(cell):
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
-def opened(request, tab, lab):
+def opened(request, tab, served):
     """The page after its Panels and answers were shown; with it what was seen on the way."""
     tab.set_viewport_size({"width": 1440, "height": 900})
-    open_notebook(tab, *lab, request.param)
+    lab.open_notebook(tab, *served, request.param)
     tab.wait_for_timeout(500)  # what JupyterLab writes into a page on opening, it writes now
     tab.changed_on_opening = tab.evaluate(f"() => {WIDGET}.context.model.dirty")
     tab.folded_on_opening = tab.evaluate(FOLDED)
     tab.first_lines = tab.locator(".jp-OutputPlaceholder .jp-PlaceholderText").evaluate_all(SIZES)
     cells = nbformat.read(request.param, as_version=4).cells
     # Such a cell needs nothing that stands above it but the imports; nbval runs all cells, without a browser.
-    clear_outputs(tab)
+    lab.clear_outputs(tab)
     tab.evaluate(f"code => void {KERNEL}.requestExecute({{ code }})", IMPORTS)
-    run_cells(tab, [i for i, cell in enumerate(cells) if shows_panel(cell)])
-    tab.faults = error_outputs(tab)
-    run_cells(tab, [i for i, cell in enumerate(cells) if is_answer(cell) and not shows_panel(cell)])
+    lab.run_cells(tab, [i for i, cell in enumerate(cells) if shows_panel(cell)])
+    tab.faults = lab.error_outputs(tab)
+    lab.run_cells(tab, [i for i, cell in enumerate(cells) if is_answer(cell) and not shows_panel(cell)])
     yield tab
-    close_notebook(tab)
+    lab.close_notebook(tab)
 
 
 @pytest.fixture
@@ -296,7 +286,7 @@ def test_a_panel_fits_the_screen_and_keeps_its_height(panels):
             assert panel.bounding_box()["height"] == height
 
 
-def test_nothing_is_asked_from_another_machine(opened, lab):
-    home = (f"{lab[0]}/", f"{lab[0].replace('http', 'ws')}/", "data:", "blob:", "about:")
+def test_nothing_is_asked_from_another_machine(opened, served):
+    home = (f"{served[0]}/", f"{served[0].replace('http', 'ws')}/", "data:", "blob:", "about:")
     assert opened.asked
     assert [address for address in opened.asked if not address.startswith(home)] == []

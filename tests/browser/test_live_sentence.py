@@ -106,13 +106,10 @@ def seen(panel):
     menus = [[label for label, _ in options_of(menu)] for menu in menus]
     until = " Until then the picture stays as it was."
     words = panel.message() + until if panel.message() else panel.description()
-    return panel.svg(), words, panel.state()["weights"].numpy().ravel(), menus, chosen(panel)
-
-
-def chosen(panel):
     values = [[value for _, value in options_of(control)] for control in panel.controls.values()]
     pairs = zip(values, panel.controls.values(), strict=True)
-    return [str(each.index(control.value)) if each else control.value for each, control in pairs]
+    chosen = [str(each.index(control.value)) if each else control.value for each, control in pairs]
+    return panel.svg(), words, panel.state()["weights"].numpy().ravel(), menus, chosen
 
 
 def pixels(png):

@@ -60,7 +60,6 @@ def unlabelled(panel):
 
 
 def made_again(kept, name):
-    """Return a picture as the page puts it together."""
     count, row, *_ = kept["drawn"][kept["states"][name]]
     letters = [letters[row if len(letters) > 1 else 0] for letters in kept["columns"][str(count)]]
     return "".join(kept["parts"][ord(letter) - FIRST] for letter in letters)
@@ -147,19 +146,19 @@ class MadeUp(Explorer):
 
     title, more = "A <made-up>", ("off", "note")
 
-    def __init__(self, start, refused):
-        self.start, self.refused, self.word = start, refused, "hi"
+    def __init__(self):
+        self.word = "hi"
 
     def controls(self):
         return {
             "mask": widgets.Dropdown(options=[("c", 1), ("a & b", 0)], value=0),
-            "d": widgets.IntSlider(self.start, 1, 3, description="d <1>"),
+            "d": widgets.IntSlider(2, 1, 3, description="d <1>"),
             "off": widgets.Checkbox(True),
             "note": widgets.Text(""),
         }
 
     def compute(self, mask, d, **_):
-        if (mask, d) == self.refused:
+        if (mask, d) == (1, 3):
             raise ValueError("no")
         return {"trail": (), "word": self.word}  # so the way of its clicks is told
 
@@ -176,17 +175,9 @@ class MadeUp(Explorer):
         return {0: {"off": not values["off"]}, 2: {"d": 1}}.get(column, {})
 
 
-def made_up_panel(start=2, refused=(1, 3)):
-    return Panel(explorer=MadeUp(start, refused))
-
-
-def test_a_text_field_that_has_options_is_a_menu():
-    both = widgets.Combobox(value="a", options=["a", "b"])
+def test_a_text_field_that_has_options_is_a_menu_and_a_slider_ends_at_its_last():
+    both, slider = widgets.Combobox(value="a", options=["a", "b"]), widgets.IntSlider(2, 1, 3)
     assert "<select" in play.control_html(both, options_of(both), 0)
-
-
-def test_a_slider_ends_at_its_last_option():
-    slider = widgets.IntSlider(2, 1, 3)
     assert 'min="0" max="2" value="1"' in play.control_html(slider, options_of(slider), 1)
 
 
@@ -216,9 +207,7 @@ def test_a_page_fetches_nothing_and_has_the_width_of_its_window(pages):
         assert re.search(r"\.output img \{[^}]*background: #fff;", text)
 
 
-KERNEL = re.compile(
-    r"Shift \+ Enter|[Rr]un (?:the (?:next )?cell|this|these|its|it)\b|Run All|(?:the|three) dots\b(?! stand)|[Rr]emove (?:a|the) `#`"
-)
+KERNEL = r"Shift \+ Enter|[Rr]un (?:the (?:next )?cell|this|these|its|it)\b|Run All|(?:the|three) dots\b(?! stand)|[Rr]emove (?:a|the) `#`"
 
 
 def test_words_fit_somebody_without_a_kernel():
@@ -226,8 +215,7 @@ def test_words_fit_somebody_without_a_kernel():
     cells = [cell.source for page in stored_pages() for cell in page.markdown]
     for said, _ in play.said_otherwise():
         assert any(" ".join(said.split()) in " ".join(source.split()) for source in cells), said
-    asked = [found for source in cells for found in KERNEL.findall(play.for_all(source))]
-    assert asked == []
+    assert [found for source in cells for found in re.findall(KERNEL, play.for_all(source))] == []
 
 
 def test_every_page_stands_on_a_route():
