@@ -107,7 +107,6 @@ def environment(name):
 
 
 def measured(name):
-    """Return an entry for each callable of a group."""
     entries, python, today = [], environment(name), datetime.date.today().isoformat()
     for module in GROUPS[name][2]:
         library = Library(python, module)

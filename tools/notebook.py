@@ -60,9 +60,7 @@ if "google.colab" in sys.modules:  # Colab brings this page alone
     get_ipython().system("pip install -q --no-deps git+https://github.com/{repository}")
 """
 # A page calls its exercises so, one_sitting.ipynb has those of several pages: `exercises_03` …
-EXERCISES = re.compile(
-    r"^from mha_course\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$", re.MULTILINE
-)
+EXERCISES = re.compile(r"(?m)^from mha_course\.(\w+) import (?:\w+, )*exercises(?: as (\w+))?(?:, \w+)*$")
 
 
 def setup_cell(repository=""):
@@ -159,14 +157,9 @@ def with_helpers():
 def execute(notebook, folder):
     """Run all cells in place, in `folder`. Raises CellExecutionError when one of them raises."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this Python, whatever kernel a user calls "python3"
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        extra_arguments=["--log-level=ERROR"],
-        timeout=CELL_TIMEOUT,
-        resources={"metadata": {"path": str(folder)}},
-        record_timing=False,
-    )
+    options = {"kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"], "record_timing": False}
+    place = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=CELL_TIMEOUT, resources=place, **options)
     client.execute(env=with_helpers())
 
 

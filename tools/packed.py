@@ -14,14 +14,8 @@ import numpy as np
 FIRST = 35  # the letter of the part that is met most often: what JSON would escape lies below
 LABEL = re.compile(' aria-label="[^"]*"')  # the words of a picture, which are kept once
 # Where a part ends and the next begins: round the numbers of a cell, and before other marks.
-CUTS = [
-    ('fill-opacity="', ""),
-    ("", '"/><text class="tip"'),
-    (": ", ""),
-    ("", "</text></g>"),
-    ("", "<g "),
-    ("", "<text x"),
-]
+CUTS = [('fill-opacity="', ""), ("", '"/><text class="tip"'), (": ", "")]
+CUTS += [("", "</text></g>"), ("", "<g "), ("", "<text x")]
 
 
 def parts(svg):
@@ -37,7 +31,6 @@ def parts(svg):
 
 
 def packed(made):
-    """Return all ``States`` as text."""
     shapes, drawn, states = {}, {}, {}
     for name, (ids, words, settings) in made.shown.items():
         rows = shapes.setdefault(len(ids), {})

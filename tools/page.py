@@ -17,10 +17,7 @@ EXERCISE = re.compile(r"^### Exercise (D?\d+\.\d+) (★{1,3}) · (\d+) min · .+
 # The museum and the page to project are as long as what they hold; their cells are short all the same.
 LONG = {"words in the longest cell": 90, "lines in the longest cell": 14}
 AT_MOST = LONG | {"cells": 50, "words": 1200, "lines of code": 150, "exercises": 3}
-OTHER_SIZES = {
-    "12_bugs_in_print": LONG | {"cells": 70, "exercises": 3},
-    "one_sitting": LONG | {"cells": 46},
-}
+OTHER_SIZES = {"12_bugs_in_print": LONG | {"cells": 70, "exercises": 3}, "one_sitting": LONG | {"cells": 46}}
 EXPLORER = re.compile(r"^(?:\w+ = )?\w+_explorer\(", re.MULTILINE)
 
 
@@ -37,8 +34,6 @@ def line_count(code):
 
 
 class Page:
-    """One stored notebook."""
-
     def __init__(self, path):
         self.path, self.name = path, path.stem
         self.notebook = nbformat.read(path, as_version=4)
@@ -66,7 +61,6 @@ class Page:
         return minutes
 
     def source(self, section, kind):
-        """The text of a section's "markdown" or "code" cells."""
         return "\n\n".join(cell.source for cell in self.sections.get(section, []) if cell.cell_type == kind)
 
     def outputs(self):
@@ -79,7 +73,6 @@ class Page:
         return (int(stated.group(1)), int(stated.group(2) or 0)) if stated else (0, 0)
 
     def exercises(self):
-        """Number, stars and minutes of each exercise."""
         return [(number, stars, int(minutes)) for number, stars, minutes in EXERCISE.findall(self.text)]
 
     @cached_property

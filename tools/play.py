@@ -132,9 +132,8 @@ def control_html(control, options, start):
         value = html.escape(control.value)
         return f'<label class="typed">{label} <input type="text" {common} value="{value}"></label>'
     if isinstance(control, (widgets.Dropdown, widgets.Combobox)):
-        choices = "".join(
-            f"<option value={i}{' selected' * (i == start)}>{name}</option>" for i, name in enumerate(names)
-        )
+        numbered = [(f"{i}{' selected' * (i == start)}", name) for i, name in enumerate(names)]
+        choices = "".join(f"<option value={i}>{name}</option>" for i, name in numbered)
         return f"<label>{label} <select {common}>{choices}</select></label>"
     return (
         f'<label>{label} <input type="range" min="0" max="{len(names) - 1}" value="{start}" {common}'
@@ -151,7 +150,6 @@ def panel_html(make):
 
 
 def kept_html(panel, states):
-    """Return a Panel with its controls and all its states."""
     controls = panel.controls.items()
     missing = [f"“{control.description}”" for name, control in controls if name not in states.controls]
     is_few = states.plays or any(map(states.is_thinned, states.controls))
@@ -253,10 +251,8 @@ def said_otherwise():
 
 
 def scripts(body):
-    """Return the scripts that a page with this body needs."""
-    return "".join(
-        f"<script>{text_of(name)}</script>" for name, has in SCRIPTS.items() if re.search(has, body)
-    )
+    needed = [name for name, has in SCRIPTS.items() if re.search(has, body)]
+    return "".join(f"<script>{text_of(name)}</script>" for name in needed)
 
 
 def page_html(path, panels):
@@ -274,9 +270,8 @@ def text_of(name):
 
 def head(title):
     light, dark = (HtmlFormatter(style=name).get_style_defs(".code") for name in ("default", "github-dark"))
-    style = (
-        f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n{text_of('play.css')}{STYLE}"
-    )
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+    style = f"{light}\n{dark}\n{text_of('play.css')}{STYLE}"
     return HEAD.format(title=html.escape(title), style=style)
 
 

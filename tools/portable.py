@@ -44,6 +44,7 @@ mha_helpers.unpacked = folder  # the folder stays as long as the kernel
 torch.set_printoptions(precision=3, sci_mode=False)
 print("✓ ready")'''
 FOLDER = re.compile(r"mha_course\.(models|[pd]\d\d_\w+)")
+LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)")
 # Modules that are loaded late, when somebody asks for one of these names.
 LATE = {"mha_helpers/probing.py": "probe|moves|d09_other_libraries"}
 LATE |= {"mha_helpers/weights_view.py": "attention_view"}
@@ -85,7 +86,6 @@ def carried_files(code):
 
 
 def portable(path):
-    """Return the one-file copy of a page, as text."""
     page = shipped(path)
     files = carried_files("\n".join(cell.source for cell in page.cells if cell.cell_type == "code"))
     packed = bz2.compress(json.dumps(files, ensure_ascii=False).encode("utf-8"))
@@ -93,9 +93,7 @@ def portable(path):
     page.cells[1].source = CARRIER.format(text=text)
     for cell in page.cells:
         if cell.cell_type == "markdown":  # of a link to a page that is not there, only the words
-            cell.source = re.sub(
-                r"(?<!!)\[([^\[\]]*)\]\((?!https?://|#|mailto:)[^)\s]*\)", r"\1", cell.source
-            )
+            cell.source = LINK.sub(r"\1", cell.source)
     nbformat.validate(page)
     return json.dumps(page, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 

@@ -36,7 +36,6 @@ def write_exercises(notebook):
 
 
 def refresh(path):
-    """Refresh one file and print a line on it."""
     content = renewed(nbformat.read(path, as_version=4), path.resolve()).encode("utf-8")
     changed = content != path.read_bytes()
     if changed:

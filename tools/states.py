@@ -58,7 +58,8 @@ class States:
 
     def __init__(self, make):
         """``make()`` returns the Panel, each time a new one: what it shows may depend on the way there."""
-        self.make = functools.partial(untold, make)
+        # No front end is told of a Panel: this is faster, and none is kept.
+        self.make = mock.patch.object(widgets.Widget, "open", lambda widget: None)(make)
         self.panel = self.make()
         self.plays = getattr(self.panel.explorer, "plays", None)  # which combinations are kept, if it says so
         self.values = self._values()  # of the start
@@ -126,9 +127,8 @@ class States:
         if memory is not None:
             vars(explorer).clear()
             vars(explorer).update(memory)
-        with mock.patch.object(
-            self.panel, "_refresh", lambda: explorer.adjust(self.panel.controls, self._values())
-        ):
+        adjusted = functools.partial(explorer.adjust, self.panel.controls)
+        with mock.patch.object(self.panel, "_refresh", lambda: adjusted(self._values())):
             self.panel.set(**values)
 
     def _named(self, settings):
@@ -170,16 +170,15 @@ class States:
 
     def _thin(self):
         """Let the longest slider or menu stop less often: one far, not all a little."""
-        long = [name for name in self.controls if self._can_be_thinned(name)]
+        long = [
+            name for name, options in self.controls.items()
+            if len(self.stops[name]) > 3 and (is_slider(self.panel, name) or len(options) > LONG_MENU)
+        ]  # fmt: skip
         if not long:
             count = self._combinations()
             raise ValueError(f"{self.panel!r} has {count} states; sliders and long menus are thinned.")
         name = max(long, key=lambda name: len(self.controls[name]))
         self.stops[name] = thinned(self.stops[name], self.start[[*self.controls].index(name)])
-
-    def _can_be_thinned(self, name):
-        is_long = is_slider(self.panel, name) or len(self.controls[name]) > LONG_MENU
-        return is_long and len(self.stops[name]) > 3
 
     def _whole_rows(self):
         """Return where one control that was thinned has all its options, and no other slider is moved."""
@@ -257,7 +256,6 @@ class States:
                 self._click_each(settings)
 
     def _go(self, settings):
-        """Bring a new Panel to these settings."""
         self.panel = self.make()
         self.panel.set(**self._named(settings))
 
@@ -282,12 +280,6 @@ class States:
 
     def is_thinned(self, name):
         return len(self.stops[name]) < len(self.controls[name])
-
-
-def untold(make):
-    """Return a new Panel of which no front end is told: this is faster, and none is kept."""
-    with mock.patch.object(widgets.Widget, "open"):
-        return make()
 
 
 def is_slider(panel, name):

@@ -43,14 +43,10 @@ def pixels(svg, zoom=1):
     """A drawing without the words that only the mouse shows, in the same pixels on every machine."""
     import resvg_py  # here, because the tests with Colab's versions do without it
 
-    png = resvg_py.svg_to_bytes(
-        svg_string=re.sub(r'<text class="tip".*?</text>', "", svg, flags=re.DOTALL),
-        zoom=zoom,
-        background="#ffffff",
-        skip_system_fonts=True,
-        font_dirs=[str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")],
-        font_family="DejaVu Sans",
-    )
+    seen = re.sub(r'<text class="tip".*?</text>', "", svg, flags=re.DOTALL)
+    fonts = {"skip_system_fonts": True, "font_family": "DejaVu Sans"}
+    fonts["font_dirs"] = [str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")]
+    png = resvg_py.svg_to_bytes(svg_string=seen, zoom=zoom, background="#ffffff", **fonts)
     with Image.open(io.BytesIO(bytes(png))) as picture:
         return picture.convert("RGB")
 

@@ -76,20 +76,14 @@ def solve(page):
     page.cells = [replaced.get(cell.source, cell) for cell in page.cells]
 
 
-def add_notes(page, notes):
-    """Put a note below each heading that carries minutes and has one."""
-    cells = []
+def teacher_edition(path):
+    """Write TEACHER_….ipynb of the page at ``path``; return what its checks say where it is not "correct"."""
+    page, notes, cells = shipped(path), spoken_notes(path), []
+    solve(page)
     for cell in page.cells:
         said = [notes[heading] for heading in TIMED.findall(cell.source) if heading in notes]
         cells += [cell, *(nbformat.v4.new_markdown_cell(quoted(f"**Say.** {note}")) for note in said)]
     page.cells = cells
-
-
-def teacher_edition(path):
-    """Write TEACHER_….ipynb of the page at ``path``; return what its checks say where it is not "correct"."""
-    page = shipped(path)
-    solve(page)
-    add_notes(page, spoken_notes(path))
     lead_links(page, path, "TEACHER_{}.ipynb")
     name = f"TEACHER_{name_of(path)}.ipynb"
     (FOLDER / name).write_text(remade(page, path), encoding="utf-8")
@@ -98,7 +92,6 @@ def teacher_edition(path):
 
 
 def unsolved(page):
-    """Return what the checks of a page said where it is not "correct"."""
     printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
     return re.findall(r"^Exercise D?\d+\.\d+: (?!correct\.).*", printed, re.MULTILINE)
 

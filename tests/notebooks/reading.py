@@ -15,15 +15,10 @@ from tools.notebook import ROOT, all_pages, is_setup_cell
 from tools.set_repository import BADGES
 
 
-def passages_of(exercise):
-    """Return what an exercise says by itself: its task, hints, praise, and the comments of its solution."""
-    comments = [line.partition("# ")[2] for line in exercise.solution_code.splitlines() if "# " in line]
-    return [exercise.task, *exercise.hints, exercise.praise, *comments]
-
-
 @functools.cache
 def passages():
-    """Return the passages of each file, by its name: of a notebook its cells, of a text its paragraphs.
+    """Return the passages of each file, by its name: of a notebook its cells, of a text its paragraphs; of an
+    exercise what it says by itself.
 
     What `tools/set_repository.py` writes into them is left out.
     """
@@ -33,7 +28,10 @@ def passages():
         sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
         own = [BADGES.sub("", source) for source in sources if not is_setup_cell(source)]
         read[path.relative_to(ROOT / "notebooks").as_posix()] = own
-    return read | {name: passages_of(exercise) for name, exercise in all_exercises().items()}
+    for name, exercise in all_exercises().items():
+        comments = [line.partition("# ")[2] for line in exercise.solution_code.splitlines() if "# " in line]
+        read[name] = [exercise.task, *exercise.hints, exercise.praise, *comments]
+    return read
 
 
 def files():
@@ -49,6 +47,5 @@ def digest(passage):
 
 
 def difference(name, before, now):
-    """Return what is new in a file."""
     new = [part for part in passages().get(name, []) if digest(part) not in before.split()]
     return "\n\n".join(new) or ("passages are gone, or stand in another order" if before != now else "")

@@ -78,15 +78,10 @@ def test_a_command_installs_what_it_needs_and_starts_once_it_is_there(calls, mon
 def test_settings_stand_where_jupyter_reads_them(tmp_path):
     """What the projector's do is seen in tests/browser/test_projector.py."""
     course.configure(str(tmp_path))
-    for name in (
-        "ipython/ipython_kernel_config.py",
-        "jupyter/jupyter_server_config.py",
-        "jupyter/jupyter_nbconvert_config.py",
-        "jupyter/labconfig/page_config.json",
-        "jupyter/custom/custom.css",
-    ):
-        assert (tmp_path / "etc" / name).is_file()
-    assert (tmp_path / "share/jupyter/lab/settings/overrides.json").is_file()
+    files = ["etc/ipython/ipython_kernel_config.py", "share/jupyter/lab/settings/overrides.json"]
+    files += [f"etc/jupyter/jupyter_{name}_config.py" for name in ("server", "nbconvert")]
+    files += ["etc/jupyter/labconfig/page_config.json", "etc/jupyter/custom/custom.css"]
+    assert [name for name in files if not (tmp_path / name).is_file()] == []
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ def grouped_queries(q, k, v, mask, causal):
 
 
 def in_openvino(model, given):
+    """A model is one of openvino's, or the bytes of a file."""
+    model = openvino.Core().read_model(model) if isinstance(model, bytes) else model
     compiled = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     output = compiled([tensor(x) for x in given.values()])[0]
     return output.view(given["q"].dtype) if given["q"].dtype == bfloat16 else output
@@ -97,10 +99,6 @@ def openvinos_own(q, k, v, mask, causal):
     return in_openvino(openvino.Model([node], parameters), given)
 
 
-def read_by_openvino(file, given):
-    return in_openvino(openvino.Core().read_model(file), given)
-
-
 CALLABLES = {
     "onnx": {"onnx's reference, Attention of opset 23": standard(in_the_reference)},
     "onnxruntime": {
@@ -110,6 +108,6 @@ CALLABLES = {
     },
     "openvino": {
         "openvino.opset13.scaled_dot_product_attention": Adapter(openvinos_own),
-        "openvino, Attention of opset 23 from a file": standard(read_by_openvino),
+        "openvino, Attention of opset 23 from a file": standard(in_openvino),
     },
 }
