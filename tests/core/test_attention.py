@@ -9,16 +9,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import mha_helpers
 from mha_course.exercises import numbers
 from mha_helpers import MultiHeadAttention, attention_scores, attention_weights, scaled_dot_product_attention
-from mha_helpers.attention import (
-    mask_scores,
-    merge_heads,
-    project_qkv,
-    scale_scores,
-    split_heads,
-    weighted_values,
-)
+from mha_helpers.attention import mask_scores, merge_heads, project_qkv, scale_scores, split_heads
 from mha_helpers.masks import causal_mask, padding_mask, sliding_window_mask
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
@@ -149,8 +143,8 @@ def mha(x, mask=None, **options):
         (lambda: mask_scores(A, SQUARE.long()), TypeError, "Where 1 means “may attend”, take mask == 1; where 1 means “hidden”, take mask == 0."),
         (lambda: mask_scores(A, SQUARE), ValueError, "mask (3, 3) does not fit the scores (3, 4). Give it the 2 axes (n_q, n_k) or all 2, each 1 or as long as theirs."),
         (lambda: attention_weights(A[0]), ValueError, "scores must have shape (…, n_q, n_k): at least 2 axes"),
-        (lambda: weighted_values(A, A), ValueError, "weights has 4 keys, v has 3 (weights (3, 4), v (3, 4))."),
-        (lambda: weighted_values(torch.zeros(2, 3, 3), torch.zeros(5, 3, 4)), ValueError, "weights (2, 3, 3), v (5, 3, 4)."),
+        (lambda: mha_helpers.weighted_values(A, A), ValueError, "weights has 4 keys, v has 3 (weights (3, 4), v (3, 4))."),
+        (lambda: mha_helpers.weighted_values(torch.zeros(2, 3, 3), torch.zeros(5, 3, 4)), ValueError, "weights (2, 3, 3), v (5, 3, 4)."),
         (lambda: split_heads(torch.zeros(3, 10), 3), ValueError, "the last axis of x (10) is not divisible by num_heads (3). Try one of 1, 2, 5, 10."),
         (lambda: merge_heads(A), ValueError, "x must have shape (…, h, n, d): at least 3 axes. It has 2: (3, 4)."),
         (lambda: MultiHeadAttention("8", 2), TypeError, "d_model must be a whole number such as 2, got '8'."),

@@ -41,10 +41,9 @@ def test_weights_of_cross_attention_are_taken_as_they_come():
         assert [cell.said for cell in seen.cells.values()] == said
 
 
-@pytest.mark.parametrize(
-    ("heads", "n_q", "n_k"), [(1, 1, 64), (32, 64, 64), (17, 64, 1), (12, 3, 40), (96, 9, 9)]
-)
-def test_every_size_fits_a_projector_and_every_head_can_be_chosen(heads, n_q, n_k):
+@pytest.mark.parametrize("sizes", [(1, 1, 64), (32, 64, 64), (17, 64, 1), (12, 3, 40), (96, 9, 9)])
+def test_every_size_fits_a_projector_and_every_head_can_be_chosen(sizes):
+    heads, n_q, n_k = sizes
     panel = attention_view(random_weights(24, heads, n_q, n_k), numbered(n_q), numbered(n_k, "k"))
     test_every_panel.test_a_panel_fits_a_projector_with_all_menus_and_its_controls_say_what_they_are(panel)
     panel.set(layer=1)

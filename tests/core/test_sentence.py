@@ -11,7 +11,6 @@ from mha_helpers.sentence import MATCH, tokenize, word_vectors
 SENTENCE = "the old cat eats the fish because it is hungry"
 TOKENS, X = sentence_vectors(SENTENCE)
 GOLDEN = golden_example()
-TRACE = GOLDEN.trace()
 STEPS = (-1, 0, 1, 0)  # from a word to the one that each head looks for
 
 
@@ -99,6 +98,6 @@ def test_its_attention_leaves_the_learners_random_numbers_and_the_next_example_a
     golden_example().attention()
     golden_example().x.zero_()
     assert golden_example() != GOLDEN  # as objects: == of tensors is no single True or False
-    assert not TRACE.output.requires_grad
+    assert not GOLDEN.trace().output.requires_grad
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(golden_example().x, GOLDEN.x)

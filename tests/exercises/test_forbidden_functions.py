@@ -9,32 +9,24 @@ from torch.nn import functional as F
 import mha_helpers
 from tests.exercises.verdicts import all_exercises
 
+IN_ONE_WAY = """
+x.view(-1) x.swapdims(0,1) x.movedim(0,1) x.moveaxis(0,1) x.as_strided((2,),(1,)) x.view_as(x) x.reshape_as(x)
+x.unfold(0,1,1) x.adjoint() x.t() x.T x.mT x.H x.mH x.log_softmax(0) x.repeat_interleave(2)
+"""
 NAMED = {  # the name in the sentence, and ways to call it
-    "view": ["x.view(-1)"],
+    **{call[2:].partition("(")[0]: [call] for call in IN_ONE_WAY.split()},
     "reshape": ["x.reshape(-1)", "np.reshape(x.numpy(), -1)", "x.numpy().reshape(-1)"],
     "unflatten": ["x.unflatten(1, (1, 2))", "nn.Unflatten(1, (1, 2))(x)"],
     "transpose": ["x.transpose(0, 1)", "x.clone().transpose_(0, 1)", "torch.transpose_copy(x, 0, 1)"],
     "permute": ["x.permute(1, 0)", "torch.permute(x, (1, 0))"],
     "einsum": ["torch.einsum('ij->ji', x)"],
     "swapaxes": ["x.swapaxes(0, 1)", "np.swapaxes(x.numpy(), 0, 1)"],
-    "swapdims": ["x.swapdims(0, 1)"],
-    "movedim": ["x.movedim(0, 1)"],
-    "moveaxis": ["x.moveaxis(0, 1)"],
-    "as_strided": ["x.as_strided((2,), (1,))"],
-    "view_as": ["x.view_as(x)"],
-    "reshape_as": ["x.reshape_as(x)"],
-    "unfold": ["x.unfold(0, 1, 1)"],
-    "adjoint": ["x.adjoint()"],
-    "t": ["x.t()"],
-    **{name: [f"x.{name}"] for name in ("T", "mT", "H", "mH")},
     "split_heads": ["mha_helpers.split_heads(x, 2)"],
     "softmax": ["x.softmax(0)", "F.softmax(x, 0)", "nn.Softmax(0)(x)", "torch.special.softmax(x, 0)"],
-    "log_softmax": ["x.log_softmax(0)"],
     "softmin": ["F.softmin(x, 0)"],
     "exp": ["x.exp()", "x.clone().exp_()"],
     "pow": ["x**2", "x.pow(2)"],
     "rpow": ["2**x"],
-    "repeat_interleave": ["x.repeat_interleave(2)"],
     "scaled_dot_product_attention": ["F.scaled_dot_product_attention(x, x, x)"],
     "attention_weights": ["mha_helpers.attention_weights(x)"],
     "weighted_values": ["mha_helpers.weighted_values(x, x)"],

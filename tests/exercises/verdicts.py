@@ -31,7 +31,6 @@ def files():
 
 
 def today(file):
-    """Return what the check says today to each answer of a file."""
     by_number = {exercise.number: exercise for exercise in all_exercises().values()}
     said = {}
     for name in entries(file):

@@ -53,21 +53,18 @@ def panel_drawings(name):
     """Yield the name and SVG, with its words, of a Panel at its start, its ends and six mixed settings."""
     # Page 10 trains so many steps for a drawing; after more, it would show the last digits of this machine.
     with mock.patch.object(learning, "KEPT_EVERY", 5):
-        yield from _drawings_of(explorers()[name](), name)
-
-
-def _drawings_of(panel, name):
-    yield f"{name} start", with_words(panel)
-    for index, setting in enumerate(("ends", "beginnings")):
-        for control in panel.controls.values():  # one after the other: the options of one follow from another
-            control.value = other_values(control)[index]
-        yield f"{name} {setting}", with_words(panel)
-    for index in range(6):
-        draw = random.Random(f"{name} {index}")  # the same in every version of Python
-        for control in panel.controls.values():
-            values = [value for _, value in options_of(control)] or other_values(control)
-            control.value = draw.choice(values)
-        yield f"{name} mixed {index}", with_words(panel)
+        panel = explorers()[name]()
+        yield f"{name} start", with_words(panel)
+        for index, setting in enumerate(("ends", "beginnings")):
+            for control in panel.controls.values():  # in turn: the options of one follow from another
+                control.value = other_values(control)[index]
+            yield f"{name} {setting}", with_words(panel)
+        for index in range(6):
+            draw = random.Random(f"{name} {index}")  # the same in every version of Python
+            for control in panel.controls.values():
+                values = [value for _, value in options_of(control)] or other_values(control)
+                control.value = draw.choice(values)
+            yield f"{name} mixed {index}", with_words(panel)
 
 
 def with_words(panel):
@@ -76,7 +73,6 @@ def with_words(panel):
 
 @torch.no_grad()
 def static_pictures():
-    """Every static picture, by its name."""
     example = golden_example()
     trace = example.attention().trace(example.x)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
@@ -88,7 +84,6 @@ def static_pictures():
 
 
 def static_drawings():
-    """Yield the name and SVG of every static picture."""
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
         for name, picture in static_pictures().items():
             file = io.StringIO()
@@ -106,7 +101,6 @@ def files():
 
 
 def today(file):
-    """Return what is drawn today of what a file keeps, by the name of each drawing."""
     named = [name for name, explorer in explorers().items() if page_of(explorer) == file.stem]
     drawn = static_drawings() if file == STILL else itertools.chain(*map(panel_drawings, named))
     return {name: packed(svg) for name, svg in drawn}

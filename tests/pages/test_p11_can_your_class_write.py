@@ -30,25 +30,18 @@ def logits(model):
         return model(model.encode(SENTENCE))[-1]
 
 
-def added_by_attention(model, rivals):
-    """How much the attention of each layer adds to the first rival against the second, (layers)."""
-    ids, streams = model.encode(SENTENCE), []
-    with model.norm.register_forward_hook(lambda *call: streams.append(call[1][0][0, -1])):
-        logits(model)
-    scale = model.norm.weight / (streams[0].square().mean() + 1e-5).sqrt()
-    towards = scale * (model.embedding.weight[rivals[0]] - model.embedding.weight[rivals[1]])
-    layers, mask = zip(model.blocks, attention_inputs(model, ids), strict=True), causal_mask(len(ids))
-    added = [block.attention(x[None], mask)[0, -1] for block, x in layers]
-    return torch.stack(added) @ towards  # (layers, d_model) @ (d_model)
-
-
 @pytest.mark.parametrize("name", ["nothing", "no W_O"])
 def test_what_the_heads_write_is_what_attention_adds_to_the_last_stream(model, panel, name):
     """The last stream is the embedding, and what 30 attentions and 30 networks add to it."""
     panel.set(against="John", **{"break": name})
-    model.use(broken_attention(name))
-    by_layer, state = added_by_attention(model, panel.state()["rivals"]), panel.state()
-    assert torch.allclose(state["after"], logits(model).softmax(dim=-1), atol=1e-4)
+    state, ids, streams = panel.state(), model.use(broken_attention(name)).encode(SENTENCE), []
+    with model.norm.register_forward_hook(lambda *call: streams.append(call[1][0][0, -1])):
+        assert torch.allclose(state["after"], logits(model).softmax(dim=-1), atol=1e-4)
+    scale = model.norm.weight / (streams[0].square().mean() + 1e-5).sqrt()
+    first, second = model.embedding.weight[state["rivals"]]
+    layers, mask = zip(model.blocks, attention_inputs(model, ids), strict=True), causal_mask(len(ids))
+    added = [block.attention(x[None], mask)[0, -1] for block, x in layers]
+    by_layer = torch.stack(added) @ (scale * (first - second))  # (layers, d_model) @ (d_model)
     assert torch.allclose(state["writes"].sum(dim=-1), by_layer, atol=1e-3 * max(1, by_layer.abs().max()))
 
 
@@ -96,16 +89,12 @@ def test_what_does_not_fit_is_said_and_the_picture_stays(panel):
         assert said in panel.message() and panel.svg() == before
 
 
-def sees(layer, n=8):
-    """Which rows move with each word, (n, n)."""
-    x, mask = torch.randn(1, n, 12, generator=torch.Generator().manual_seed(0)), causal_mask(n)
-    moves = [layer(x + changed[:, None], mask) != layer(x, mask) for changed in torch.eye(n)]
-    return torch.cat(moves).any(dim=-1).T
-
-
 def test_a_suspect_sees_what_the_exercise_says():
+    x = torch.randn(1, 8, 12, generator=torch.Generator().manual_seed(0))
     causal, one_ahead = causal_mask(8), torch.ones(8, 8).tril(1).bool()
     no_first = torch.cat([torch.eye(8)[:, :1].bool(), causal[:, 1:]], dim=1)
     right = {"A": one_ahead, "B": causal.triu(-3), "C": causal, "D": causal, "E": no_first}
     for name, expected in right.items():
-        assert torch.equal(sees(suspects[name](12, 3, 1)), expected), name
+        layer = suspects[name](12, 3, 1)
+        moves = [layer(x + changed[:, None], causal) != layer(x, causal) for changed in torch.eye(8)]
+        assert torch.equal(torch.cat(moves).any(dim=-1).T, expected), name
