@@ -44,14 +44,9 @@ __all__ = [
 ]  # fmt: skip
 
 _LATER = {  # needs matplotlib or ipywidgets, or is asked for on few pages: name -> module
-    "Panel": "panel",
-    "attention_view": "weights_view",
-    "head_heatmaps": "heatmaps",
-    "heatmap": "heatmaps",
-    "moves": "probing",
-    "pipeline_map": "pipeline",
-    "probe": "probing",
-}
+    "Panel": "panel", "attention_view": "weights_view", "head_heatmaps": "heatmaps", "heatmap": "heatmaps",
+    "moves": "probing", "pipeline_map": "pipeline", "probe": "probing",
+}  # fmt: skip
 
 
 def __getattr__(name):

@@ -173,7 +173,6 @@ def sentences_of(number, the_class):
 
 
 def page(the_class):
-    """Return the page as HTML."""
     answered = set().union(*the_class.answers.values())
     tried = [number for number in the_class.numbers() if number in answered]
     untried = ", ".join(number for number in the_class.numbers() if number not in answered)
@@ -197,7 +196,6 @@ def rows_of(the_class):
 
 
 def print_solved(path):
-    """Print which exercises a learner has solved, page by page."""
     mine = Class(path, learner="mine")
     correct = {number: answer.correct for number, answer in mine.answers["mine"].items()}
     for number in mine.numbers():

@@ -73,7 +73,9 @@ class SoftmaxExplorer(Explorer):
         left = LABELS
         for i, weight in enumerate(state["weights"].tolist()):
             width = 0 if math.isnan(weight) else (610 + BARS - LABELS) * weight
-            _draw_share(drawing, left, width, EXAMPLE.tokens[i], head)
+            drawing.rect(left, 270, width - 2, 34, head)  # a share of the whole
+            if width > 50:
+                drawing.text(left + width / 2, 292, EXAMPLE.tokens[i], 14, "middle", "#ffffff", bold=True)
             _draw_word(drawing, state, i)
             left += width
 
@@ -105,13 +107,6 @@ def _draw_step(drawing, title, left, zero, values, least, colour, longest=BARS):
         drawing.rect(zero + min(length, 0), y, max(abs(length), 1), BAR, colour if value >= 0 else "negative")
         drawing.text(zero + max(length, 0) + 6, y + 25, _written(value), 14)
     drawing.line(zero, TOP - 8, zero, TOP + 3 * STEP - 10, "ink", 1)
-
-
-def _draw_share(drawing, left, width, token, colour):
-    """Draw one of the shares into which the whole is cut."""
-    drawing.rect(left, 270, width - 2, 34, colour)
-    if width > 50:
-        drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
 
 
 def _draw_word(drawing, state, i):

@@ -124,7 +124,6 @@ class Machine:
         return f"head {self.head + 1}" if matrix == "head" else matrix
 
     def name(self, cell):
-        """Say which number this is."""
         rows, columns = self.axes[cell.matrix]
         return TABLE[cell.matrix].called.format(self.head + 1, rows[cell.row], columns[cell.column])
 

@@ -29,7 +29,6 @@ class State:
         return self.trail[-1]
 
     def controls(self):
-        """Return what each control shows."""
         value = round(self.machine.values[self.cell]) if self.cell.matrix in GIVEN else 0
         seen_from = {name: getattr(self, name) for name in SEEN_FROM}
         return seen_from | {"tour": self.tour, "value": value} | self.cell._asdict()
@@ -70,13 +69,10 @@ def _seen_from(state, moved):
     state = replace(state, **moved)
     if "sentence" in moved:  # another word stands there now
         state = replace(state, changes=tuple(change for change in state.changes if change[0].matrix != "x"))
-    return replace(state, trail=tuple(_in_head(state.head, cell) for cell in state.trail))
-
-
-def _in_head(head, cell):
-    """Return a number of concat as the same one of another head, any other as it is."""
-    column = D_K * head + cell.column % D_K
-    return cell._replace(column=column) if cell.matrix == "concat" else cell
+    columns = [D_K * state.head + cell.column % D_K for cell in state.trail]  # of concat: the other head's
+    pairs = zip(state.trail, columns, strict=True)
+    trail = (cell._replace(column=i) if cell.matrix == "concat" else cell for cell, i in pairs)
+    return replace(state, trail=tuple(trail))
 
 
 def _with_value(state, cell, value):
