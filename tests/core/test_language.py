@@ -58,8 +58,6 @@ def test_with_a_cache_it_computes_and_writes_the_same():
         torch.testing.assert_close(parts, model(ids), atol=1e-3, rtol=0)
 
 
-# --- other files --------------------------------------------------------------------------------------------
-
 SAYS = {"block_count": 2, "embedding_length": 64, "feed_forward_length": 96, "context_length": 64}
 SAYS |= {"attention.head_count": 4, "attention.head_count_kv": 2, "rope.dimension_count": 16}
 SAYS |= {"rope.freq_base": 500.0, "attention.layer_norm_rms_epsilon": 1e-3, "vocab_size": 262}
@@ -164,9 +162,6 @@ def test_a_file_that_is_cut_or_something_else_is_refused_in_one_sentence(tmp_pat
         load_language_model(tmp_path / "b.gguf")
 
 
-# --- a class of one's own -----------------------------------------------------------------------------------
-
-
 class OfPage09(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -198,9 +193,6 @@ def test_use_says_in_one_sentence_why_a_class_does_not_fit_and_keeps_the_model(t
         model.use(attention)
     assert said in str(refused.value) and "\n" not in str(refused.value)
     assert [block.attention for block in model.blocks] == before
-
-
-# --- read once for all processes ----------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -196,10 +196,7 @@ def test_check_returns_its_verdict_to_graders_and_a_cell_that_ends_in_it_shows_o
     assert exercise.check(4)._mime_() == ("text/html", "")  # what marimo shows of it
 
 
-RUNS = [(None, 4), (None, 5), (None, None), (4, None), (4, 5), (5, 4)]
-
-
-@pytest.mark.parametrize(("checked", "named"), RUNS)
+@pytest.mark.parametrize("checked, named", [(None, 4), (None, 5), (None, None), (4, None), (4, 5), (5, 4)])
 def test_a_page_goes_on_with_a_right_answer_and_else_with_the_solution(monkeypatch, capsys, checked, named):
     """What was checked counts: there is no answer where the learner's cell stopped at a slip or marimo renamed
     it, and once the page has gone on with ours, ours has its name.

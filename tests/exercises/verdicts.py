@@ -13,8 +13,6 @@ import importlib
 from tests.entries import alike, entries
 from tools.notebook import ROOT, exercises_of, page_folders
 
-ANSWERS = ROOT / "tests" / "exercises" / "answers"
-
 
 @functools.cache
 def all_exercises():
@@ -27,7 +25,7 @@ def all_exercises():
 
 
 def files():
-    return sorted(ANSWERS.glob("*.txt"))
+    return sorted((ROOT / "tests" / "exercises" / "answers").glob("*.txt"))
 
 
 def today(file):

@@ -1,19 +1,22 @@
 """What tools make of the pages: the stored form, copies in one file, a teacher's edition; no learner's use shows."""
 
 import ast
+import copy
+import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 
 from tools import notebook, portable, refresh, shipped, teach
-from tools.notebook import ROOT
+from tools.notebook import ROOT, WIDGET_STATE, WIDGET_VIEW
 from tools.page import Page
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -25,6 +28,11 @@ folder = Path(mha_helpers.unpacked.name)
 assert folder == Path(mha_course.__file__).parents[1]
 files = [path for path in folder.rglob("*.*") if path.suffix != ".pyc"]
 print(json.dumps({path.relative_to(folder).as_posix(): path.read_bytes().hex() for path in files}))"""
+SVG = '<svg width="200" height="20" aria-label="Weights of “a &amp; b”"><rect width="200" height="20"/></svg>'
+WIDGETS = {
+    "outer": {"model_name": "VBoxModel", "state": {"children": ["IPY_MODEL_inner"]}},
+    "inner": {"model_name": "HTMLModel", "state": {"value": SVG}},
+}
 
 
 def place(page, start):
@@ -157,3 +165,36 @@ def test_the_teachers_folder_has_solutions_notes_and_answers(tmp_path, monkeypat
     assert any(cell.source.endswith(teach.IMPORTS) for cell in edition.code)  # a solution may need them
     handout = (folder / "handout.html").read_text(encoding="utf-8")
     assert "<svg " in handout and "Framed: 1.784 · 1 + 1.865" in handout and "{picture}" not in handout
+
+
+def with_a_panel(widgets):
+    """A page with a Panel below what was printed piece by piece, as a notebook that stores these widgets."""
+    printed = [nbformat.v4.new_output("stream", text=text) for text in ("one\n", "two\n")]
+    data = {"text/plain": "<Panel>", WIDGET_VIEW: {"model_id": "outer"}}
+    output = nbformat.v4.new_output("execute_result", data, metadata={WIDGET_VIEW: {}}, execution_count=7)
+    cell = nbformat.v4.new_code_cell("weights_explorer()\n", outputs=[*printed, output], execution_count=7)
+    cells, metadata = [nbformat.v4.new_markdown_cell("# A page"), cell], {"widgets": {WIDGET_STATE: widgets}}
+    return nbformat.from_dict(copy.deepcopy(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
+
+
+def test_a_page_that_colab_has_saved_is_stored_like_any_other():
+    """Without "state" between the type and the widgets, and with notes of its own in every cell."""
+    colab, jupyterlab = with_a_panel(WIDGETS), with_a_panel({"state": WIDGETS, "version_major": 2})
+    colab.metadata.colab = {"provenance": []}
+    for cell in colab.cells:
+        cell.metadata.update(id="qVx3", outputId="9f-1", colab={"base_uri": "https://localhost:8080/"})
+    for saved in (colab, jupyterlab):
+        notebook.normalise(saved, Path("03_qk_scores.ipynb"))
+        nbformat.validate(saved)
+    assert notebook.as_text(colab) == notebook.as_text(jupyterlab)
+    (printed, panel), source = colab.cells[1].outputs, colab.cells[1].source
+    assert printed.text == "one\ntwo\n" and set(panel.data) == {"text/plain", "image/png"}
+    assert panel.execution_count == 1 and source == "weights_explorer()"
+    assert panel.metadata == {"image/png": {"alt": "Weights of “a & b”", "width": 200}}
+
+
+def test_a_page_that_came_alone_says_in_one_sentence_what_to_do(monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(AssertionError, match=r"^The helpers of this page are not here\. .* Colab badge"):
+        exec(notebook.setup_cell(), {})
