@@ -132,9 +132,6 @@ def learner_of(part):
     return uploaded[1].replace("_LATE_", "_") if uploaded else own
 
 
-# --- writing ------------------------------------------------------------------------------------------------
-
-
 def count_of(learners):
     return f"{len(learners)} learner{'s' * (len(learners) != 1)}"
 

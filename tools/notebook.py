@@ -145,9 +145,6 @@ def lead_links(page, path, form):
             cell.source = re.sub(r"\]\(([\w./]+\.ipynb)", link, cell.source)
 
 
-# --- running --------------------------------------------------------------------------------------------
-
-
 def with_helpers():
     """The environment variables of a process whose kernels find the helpers, installed or not."""
     paths = filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))
@@ -161,9 +158,6 @@ def execute(notebook, folder):
     place = {"metadata": {"path": str(folder)}}
     client = NotebookClient(notebook, timeout=CELL_TIMEOUT, resources=place, **options)
     client.execute(env=with_helpers())
-
-
-# --- one fixed form -------------------------------------------------------------------------------------
 
 
 def normalise_output(output, widgets):

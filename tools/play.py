@@ -102,9 +102,6 @@ def folded(summary, content):
     return f"<details><summary>{summary}</summary>{content}</details>"
 
 
-# --- a Panel ----------------------------------------------------------------------------------------------
-
-
 def panel_of(source):
     """Return the Panel that a cell shows: such a cell needs nothing that stands above it but the imports."""
     *before, last = ast.parse(source).body
@@ -145,12 +142,9 @@ def panel_html(make):
     """Return the Panel that ``make()`` returns as one that plays."""
     make = functools.partial(rehearsed, make)
     panel = make()
-    computed = COMPUTED.get(type(panel.explorer))
-    return computed_html(panel, *computed) if computed else kept_html(panel, States(make))
-
-
-def kept_html(panel, states):
-    controls = panel.controls.items()
+    if computed := COMPUTED.get(type(panel.explorer)):
+        return computed_html(panel, *computed)
+    controls, states = panel.controls.items(), States(make)
     missing = [f"“{control.description}”" for name, control in controls if name not in states.controls]
     is_few = states.plays or any(map(states.is_thinned, states.controls))
     notes = [NOT_HERE.format(", ".join(missing))] * bool(missing) + [APART] * bool(is_few)
@@ -202,9 +196,6 @@ def all_played(paths):
     with POOL() as pool:
         made = pool.map(panel_html, [functools.partial(panel_of, source) for source in sources])
         return dict(zip(sources, made, strict=True))
-
-
-# --- a page -----------------------------------------------------------------------------------------------
 
 
 def output_html(output):

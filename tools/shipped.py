@@ -31,17 +31,12 @@ def shipped(path):
 @functools.cache
 def _shipped_text(path, saved):
     page = nbformat.reads(saved, as_version=4)
-    if is_as_stored(page, path):
+    stored, sources = copy.deepcopy(page), {cell.source for cell in page.cells}
+    normalise(stored, path)
+    # As `refresh.py` writes it: exercises open, each cell run once, in order.
+    if stored == page and all(sources.issuperset(cells) for _, cells in exercises_in(page)):
         return as_text(page)
     print(f"{path.name}: its exercises begin anew, and it is run", flush=True)
     if page.cells[0].id.startswith(id_prefix(path)):  # a cell of a learner's own has another kind of id
         page.cells = [cell for cell in page.cells if cell.id.startswith(id_prefix(path))]
     return renewed(page, path)
-
-
-def is_as_stored(page, path):
-    """Tell whether a page is as `refresh.py` writes it: exercises open, each cell run once, in order."""
-    stored = copy.deepcopy(page)
-    normalise(stored, path)
-    sources = {cell.source for cell in page.cells}
-    return stored == page and all(sources.issuperset(cells) for _, cells in exercises_in(page))
