@@ -118,8 +118,6 @@ class Machine:
         down = [each for each in self.values if (each.matrix, getattr(each, axis)) == (made_of[1], column)]
         return across + down
 
-    # --- in words ------------------------------------------------------------------------------------
-
     def title(self, matrix):
         return f"head {self.head + 1}" if matrix == "head" else matrix
 

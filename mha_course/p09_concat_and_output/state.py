@@ -53,7 +53,10 @@ def step(state, **event):
     if "value" in event:
         state = _with_value(state, named, event["value"])
     state = replace(state, tour=event.get("tour", 0 if event else state.tour))  # any other choice ends it
-    chosen = _within(state.machine.axes, named) if menus else event.get("cell", state.cell)
+    chosen = event.get("cell", state.cell)
+    if menus:  # in place of a row or a column that the matrix does not have, its last
+        sizes = zip(named[1:], map(len, state.machine.axes[named.matrix]), strict=True)
+        chosen = Cell(named.matrix, *(min(index, size - 1) for index, size in sizes))
     if state.tour:
         cells = tour_of(state.machine)
         state = _at(state, cells[state.tour - 1], cells[::-1])
@@ -84,12 +87,6 @@ def _with_value(state, cell, value):
     if value == before:
         del changes[place]
     return replace(state, changes=tuple(sorted(changes.items())))
-
-
-def _within(axes, cell):
-    """Return the last row and column instead of those that a matrix does not have."""
-    rows, columns = axes[cell.matrix]
-    return Cell(cell.matrix, min(cell.row, len(rows) - 1), min(cell.column, len(columns) - 1))
 
 
 def _at(state, cell, before):

@@ -126,9 +126,6 @@ def _word(token):
     return load_language_model().decode([token]).strip() or "␣"
 
 
-# --- the model --------------------------------------------------------------------------------------------
-
-
 @functools.cache
 def model_with(name):
     """Return the model with the attention of the page, perhaps broken, which keeps what it computes."""
