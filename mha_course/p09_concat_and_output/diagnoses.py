@@ -59,20 +59,20 @@ MISTAKES = changes("""
     w_k(source), w_v(source) => w_v(source), w_k(source)
     Keys and values are exchanged: which of the two meets the queries?
     w_k(source) => w_q(source)
-    W_Q makes the keys, too: what is W_K for?
+    W_Q makes the keys: what is W_K for?
     w_q(x), w_k(source) => x, source
     Queries and keys are the words as they are: what do W_Q and W_K make of them?
     w_q(x) => w_k(x)
-    W_K makes the queries, too: what is W_Q for?
+    W_K makes the queries: what is W_Q for?
     w_k(source) => w_v(source)
-    W_V makes the keys, too: what is W_K for?
+    W_V makes the keys: what is W_K for?
     w_v(source) => w_q(source)
-    The weights are right, but they mix the queries: what does a word collect?
+    W_Q makes the values: what is W_V for?
     w_k(source) => w_q(source)
     w_v(source) => w_q(source)
     W_Q makes queries, keys and values: which three are there?
     w_v(source) => source
-    The weights are right, but they mix the words as they are: what makes values of them?
+    Your values are the words as they are: what does W_V make of them?
     w_q(x) => x
     The words ask as they are: what makes queries of them?
     w_q(x) => x @ w_q.weight.mT
@@ -89,19 +89,19 @@ MISTAKES = changes("""
     `nn.Linear` keeps its matrix as (out, in) and adds a bias: what does calling it, self.w_q(x), do for you?
     w_q(x), w_k(source) => w_k(source), w_q(x)
     The keys ask and the queries answer: whose rows must the scores have?
+    w_q(x), w_k(source) => w_k(x), w_q(source)
+    W_K makes the queries, and W_Q the keys: which of the two belongs to those who ask?
     cut( => by_view(
     merge( => merged_by_view(
     Cut and merge match, but a head mixes numbers from several words: which axis must stay whole?
     cut( => by_view(
     A head mixes numbers from several words: does your first cut leave the axis of the words alone?
     cut(k, h), cut(v, h) => by_view(k, h), by_view(v, h)
-    Queries are cut rightly, but keys and values mix words: are all three cut in one way?
+    Keys and values mix words, queries do not: are all three cut in one way?
     cut(v, h) => by_view(v, h)
-    The weights are right, but the values mix words: is v cut in the way q and k are?
+    Your values mix words: is v cut in the way q and k are?
     cut( => every_hth(
-    merge( => merged_by_feature(
-    Your heads take every num_heads-th feature: a head owns features that lie side by side.
-    cut( => every_hth(
+    merge( => merged_by_feature( => merge(
     Your heads take every num_heads-th feature: a head owns features that lie side by side.
     cut( => words_first(
     merge(heads, h) => heads.flatten(-2) if h else heads
@@ -111,9 +111,9 @@ MISTAKES = changes("""
     Your scores compare heads, not words: which two axes must come last for q @ kᵀ?
     cut( => uncut(
     w_o(concat), weights => w_o(concat), weights[:, 0]
-    One head does it all, whatever num_heads is: which line cuts q, k and v?
+    One head does it all, whatever num_heads is: are q, k and v cut when they attend?
     cut( => uncut(
-    One head does it all, whatever num_heads is: which line cuts q, k and v?
+    One head does it all, whatever num_heads is: are q, k and v cut when they attend?
     cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1]) for each in (q, k, v))
     You cut into d_model heads of one number each: how many heads are asked for?
     cut(q, h), cut(k, h), cut(v, h) => (cut(each, h and each.shape[-1] // h) for each in (q, k, v))
@@ -125,6 +125,8 @@ MISTAKES = changes("""
     The weights are too sharp: one step between the scores and softmax is missing. Which?
     scores / q.shape[-1] ** 0.5 => scores if mask is None else scores / q.shape[-1] ** 0.5
     Without a mask your scores are not divided: which lines belong to the if?
+    scores / q.shape[-1] ** 0.5 => scores if mask is not None else scores / q.shape[-1] ** 0.5
+    With a mask your scores are not divided: which lines belong to the if?
     ** 0.5 => ** 1
     The scores are divided by d_k, not by its root: how does their spread grow with d_k?
     ** 0.5 => ** 2
@@ -209,7 +211,7 @@ MISTAKES = changes("""
     torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) / q.shape[-1] ** 0.5
     You divide weights by √d_k, not scores: what must each row of weights add up to?
     weights @ v => weights @ k
-    The weights are right, but they mix the keys: what does a word collect?
+    Your weights mix the keys: what does a word collect?
     weights @ v => weights.mT @ v
     The weights are transposed before they mix: whose row belongs to which word?
     weights @ v => scores
@@ -217,9 +219,11 @@ MISTAKES = changes("""
     weights @ v => weights
     You return the weights: what do they mix?
     merge( => merged_by_view(
-    The heads are right, but joined as they lie: each row of your concat holds numbers from several words.
+    The heads are joined as they lie: each row of your concat holds numbers from several words.
     merge( => merged_by_transpose(
-    The heads are right, but a transpose swaps words and features: which two axes come side by side?
+    A transpose of the heads swaps words and features: which two axes come side by side?
+    merge( => merged_by_feature(
+    Your concat takes one number of each head in turn: whose numbers lie side by side?
     merge( => averaged(
     You average the heads: how are they put side by side?
     merge(heads, h) => averaged(heads, h) * (h or 1)
@@ -229,7 +233,7 @@ MISTAKES = changes("""
     merge(heads, h) => merge(heads.flip(-3), h)
     The heads are side by side, but the last one comes first.
     w_o(concat) => concat
-    The heads are side by side, but do they mix? One of the layers does nothing yet.
+    Do the heads mix? One of the layers does nothing yet.
     w_o(concat) => concat @ w_o.weight + w_o.bias => concat @ w_o.weight
     A Linear keeps its matrix as (out, in), and W_O is used as (in, out): what does calling self.w_o compute?
     w_o(concat) => concat @ w_o.weight.mT
@@ -239,9 +243,9 @@ MISTAKES = changes("""
     w_o(concat) => w_o(x)
     W_O is handed x: what should it mix?
     w_o(concat), weights => w_o(concat), weights.mean(1)
-    The output is right, but the weights are averaged over the heads: each head has weights of its own.
+    You average the weights that you return over the heads: each head has weights of its own.
     w_o(concat), weights => w_o(concat), scores
-    The output is right, but you return scores with it: which step makes them weights?
+    You return scores with the output: which step makes them weights?
 """)
 
 

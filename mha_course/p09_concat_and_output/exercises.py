@@ -31,7 +31,7 @@ take_out = Pruning(
         You keep this head and take out all the others.
         [concat[:, :start], concat[:, end:]] => [concat[:, torch.arange(len(w_o)) % num_heads != head]]
         [w_o[:start], w_o[end:]] => [w_o[torch.arange(len(w_o)) % num_heads != head]]
-        You take every num_heads-th number: which numbers of concat does one head have, and where?
+        You take out every num_heads-th number: which numbers of concat does one head have, and where?
         concat[:, :start], concat => concat[:, :start], concat[:, start:end] * 0, concat
         w_o[:start], w_o => w_o[:start], w_o[start:end] * 0, w_o
         The head is silent, but nothing has become smaller: zeros are still multiplied.

@@ -192,9 +192,8 @@ def axes_added_to_the_mask(watch):
     lacked = watch.right.dim() - len(had)  # axes that the task leaves to the learner
     for longer in watch.longer[::-1]:
         if longer.dim() > len(had) + lacked and not _fits(longer, watch.right, watch.scores):
-            why = f"needs {lacked} more" if lacked else "has them already"
             shapes = f"{had} becomes {tuple(longer.shape)}, scores are {watch.scores}."
-            return f"You add axes to the mask, which {why}: {shapes}"
+            return f"You add axes to the mask, which needs {lacked or 'no'} more: {shapes}"
 
 
 def infinity_written(watch):
