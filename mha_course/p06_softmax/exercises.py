@@ -24,6 +24,7 @@ row_by_hand = ValueExercise(
         (_weights(1, 0, 0, 1), "The hidden word gets a share: what is e to the power of −∞?"),
         (_weights(1, 0, 1), "The three shares are right: what does the hidden word get, and where?"),
         ([0.5, 0, 0, 0.5], "The second word gets nothing: its score is 0, and what is e to the power of 0?"),
+        (_weights(1, -inf, 0, 1), "The second word gets nothing: which one has the mask hidden?"),
         ([0.4, 0.2, 0, 0.4], "You took 2 to the power of the scores; softmax takes e, about 2.718."),
         ([1 / 3, 1 / 3, 0, 1 / 3], "Your shares are equal, but the scores 1, 0 and 1 are not."),
     ],
@@ -39,9 +40,9 @@ my_weights = [power / sum(powers) for power in powers]
 )
 
 
-def _larger_weight(factor, _):
+def _weight_of_5(factor, _):
     difference, weight = number(2 * factor, 3), torch.sigmoid(2 * factor)
-    return f"makes the scores differ by {difference}, and so the larger weight {weight:.3f}, not 0.900"
+    return f"makes the scores differ by {difference}, and so the weight of the first {weight:.3f}, not 0.900"
 
 
 how_sharp = ValueExercise(
@@ -53,7 +54,7 @@ how_sharp = ValueExercise(
     multiplied so that it becomes 0.900? Reason with the ratio of the two weights, or try numbers until it
     fits; give two decimals.
     """,
-    describe=_larger_weight,
+    describe=_weight_of_5,
     mistakes=[
         (log(9), "That would be right for two scores that differ by 1: how far apart are 5 and 3?"),
         (2 / log(9), "That is the number to divide by, also called temperature. Which factor does the same?"),
@@ -126,6 +127,9 @@ softmax_for_every_row = FunctionExercise(
     mistakes=changes("""
         powers.sum(dim=-1, keepdim=True) => powers.sum(dim=-1)
         A sum or maximum lost its axis, and broadcasts over columns.
+        (scores - largest).exp() => scores
+        .nan_to_num() =>
+        You divide scores by their sum: what does softmax make of a score first?
         scores - largest => scores / largest
         You divide by the largest score: which operation with it leaves the shares as they are?
         scores - largest => scores.nan_to_num(neginf=0.0) - largest
