@@ -58,7 +58,7 @@ _CAUSES = (
     (r"must match.*[-/] ?\w+\.(sum|mean|amax)\((?!.*keepdim)", "keepdim=True keeps the axis of a sum."),
     (r"multiplied.*q @ k\b(?! *\.)", "A query meets each key: which two axes of k change places before?"),
     (r"(must match|Expected size).*@ \w+\.T\b", "`.T` turns all axes round: which two should change places?"),
-    (r"size.*product_attention\(", "Has each key a value, and does the call take q, k, v in this order?"),
+    (r"size.*(=|return) \S*product_attention\([^@+/]*\)$", "Has each key a value? Are q, k, v in order?"),
     ("must match|Expected size|equal size|be multiplied", "The shapes do not fit: print both .shape first."),
 )
 
