@@ -112,7 +112,7 @@ class FunctionExercise(Exercise):
         named = named or self._words(answer, cases, outcomes, first, sentences[first])
         if (inspect.isfunction(answer) or isinstance(answer, type)) and (name := page_variable(answer)):
             named += f" Your {self.kind} reads “{name}” of the page, which is none of its arguments."
-        also = f" Your {self.kind} also writes into its argument: below that line it holds other numbers."
+        also = f" Your {self.kind} also writes into its argument, which from there on holds other numbers."
         return named + also * outcomes[first].changed
 
     def _broken_rule(self, answer, cases, outcomes):

@@ -274,7 +274,7 @@ class WrongNumbers:
         size = "too small" if here < there else "too large"
         here, there = self._written(here, there)
         if not index:
-            return f", {here}, is {size}"
+            return f" is {here}; {there} is expected" if self.asked.of_function else f", {here}, is {size}"
         count, right = wrong.numel(), int((~wrong).sum())
         rest = f"{right or 'none'} of {count} numbers {'are' if right > 1 else 'is'} right"
         rest = "all that stands before it is right" if any(index) else rest

@@ -150,8 +150,8 @@ three_in_one = FunctionExercise(
         You cut between tokens: which axis holds the features?
         together.chunk(3, dim=-1) => (x @ part for part in w_qkv.chunk(3))
         You cut between the rows of w_qkv, one for each feature of x: where are its three matrices?
-        return q, k, v => return q, q, q
-        You return the queries three times: which columns belong to the keys, and to the values?
+        return q, k, v => return q, q, q => return q, k, k
+        You return one of the parts more than once: which columns belong to the keys, and to the values?
         return q, k, v => return q, k, x
         You return x for the values: which third of the columns belongs to them?
         return q, k, v => return q, k, together[..., q.shape[-1] :]

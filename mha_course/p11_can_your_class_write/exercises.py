@@ -98,7 +98,7 @@ broken_lines = ValueExercise(
         ({"C": "no_w_o"}, "C: without W_O the output would stay the same with zeros in w_o. Does it?"),
         ({"D": "no_w_o"}, "D: without W_O the output would stay the same with zeros in w_o. Does it?"),
         ({"A": ...}, "A: change the last word of six. Which earlier rows move?"),
-        ({"B": ...}, "B: change the first word of eight, then the sixth. Which of them moves the last row?"),
+        ({"B": ...}, "B: change the third word of eight, then the sixth. Which of them moves the last row?"),
         ({"C": ...}, "C: no wrong row moves. Try each remaining fault: whose outputs are these?"),
         ({"D": ...}, "D: no wrong row moves. Try each remaining fault: whose outputs are these?"),
         ({"E": ...}, "E: change the first word of eight, then the second. Which of them moves later rows?"),
