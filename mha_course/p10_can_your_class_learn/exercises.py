@@ -53,18 +53,23 @@ class Loss(FunctionExercise):
         found = [list(_is_the_mean(loss, *case.args)) for loss, case in zip(losses, cases, strict=True)]
         backs = [{each[0] for each in of} for of, loss in zip(found, losses, strict=True) if loss == loss]
         in_all = set.intersection(*backs) if backs else ()
-        for back, start, stop in (each for each in found[first] if each[0] in in_all):
-            if back != 1:
-                rows = f"{back} words before it" if back else "once it has been read"
-                rows = "after the next one" if back < 0 else rows
-                return f"Each word is compared with what is said {rows}: which row has to say it?"
-            _, ids, asked = cases[first].args
-            if stop >= ids.shape[1]:
-                return "The last row has to say the first word of the story: does a word come after the last?"
-            places = f"places {start} to {stop}" if start < stop else f"place {start} alone"
-            words = f"With asked = {asked} and {ids.shape[1]} words"
-            return f"{words} you take the losses at {places}, counted from 0: which are asked?"
-        return super()._words(answer, cases, outcomes, first, difference)
+        means = [each for each in found[first] if each[0] in in_all]
+        if not means:
+            return super()._words(answer, cases, outcomes, first, difference)
+        _, ids, asked = cases[first].args
+        return _said_of_a_mean(*means[0], ids.shape[1], asked)
+
+
+def _said_of_a_mean(back, start, stop, length, asked):
+    if back != 1:
+        rows = f"{back} words before it" if back else "once it has been read"
+        rows = "after the next one" if back < 0 else rows
+        return f"Each word is compared with what is said {rows}: which row has to say it?"
+    if stop >= length:
+        return "The last row has to say the first word of the story: does a word come after the last?"
+    places = f"places {start} to {stop}" if start < stop else f"place {start} alone"
+    words = f"With asked = {asked} and {length} words"
+    return f"{words} you take the losses at {places}, counted from 0: which are asked?"
 
 
 _MEANS = changes("""

@@ -127,6 +127,14 @@ def same_but_for_rounding(ours, theirs):
     return ours == theirs
 
 
+def same_images(*drawn):
+    for images in zip(*map(IMAGE.findall, drawn), strict=True):
+        ours, theirs = map(pixels, images)
+        assert abs(ours[..., 3] - theirs[..., 3]).max() <= 1
+        deep = theirs[..., 3] > 100  # in pale pixels a browser keeps less of the hue
+        assert (abs(ours - theirs)[deep] <= 3).all()
+
+
 @pytest.mark.parametrize("explorer", [attention_explorer, mask_explorer])
 def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows(open_page, explorer):
     draw, panel, page, exact = random.Random(7), explorer(), open_page(explorer), 0
@@ -138,11 +146,7 @@ def test_a_walk_through_sentences_settings_and_clicks_shows_what_the_panel_shows
             same_but_for_rounding(taken["words"], words)
             assert np.abs(np.array(taken["weights"]) - weights).max() <= 1e-6, (at, words)
             both = taken["drawn"], taken["wanted"]
-            for images in zip(*map(IMAGE.findall, both), strict=True):
-                ours, theirs = map(pixels, images)
-                assert abs(ours[..., 3] - theirs[..., 3]).max() <= 1
-                deep = theirs[..., 3] > 100  # in pale pixels a browser keeps less of the hue
-                assert (abs(ours - theirs)[deep] <= 3).all()
+            same_images(*both)
             exact += same_but_for_rounding(*(UNSEEN.sub(' fill-opacity="0.00"', drawn) for drawn in both))
     assert exact > 0.9 * STEPS, f"{STEPS - exact} of {STEPS} pictures have another last digit"
     page.close()
