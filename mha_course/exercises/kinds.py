@@ -111,7 +111,8 @@ class FunctionExercise(Exercise):
         named = None if another_type else self._mistake(answer, cases, outcomes, failing)
         named = named or self._words(answer, cases, outcomes, first, sentences[first])
         if (inspect.isfunction(answer) or isinstance(answer, type)) and (name := page_variable(answer)):
-            named += f" Your {self.kind} reads “{name}” of the page, which is none of its arguments."
+            what = "class" if isinstance(answer, type) else self.kind
+            named += f" Your {what} reads “{name}” of the page, which is none of its arguments."
         also = f" Your {self.kind} also writes into its argument, which from there on holds other numbers."
         return named + also * outcomes[first].changed
 

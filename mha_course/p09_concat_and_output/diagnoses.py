@@ -141,6 +141,8 @@ MISTAKES = changes("""
     You divide by d_k / 2, which is √d_k only where d_k is 4: which power of d_k is its root?
     q.shape[-1] ** 0.5 => int(q.shape[-1] ** 0.5) => round(q.shape[-1] ** 0.5)
     You divide by √d_k rounded to a whole number: is each root a whole number?
+    scores / q.shape[-1] => scores // q.shape[-1]
+    Each divided score is a whole number: what does // leave of a quotient?
     q.shape[-1] ** 0.5 => x.shape[-1] ** 0.5
     You divide by √d_model: how many products does one score of one head add up?
     q.shape[-1] ** 0.5 => x.shape[-1]
@@ -193,6 +195,8 @@ MISTAKES = changes("""
     Your softmax runs over axis 0: counted from the end, which axis holds the keys of one query?
     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum()
     All weights together add up to 1: what must each row add up to?
+    torch.softmax(scores, dim=-1) => torch.softmax(scores.flatten(-2), dim=-1).view(scores.shape)
+    The weights of all words together add up to 1: what must each row add up to?
     torch.softmax(scores, dim=-1) => scores if mask is None else torch.softmax(scores, dim=-1)
     Without a mask your weights are scores: for which calls does your softmax run?
     torch.softmax(scores, dim=-1) => scores.exp()
@@ -208,10 +212,15 @@ MISTAKES = changes("""
     scores / q.shape[-1] ** 0.5 => torch.softmax(scores / q.shape[-1] ** 0.5, dim=-1)
     The weights come out too even: does softmax run twice?
     scores / q.shape[-1] ** 0.5 => scores
+    torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) / x.shape[-1] ** 0.5
+    You divide weights by √d_model, not scores: what must each row of weights add up to?
+    scores / q.shape[-1] ** 0.5 => scores
     torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) / q.shape[-1] ** 0.5
     You divide weights by √d_k, not scores: what must each row of weights add up to?
     weights @ v => weights @ k
     Your weights mix the keys: what does a word collect?
+    weights @ v => weights @ v.sum(-2, keepdim=True).expand(v.shape)
+    Each word gets the sum of all values: which weight meets which value?
     weights @ v => weights.mT @ v
     The weights are transposed before they mix: whose row belongs to which word?
     weights @ v => scores

@@ -37,6 +37,7 @@ class Watch(TorchFunctionMode):
             return result
         numbers = {float(each) for each in everything if type(each) in (int, float)}
         fills = name.startswith("masked_fill") or name == "where"
+        divides = "div" in name or name == "normalize"
         if masks and all(masks):
             self.of_mask[id(result)] = result
             self.longer += [result] if result.dim() > tensors[0].dim() else []
@@ -48,7 +49,8 @@ class Watch(TorchFunctionMode):
             self.of_infinity.append(_AFTER_SOFTMAX)
         if any(masks) and any(id(each) in self.softmaxed for each in tensors):
             self.hidden_late[id(result)] = result
-        if any(id(each) in self.hidden_late for each in tensors) and result.isnan().any():
+        late = [each for each in tensors if id(each) in self.hidden_late]
+        if late and (result.isnan().any() or (divides and (late[0].sum(-1) < 1e-4).any())):
             self.of_infinity.append(_NOTHING_LEFT)
         if any(masks) and fills:
             self.low += [each for each in numbers if -1000 < each < -1e-6]
