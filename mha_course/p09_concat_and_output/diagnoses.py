@@ -70,7 +70,7 @@ MISTAKES = changes("""
     W_Q makes the values: what is W_V for?
     w_k(source) => w_q(source)
     w_v(source) => w_q(source)
-    W_Q makes queries, keys and values: which three are there?
+    W_Q makes keys and values: what are W_K and W_V for?
     w_v(source) => source
     Your values are the words as they are: what does W_V make of them?
     w_q(x) => x

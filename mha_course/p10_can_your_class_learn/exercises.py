@@ -226,8 +226,7 @@ class TruthTest(TestExercise):
         texts = [ids for ids, *_ in self._handed(test)]
         words = min(ids.shape[1] for ids in texts)
         if words != ASKED:
-            count = counted(words, "word")
-            return f"You hand over {count} at first, and {ASKED} are told: which must the model write?"
+            return f"You hand over {counted(words, 'word')}, and {ASKED} are told: what must the model write?"
         if len(texts) < LENGTH - ASKED and candidate.is_right:
             calls = f"Your test makes {counted(len(texts), 'call')} of a model that tells the truth"
             return f"{calls}, and needs {LENGTH - ASKED} words, one of each: why no more?"
