@@ -247,7 +247,8 @@ class WrongNumbers:
         right, got = (each - each.mean(-1, keepdim=True) for each in (right, got))
         factor = float((got * right).sum() / (right * right).sum())
         if abs(factor) > 1e-3 and self._are((factor * self.expected.log()).softmax(-1)):
-            return f" has the weights of scores {factor:.3g} times as large: what multiplies or divides them?"
+            asked = "what multiplies or divides them, or replaces e?"
+            return f" has the weights of scores {factor:.3g} times as large: {asked}"
 
     def other_sums(self):
         """Say where numbers add up to 1 that should do so in each row."""

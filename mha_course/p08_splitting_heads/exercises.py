@@ -196,7 +196,7 @@ def split(q, num_heads):
     q.reshape(n, h, d_k).transpose(0, 1) => torch.stack(q.chunk(d_k, dim=-1)).reshape(h, n, d_k)
     d_k heads of h numbers: it is right only where d_k is the number of heads, or one of the two is 1.
     return heads => return heads.flip(1)
-    words in reverse order: each row is right, the last first, which rows that are all alike do not show.
+    words in reverse order: each row of a head is right, and the last comes first.
     return heads => return heads.flip(-1)
     numbers of each head in reverse order: each row of a head has its own numbers, the last first.
     return heads => return heads.flip(0)
