@@ -44,9 +44,14 @@ __all__ = [
 ]  # fmt: skip
 
 _LATER = {  # needs matplotlib or ipywidgets, or is asked for on few pages: name -> module
-    "Panel": "panel", "attention_view": "weights_view", "head_heatmaps": "heatmaps", "heatmap": "heatmaps",
-    "moves": "probing", "pipeline_map": "pipeline", "probe": "probing",
-}  # fmt: skip
+    "Panel": "panel",
+    "attention_view": "weights_view",
+    "head_heatmaps": "heatmaps",
+    "heatmap": "heatmaps",
+    "moves": "probing",
+    "pipeline_map": "pipeline",
+    "probe": "probing",
+}
 
 
 def __getattr__(name):

@@ -163,6 +163,7 @@ def _margin(before, chart):
 
 
 def _scale(charts, kind):
+    """Return the ends of the one scale that all heatmaps of this kind share."""
     same = [chart for chart in charts if chart.kind is kind]
     return kind.scale([value for chart in same for value in chart.matrix[chart.allowed]])
 

@@ -207,11 +207,7 @@ class Panel(widgets.VBox):
         drawing.label = " ".join(self._lines)
         self._svg = drawing.svg()
         self._picture.value = self._svg  # first: the eye waits for it
-        role = 'role="status"' if Listener is None else ""  # that of the box, which listener.js gives it
-        # Three lines are always as high, so that nothing below jumps.
-        size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
-        written = "<br>".join(html.escape(line) for line in self._lines)
-        self._words_box.value = f'<div {role} style="{size}">{written}</div>'
+        self._show_words()
         self._show_title()
 
     def _show_title(self):
@@ -222,6 +218,13 @@ class Panel(widgets.VBox):
             said = html.escape(self._message[0].upper() + self._message[1:])
             shown = f'<div role="alert" style="{style}">{said} Until then the picture stays as it was.</div>'
         self._title_box.value = f"<style>{_STYLE}</style>{shown}"
+
+    def _show_words(self):
+        """Write at most three lines in a box of constant height, so that nothing below it jumps."""
+        role = 'role="status"' if Listener is None else ""  # that of the box, which listener.js gives it
+        size = f"max-width:{WIDTH}px;min-height:{3 * _LINE}px;line-height:{_LINE}px;font-size:14px"
+        written = "<br>".join(html.escape(line) for line in self._lines)
+        self._words_box.value = f'<div {role} style="{size}">{written}</div>'
 
     def _values(self):
         return {name: control.value for name, control in self.controls.items()}

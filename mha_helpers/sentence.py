@@ -20,6 +20,7 @@ def tokenize(sentence):
 
     Real models cut words into smaller pieces; whole words are easier to read in a picture.
     Used in notebook 01, and by the explorers of 00, 03, 05 and 09.
+
     Raises ``ValueError`` if nothing is left to attend to.
 
     >>> tokenize("The cat  sat.")

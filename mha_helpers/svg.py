@@ -30,6 +30,7 @@ class Drawing:
         self.marks = []  # each is written by ``str``
 
     def svg(self):
+        """Return the drawing as one string."""
         start = (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="mha" role="img" width="{self.width}"'
             f' height="{self.height}" viewBox="0 0 {self.width} {self.height}"'

@@ -33,6 +33,7 @@ def attention_view(weights, queries=None, keys=None, names=None):
 
     Shape: weights ``(h, n_q, n_k)`` or ``(layers, h, n_q, n_k)``, with an axis for one sentence as well:
     ``(1, h, n_q, n_k)`` or ``(layers, 1, h, n_q, n_k)``. Used in notebook deeper/09_in_your_own_model.
+
     Raises ``ValueError`` where shapes and tokens do not fit, for more than 65 queries or keys, and for
     negative numbers. Rows that do not add up to 1 are drawn; the words under the picture name them.
 

@@ -2,8 +2,15 @@
 
 import torch
 
-from mha_helpers import MultiHeadAttention, attention_scores, attention_weights, merge_heads
-from mha_helpers.attention import scale_scores, split_heads, weighted_values
+from mha_helpers import (
+    MultiHeadAttention,
+    attention_scores,
+    attention_weights,
+    merge_heads,
+    scale_scores,
+    split_heads,
+    weighted_values,
+)
 
 
 class InPyTorchsBlock(MultiHeadAttention):

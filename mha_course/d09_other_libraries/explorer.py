@@ -65,9 +65,11 @@ class LibrariesExplorer(Explorer):
         return {"weights": [weights_of(name, situation) for name in (left, right)], "part": part}
 
     def click(self, values, heatmap, row, column):
-        both, part = (values["left"], values["right"]), self.compute(**values)["part"]
-        # Those that show a heatmap, to be clicked again.
-        part = [name for name in part if {answer_of(side, name) for side in both} - REFUSALS]
+        part = [
+            name
+            for name in self.compute(**values)["part"]
+            if {answer_of(values[side], name) for side in ("left", "right")} - REFUSALS  # a heatmap to click
+        ]
         here = list(QUESTIONS).index(values["situation"])
         later = [name for name in part if list(QUESTIONS).index(name) > here]
         return {"situation": (later or part or [values["situation"]])[0]}
@@ -88,8 +90,9 @@ class LibrariesExplorer(Explorer):
             drawing.heatmap((x, 18, 410, drawing.height - 18), weights, rows, columns, index=index)
 
     def words(self, state):
-        question = QUESTIONS[state["situation"]][0]
-        left, right = (answer_of(state[side], state["situation"]) for side in ("left", "right"))
-        said = f"Both: {left}." if left == right else f"Left: {left}. Right: {right}."
+        question, both = QUESTIONS[state["situation"]][0], (state["left"], state["right"])
+        answers = [answer_of(name, state["situation"]) for name in both]
+        alike = "Both" if answers[0] == answers[1] else "Left"
+        said = f"{alike}: {answers[0]}." if alike == "Both" else f"Left: {answers[0]}. Right: {answers[1]}."
         count = f"They part in {len(state['part'])} of {len(QUESTIONS)} situations."
         return [f"{question}. {said}", f"Who meets it: {MET[state['situation']]}.", count]

@@ -15,6 +15,7 @@ from mha_course.models.tiny import (
     as_text,
     head_scores,
     new_tiny_model,
+    positions_after_copies,
     predictable,
     repeated_sequences,
     share_right,

@@ -231,6 +231,7 @@ def load_language_model(path=None):
     ``path``: another GGUF file of the architecture “llama” and with a tokenizer of bytes. Where the angles of
     its positions have another base, attention of one's own tells it to ``rotate``.
     Source: Allal et al. (2025), "SmolLM2", section 6; the licence of the weights is Apache 2.0.
+
     Raises ``ModelMissing`` where the file or a package that reads it is not there, or the file is cut or
     holds another kind of model, and says so in one sentence.
 

@@ -32,6 +32,7 @@ def repeated_sequences(count, distances, seed):
     sequence. ``seed`` is a number, or a ``torch.Generator`` that goes on where it stopped.
 
     Shapes: -> letters as numbers ``(count, 24)``, distances ``(count)``. Used in deeper/10.
+
     Raises ``ValueError`` for a distance outside 1 … 23 and for none.
 
     >>> letters, distance = repeated_sequences(1, [3], seed=0)

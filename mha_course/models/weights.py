@@ -142,6 +142,7 @@ def _refused(says):
 
 
 def _tokenizer(says):
+    """Return the tokenizer that the file describes."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
     tokens, merges, types = (says[f"tokenizer.ggml.{name}"] for name in ("tokens", "merges", "token_type"))

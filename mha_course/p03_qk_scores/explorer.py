@@ -58,10 +58,7 @@ class ScoresExplorer(Explorer):
         title = f"scores of {head_label(state['head'], HAND_MADE_NAMES)}"
         style = {"kind": "scores", "decimals": 1, "index": state["head"], "title": title}
         drawing.heatmap((0, 0, 440, 334), state["scores"], tokens, tokens, (row, column), **style)
-        for x, role, token in ((QUERY, "query", tokens[row]), (KEY, "key", tokens[column])):
-            drawing.text(x, 18, role, 13, "end", role, bold=True)
-            drawing.text(x, 36, short(token, 7), 13, "end")
-        drawing.text(PRODUCTS, 18, "product of each pair", 13, "middle", bold=True)
+        _draw_names(drawing, tokens[row], tokens[column])
         query, key = state["q"][row], state["k"][column]
         _draw_pairs(drawing, query, key)
         _draw_products(drawing, query, key, state["products"])
@@ -87,6 +84,13 @@ def _winner(tokens, scores):
         return f"{alike} words tie with {number(first, 1)}"
     gap = f", {number(first - others[0], 1)} more than the next" if others else ""
     return f"“{tokens[int(scores.argmax())]}” with {number(first, 1)}{gap}"
+
+
+def _draw_names(drawing, query, key):
+    for x, role, token in ((QUERY, "query", query), (KEY, "key", key)):
+        drawing.text(x, 18, role, 13, "end", role, bold=True)
+        drawing.text(x, 36, short(token, 7), 13, "end")
+    drawing.text(PRODUCTS, 18, "product of each pair", 13, "middle", bold=True)
 
 
 def _draw_pairs(drawing, query, key):

@@ -71,15 +71,10 @@ class SoftmaxExplorer(Explorer):
         drawing.text(345, TOP + 3 * STEP + 10, f"sum {_written(state['total'])}", 14, bold=True)
         _draw_step(drawing, "÷ sum = weight", 610, 610, state["weights"], 1, head)
         left = LABELS
-        for i, (token, weight) in enumerate(zip(EXAMPLE.tokens, state["weights"].tolist(), strict=True)):
+        for i, weight in enumerate(state["weights"].tolist()):
             width = 0 if math.isnan(weight) else (610 + BARS - LABELS) * weight
-            drawing.rect(left, 270, width - 2, 34, head)  # a share of the whole
-            if width > 50:
-                drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
-            y, is_hidden = TOP + i * STEP, state["hide"] == token
-            drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
-            hover = f"{token}: {'hidden' if is_hidden else _written(weight)}"
-            drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover, cell=(0, state["query"], i))
+            _draw_share(drawing, left, width, EXAMPLE.tokens[i], head)
+            _draw_word(drawing, state, i)
             left += width
 
     def words(self, state):
@@ -110,6 +105,22 @@ def _draw_step(drawing, title, left, zero, values, least, colour, longest=BARS):
         drawing.rect(zero + min(length, 0), y, max(abs(length), 1), BAR, colour if value >= 0 else "negative")
         drawing.text(zero + max(length, 0) + 6, y + 25, _written(value), 14)
     drawing.line(zero, TOP - 8, zero, TOP + 3 * STEP - 10, "ink", 1)
+
+
+def _draw_share(drawing, left, width, token, colour):
+    """Draw one of the shares into which the whole is cut."""
+    drawing.rect(left, 270, width - 2, 34, colour)
+    if width > 50:
+        drawing.text(left + width / 2, 292, token, 14, "middle", "#ffffff", bold=True)
+
+
+def _draw_word(drawing, state, i):
+    """Write a word in front of its bars, and let a click on all of them hide it."""
+    token, y = EXAMPLE.tokens[i], TOP + i * STEP
+    is_hidden = state["hide"] == token
+    drawing.text(LABELS - 8, y + 25, token, 14, "end", "masked" if is_hidden else "ink", bold=True)
+    hover = f"{token}: {'hidden' if is_hidden else _written(state['weights'][i])}"
+    drawing.rect(0, y - 6, drawing.width, BAR + 12, "lit", 0, hover, cell=(0, state["query"], i))
 
 
 def _written(value, decimals=2):

@@ -63,10 +63,7 @@ class ValuesExplorer(Explorer):
         _draw_legend(drawing, output)
         _draw_plane(drawing)
         drawing.polygon([_pixels(*value) for value in state["v"].tolist()], "value")
-        ends = [[0.0, 0.0], *state["pieces"].cumsum(dim=0).tolist()]
-        for j, (start, end) in enumerate(pairwise(ends)):
-            is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
-            drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == cell[1] else 3, arrow=is_long)
+        _draw_pieces(drawing, state["pieces"], thick=cell[1])
         _draw_values(drawing, state["v"], state["chosen"])
         drawing.point(*_pixels(*state["output"].tolist()), 8, "output", hover=output)
 
@@ -107,6 +104,13 @@ def _draw_plane(drawing):
         if step > 0:
             drawing.text(x - 4, BOTTOM + 14, str(step), 12, "end", "label")
             drawing.text(LEFT - 4, y + 14, str(step), 12, "end", "label")
+
+
+def _draw_pieces(drawing, pieces, thick):
+    ends = [[0.0, 0.0], *pieces.cumsum(dim=0).tolist()]
+    for j, (start, end) in enumerate(pairwise(ends)):
+        is_long = math.dist(start, end) * UNIT > 11  # a shorter one has no room for its head
+        drawing.line(*_pixels(*start), *_pixels(*end), "lit", 6 if j == thick else 3, arrow=is_long)
 
 
 def _draw_values(drawing, values, chosen):

@@ -189,6 +189,7 @@ def _draw_column_name(drawing, machine, matrix, name, place):
 
 
 def _draw_flow(drawing, machine):
+    """Draw what leads from one matrix to the next."""
     for before, after in itertools.pairwise(IN_ROWS):
         if after in FLOW:
             left, top, width, height = frame([cell for cell in machine.values if cell.matrix == before])

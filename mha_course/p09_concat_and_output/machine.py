@@ -118,10 +118,13 @@ class Machine:
         down = [each for each in self.values if (each.matrix, getattr(each, axis)) == (made_of[1], column)]
         return across + down
 
+    # --- in words ------------------------------------------------------------------------------------
+
     def title(self, matrix):
         return f"head {self.head + 1}" if matrix == "head" else matrix
 
     def name(self, cell):
+        """Say which number this is."""
         rows, columns = self.axes[cell.matrix]
         return TABLE[cell.matrix].called.format(self.head + 1, rows[cell.row], columns[cell.column])
 

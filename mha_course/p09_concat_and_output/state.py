@@ -29,6 +29,7 @@ class State:
         return self.trail[-1]
 
     def controls(self):
+        """Return what each control shows."""
         value = round(self.machine.values[self.cell]) if self.cell.matrix in GIVEN else 0
         seen_from = {name: getattr(self, name) for name in SEEN_FROM}
         return seen_from | {"tour": self.tour, "value": value} | self.cell._asdict()
@@ -53,10 +54,7 @@ def step(state, **event):
     if "value" in event:
         state = _with_value(state, named, event["value"])
     state = replace(state, tour=event.get("tour", 0 if event else state.tour))  # any other choice ends it
-    chosen = event.get("cell", state.cell)
-    if menus:  # in place of a row or a column that the matrix does not have, its last
-        sizes = zip(named[1:], map(len, state.machine.axes[named.matrix]), strict=True)
-        chosen = Cell(named.matrix, *(min(index, size - 1) for index, size in sizes))
+    chosen = _within(state.machine.axes, named) if menus else event.get("cell", state.cell)
     if state.tour:
         cells = tour_of(state.machine)
         state = _at(state, cells[state.tour - 1], cells[::-1])
@@ -72,10 +70,13 @@ def _seen_from(state, moved):
     state = replace(state, **moved)
     if "sentence" in moved:  # another word stands there now
         state = replace(state, changes=tuple(change for change in state.changes if change[0].matrix != "x"))
-    columns = [D_K * state.head + cell.column % D_K for cell in state.trail]  # of concat: the other head's
-    pairs = zip(state.trail, columns, strict=True)
-    trail = (cell._replace(column=i) if cell.matrix == "concat" else cell for cell, i in pairs)
-    return replace(state, trail=tuple(trail))
+    return replace(state, trail=tuple(_in_head(state.head, cell) for cell in state.trail))
+
+
+def _in_head(head, cell):
+    """Return a number of concat as the same one of another head, any other as it is."""
+    column = D_K * head + cell.column % D_K
+    return cell._replace(column=column) if cell.matrix == "concat" else cell
 
 
 def _with_value(state, cell, value):
@@ -87,6 +88,12 @@ def _with_value(state, cell, value):
     if value == before:
         del changes[place]
     return replace(state, changes=tuple(sorted(changes.items())))
+
+
+def _within(axes, cell):
+    """Return the last row and column instead of those that a matrix does not have."""
+    rows, columns = axes[cell.matrix]
+    return Cell(cell.matrix, min(cell.row, len(rows) - 1), min(cell.column, len(columns) - 1))
 
 
 def _at(state, cell, before):

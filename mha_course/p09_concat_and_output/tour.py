@@ -44,6 +44,7 @@ def tour_of(machine):
 
 
 def told(machine, cell):
+    """Say what happens at a cell of the tour."""
     cells = {step.matrix: step for step in tour_of(machine)}
     return SENTENCES_OF[cell.matrix].format(
         word=machine.tokens[WORD], found=machine.tokens[cells["V"].row],

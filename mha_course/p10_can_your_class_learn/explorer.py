@@ -110,6 +110,8 @@ class LearningExplorer(Explorer):
     def click(self, values, heatmap, row, column):
         return {"head": column}
 
+    # --- training -------------------------------------------------------------------------------------------
+
     def adjust(self, controls, values):
         if values["break"] != self.broken:
             self._break(values["break"])
@@ -161,6 +163,8 @@ class LearningExplorer(Explorer):
             self.run.go_on(seconds)
         except Exception as error:  # of the learner's class: the kernel must not fall silent
             self.error = f"{type(error).__name__}: {error}"
+
+    # --- what is shown --------------------------------------------------------------------------------------
 
     @torch.no_grad()
     def compute(self, train, step, off, word, head, **menu):

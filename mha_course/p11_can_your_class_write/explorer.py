@@ -126,6 +126,9 @@ def _word(token):
     return load_language_model().decode([token]).strip() or "␣"
 
 
+# --- the model --------------------------------------------------------------------------------------------
+
+
 @functools.cache
 def model_with(name):
     """Return the model with the attention of the page, perhaps broken, which keeps what it computes."""
@@ -168,14 +171,21 @@ def run(sentence, name, off):  # no defaults: the cache would hold one run under
     }  # fmt: skip
 
 
+def _towards(stream, rivals):
+    """Return how much each number of the last stream counts for one token against another, and the sum."""
+    model = load_language_model()
+    scale = (stream.square().mean() + model.norm.eps).rsqrt()
+    first, second = model.embedding.weight[rivals]
+    direction = model.norm.weight * scale * (first - second)  # (d_model)
+    return direction, (stream @ direction).item()
+
+
 @functools.lru_cache(maxsize=32)
 def _written(sentence, name, off, rivals):
     """Return what each head adds to the difference of two logits, ``(layers, h)``, and this difference."""
-    shown, model = run(sentence, name, off), load_language_model()
-    scale = (shown["stream"].square().mean() + model.norm.eps).rsqrt()
-    first, second = model.embedding.weight[list(rivals)]
-    # How much each number of the last stream counts for the first token against the second, (d_model).
-    counts = model.norm.weight * scale * (first - second)
-    of_layers = [counts if name == "no W_O" else counts @ each.attention.w_o.weight for each in model.blocks]
-    of_heads = torch.stack(of_layers).view(shown["heads"].shape)  # (layers, h·d_v) -> (layers, h, d_v)
-    return (shown["heads"] * of_heads).sum(dim=-1), (shown["stream"] @ counts).item()
+    shown = run(sentence, name, off)
+    direction, total = _towards(shown["stream"], list(rivals))
+    blocks = load_language_model().blocks
+    towards = [direction if name == "no W_O" else direction @ block.attention.w_o.weight for block in blocks]
+    towards = torch.stack(towards).view(shown["heads"].shape)  # (layers, h·d_v) -> (layers, h, d_v)
+    return (shown["heads"] * towards).sum(dim=-1), total
